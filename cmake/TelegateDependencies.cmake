@@ -1,4 +1,4 @@
-# Third parties, each behind one target, all as SYSTEM so that their warnings are not ours.
+# Third-party libraries, one target for each. Their include folders are SYSTEM to suppress warnings in their headers.
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -8,7 +8,7 @@ add_library(telegate_asio INTERFACE)
 target_link_libraries(telegate_asio INTERFACE Boost::headers Threads::Threads)
 target_compile_definitions(telegate_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
 
-# The cryptography of CURVE.
+# Cryptography for CURVE.
 add_library(telegate_sodium INTERFACE)
 if(TELEGATE_STATIC)
   find_library(TELEGATE_SODIUM_ARCHIVE libsodium.a REQUIRED)
@@ -17,34 +17,47 @@ else()
   target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)
 endif()
 
-# Regular expressions in linear time, for lines of text from devices; the gateway without shared libraries has none.
+# Compression of the durable log.
+if(TELEGATE_GATEWAY)
+  add_library(telegate_zstd INTERFACE)
+  if(TELEGATE_STATIC)
+    find_library(TELEGATE_ZSTD_ARCHIVE libzstd.a REQUIRED)
+    target_link_libraries(telegate_zstd INTERFACE "${TELEGATE_ZSTD_ARCHIVE}")
+  else()
+    pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd>=1.4)
+    target_link_libraries(telegate_zstd INTERFACE PkgConfig::ZSTD)
+  endif()
+endif()
+
+# Linear-time regular expressions for text lines from devices; not available in static builds.
 add_library(telegate_re2 INTERFACE)
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
   target_link_libraries(telegate_re2 INTERFACE PkgConfig::RE2)
 endif()
 
-# TLS of the REST server; the gateway without shared libraries has none.
+# TLS for the REST server; not available in static builds.
 add_library(telegate_openssl INTERFACE)
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
   target_link_libraries(telegate_openssl INTERFACE PkgConfig::OPENSSL)
 endif()
 
-# Modbus devices; Debian has no archive of it, so the gateway without shared libraries reads none. There is no target
-# where there is no library.
+# Modbus devices; not available in static builds, because Debian has no static library. The target exists only if the
+# library is found.
 if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
   pkg_check_modules(MODBUS IMPORTED_TARGET libmodbus>=3.1.4)
   if(MODBUS_FOUND)
     add_library(telegate_modbus INTERFACE)
     target_link_libraries(telegate_modbus INTERFACE PkgConfig::MODBUS)
   else()
-    message(STATUS "libmodbus not found: this build has no modbus")
+    message(STATUS "libmodbus not found: building without the Modbus driver")
   endif()
 endif()
 
-# For the comparisons of perf_tool and the interop tests; the target exists only where the library does. Not by pkg-config:
-# a second configure lists the flags of its dependencies in another order, and everything that uses it is compiled again.
+# For the comparisons of perf_tool and the interop tests; the target exists only if the library is found. pkg-config is
+# not used, because it changes the order of flags in the second configure run, which would recompile all dependent
+# targets.
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   find_path(TELEGATE_LIBZMQ_DIR zmq.h)
   find_library(TELEGATE_LIBZMQ_LIBRARY zmq)
@@ -53,7 +66,7 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
     target_include_directories(telegate_libzmq SYSTEM INTERFACE "${TELEGATE_LIBZMQ_DIR}")
     target_link_libraries(telegate_libzmq INTERFACE "${TELEGATE_LIBZMQ_LIBRARY}")
   else()
-    message(STATUS "libzmq not found: no comparisons and no interop tests with it")
+    message(STATUS "libzmq not found: building without comparisons and interop tests that use it")
   endif()
 endif()
 
@@ -66,10 +79,10 @@ endif()
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   target_link_libraries(telegate_spdlog INTERFACE spdlog::spdlog)
 
-  # The HTTP client; its server is compared with ours by perf_tool. The linker leaves out what a program does not use.
+  # HTTP client; perf_tool also uses its server for comparison. The linker removes unused parts.
   if(NOT EXISTS "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
     message(FATAL_ERROR
-      "TELEGATE_HTTPLIB_DIR is \"${TELEGATE_HTTPLIB_DIR}\" and has no httplib.cc. Run tools/fetch_httplib.sh.")
+      "No httplib.cc in TELEGATE_HTTPLIB_DIR \"${TELEGATE_HTTPLIB_DIR}\". Run tools/fetch_httplib.sh.")
   endif()
   add_library(telegate_httplib STATIC EXCLUDE_FROM_ALL "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
   target_include_directories(telegate_httplib SYSTEM PUBLIC "${TELEGATE_HTTPLIB_DIR}")
@@ -78,7 +91,7 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   telegate_build_small(telegate_httplib)
 endif()
 if(TELEGATE_GATEWAY AND TELEGATE_STATIC)
-  # Debian has these as shared libraries only, but all of spdlog and fmt is in their headers.
+  # Debian has only shared libraries of these, but spdlog and fmt can be used as header-only libraries.
   target_include_directories(telegate_spdlog SYSTEM INTERFACE "$<TARGET_PROPERTY:spdlog::spdlog,INTERFACE_INCLUDE_DIRECTORIES>")
   target_compile_definitions(telegate_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
   target_link_libraries(telegate_spdlog INTERFACE Threads::Threads)

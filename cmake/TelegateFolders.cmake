@@ -1,8 +1,8 @@
-# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]): the sources of src/NAME as one part of a room. A source
-# includes "folder/header.hpp" of its own folder and of those in FOLDERS; the headers of other folders are not found.
-# HOT is for what runs for every sample or request: it is optimized for speed, all else for size.
-# Uses the variables room_libs (targets that all folders use) and room_left_out (sources). Appends to room_folders (all
-# targets), room_small_folders (those without HOT) and room_objects.
+# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]) adds the sources of src/NAME as one part of a room.
+# Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders. HOT marks
+# code that runs for every sample or request; it is optimized for speed, all other code for size.
+# Reads the variables room_libs (targets that all folders use) and room_left_out (sources to exclude). Appends to
+# room_folders (all targets), room_small_folders (those without HOT) and room_objects.
 function(telegate_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "" "FOLDERS;LIBS")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME room)

@@ -20,7 +20,7 @@ class Splice:
         subscriber.subscribe(prefix)
         subscriber.connect(publish)
         while True:
-            until = time.monotonic() + 5  # what fell silent while the connection was cut shows in a snapshot only
+            until = time.monotonic() + 5  # a channel that became quiet while disconnected is reported only by a snapshot
             while time.monotonic() < until and subscriber.poll(1000):
                 topic, payload = subscriber.recv_multipart()
                 self.take(topic.decode().partition("$")[0], json.loads(payload))
@@ -34,7 +34,7 @@ class Splice:
         epoch, seq = seen["epoch"], seen.get("last_seq", seen.get("seq"))
         self.first_epoch = self.first_epoch or epoch
         expected = self.expected.setdefault(topic, [epoch, max(seq, 1) if epoch == self.first_epoch else 1])
-        if epoch > expected[0]:  # the gateway was started anew
+        if epoch > expected[0]:  # the gateway was restarted
             self.fill(topic, {})
             expected[:] = [epoch, 1]
         if [epoch, seq] == expected and "value" in seen:

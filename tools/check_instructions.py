@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Instructions per message and per payload, counted by callgrind, against the figures in instructions.txt: one that has
-become dearer is found without a clock. Takes half a minute. Needs the release build, and valgrind.
+"""Compares the instructions per message and per payload, counted by callgrind, with the figures in instructions.txt, to
+find performance regressions without a clock. Takes half a minute. Needs the release build and valgrind.
 
-Figures belong to a compiler, its flags and a C library; when one of these or the code has changed, look at the
-difference, and record."""
+The figures depend on the compiler, its flags and the C library. If one of these or the code has changed, review the
+difference and record the new figures."""
 
 import argparse
 import json
@@ -16,22 +16,22 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# Of a fan-out everything is per message published, so that `send` shows what more subscribers cost the caller.
+# A fan-out counts per published message, so `send` shows the cost of more subscribers for the caller.
 PATTERNS = {"pubsub": ("--pattern", "pubsub"), "router": ("--pattern", "router"),
             "fanout": ("--pattern", "pubsub", "--subscribers", "8")}
 CELLS = (("pubsub", "tcp"), ("pubsub", "inproc"), ("router", "tcp"), ("router", "inproc"), ("fanout", "tcp"))
-# One sample into one payload, of a number like 12.5.
+# Encodes one sample, a number such as 12.5, into one payload.
 CELLS += tuple(("codec", name) for name in ("json", "cbor", "record"))
-# What is counted, and the function that callgrind counts in; perf_tool has it for this. The rest of `all` is flush(),
-# which writes what was sent.
+# The counted work, and the function of perf_tool in which callgrind counts it. The rest of `all` is flush(), which writes
+# the sent messages.
 COUNTS = {"all": None, "send": "*send_all*", "receive": "*receive_all*"}
 SIZE, BATCH = 64, 64
-# What more messages cost more is what a message costs, so that start and end do not count.
+# The cost of a message is the difference between two runs, so start-up and shutdown do not count.
 FEW, MANY = 2_000, 22_000
 TOLERANCE_PERCENT = 5
 
-# The C library picks its copies by processor; these are those that every x86-64 has. Valgrind counts "rep movsb" as an
-# instruction for each byte.
+# The C library selects its copy functions by processor; this selects those that every x86-64 processor supports.
+# Valgrind counts "rep movsb" as one instruction per byte.
 PROCESSOR_FEATURES = ("AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "BMI1", "BMI2", "ERMS", "FSRM", "FMA", "LZCNT",
                       "MOVBE", "POPCNT", "RTM", "SSE4_1", "SSE4_2", "SSSE3", "XSAVE", "XSAVEC",
                       "AVX_Fast_Unaligned_Load", "Prefer_ERMS", "Prefer_FSRM", "Fast_Unaligned_Copy")
@@ -43,7 +43,7 @@ EXIT_DEARER, EXIT_NO_INPUT, EXIT_NO_VALGRIND = 1, 66, 69
 
 
 def work(cell, messages):
-    """What perf_tool is to do: its command and options."""
+    """Returns the command and options for perf_tool."""
     name, how = cell
     if name == "codec":
         return ["codec", "--format", how, "--value", "few", "--samples", str(messages)]
@@ -52,7 +52,7 @@ def work(cell, messages):
 
 
 def counts_of(cell):
-    """Nobody sends or receives a payload that is only encoded."""
+    """Returns the counts of a cell. Payloads of the codec are only encoded, not sent or received."""
     return [(what, function) for what, function in COUNTS.items() if function is None or cell[0] != "codec"]
 
 
@@ -66,14 +66,14 @@ class Counter:
     def __init__(self, perf_tool):
         self.valgrind = shutil.which("valgrind")
         if self.valgrind is None:
-            raise Failure(EXIT_NO_VALGRIND, "needs valgrind: tools/install_deps.sh --ci installs it")
+            raise Failure(EXIT_NO_VALGRIND, "needs valgrind: run tools/install_deps.sh --ci")
         self.perf_tool = Path(perf_tool).resolve()
         if not os.access(self.perf_tool, os.X_OK):
-            raise Failure(EXIT_NO_INPUT, f"no program at {self.perf_tool}: build the release first")
+            raise Failure(EXIT_NO_INPUT, f"cannot execute {self.perf_tool}: build the release first")
         self.build = "unknown"
 
     def run(self, cell, function, messages):
-        """Instructions of a whole run. Nothing of the caller's environment or folder reaches it."""
+        """Returns the instructions of a whole run, which does not inherit the environment or the working directory."""
         command = [self.valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
         command += [f"--toggle-collect={function}"] if function else []
         command += [self.perf_tool, "--runs", "1", "--json", *work(cell, messages)]
@@ -90,7 +90,7 @@ class Counter:
     def per_message(self, cell, function):
         few, many = (self.run(cell, function, messages) for messages in (FEW, MANY))
         if many <= few:
-            raise Failure(EXIT_NO_INPUT, f"{' over '.join(cell)}: nothing was counted in {function or 'all'}")
+            raise Failure(EXIT_NO_INPUT, f"{' over '.join(cell)}: no instructions were counted in {function or 'all'}")
         return (many - few) / (MANY - FEW)
 
 
@@ -106,11 +106,11 @@ def write(path, build, figures):
 
 
 def read(path):
-    """The build and the figures that were recorded."""
+    """Returns the recorded build and figures."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        raise Failure(EXIT_NO_INPUT, f"nothing is recorded in {path}: run with --record") from None
+        raise Failure(EXIT_NO_INPUT, f"no figures are recorded in {path}: run with --record") from None
     comments = [line[1:].strip() for line in lines if line.startswith("#")]
     figures = {}
     for line in lines:
@@ -119,16 +119,16 @@ def read(path):
             try:
                 figures[tuple(words[:3])] = float(words[3])
             except (IndexError, ValueError):
-                raise Failure(EXIT_NO_INPUT, f"{path}: not a figure: {line}") from None
+                raise Failure(EXIT_NO_INPUT, f"{path}: invalid figure: {line}") from None
     return comments[-1] if comments else "", figures
 
 
 def compare(figures, recorded):
-    """Prints each figure; returns the names of those that are dearer, and of those that are cheaper."""
+    """Prints each figure. Returns the names of those that increased and decreased by more than the tolerance."""
     dearer, cheaper = [], []
     for key, count in figures.items():
         if key not in recorded:
-            raise Failure(EXIT_NO_INPUT, f"nothing is recorded for {' '.join(key)}: run with --record")
+            raise Failure(EXIT_NO_INPUT, f"no figure is recorded for {' '.join(key)}: run with --record")
         change = 100 * (count / recorded[key] - 1)
         print(f"{key[0]:<7} {key[1]:<7} {key[2]:<7} {count:8.2f}  recorded {recorded[key]:8.2f}  {change:+6.2f} %")
         if change > TOLERANCE_PERCENT:
@@ -142,16 +142,17 @@ def check(counter, path):
     build, recorded = read(path)
     dearer, cheaper = compare(measure(counter), recorded)
     if (dearer or cheaper) and build != counter.build:
-        print(f"The figures are of another build: {build}; this one is {counter.build}.")
+        print(f"The recorded figures are from another build: {build}. This build: {counter.build}.")
     if cheaper:
-        print(f"More than {TOLERANCE_PERCENT} % cheaper: {', '.join(cheaper)}. Record it: {sys.argv[0]} --record")
+        print(f"Decreased by more than {TOLERANCE_PERCENT} %: {', '.join(cheaper)}. "
+              f"Record the new figures: {sys.argv[0]} --record")
     if dearer:
-        raise Failure(EXIT_DEARER, f"more than {TOLERANCE_PERCENT} % dearer: {', '.join(dearer)}")
+        raise Failure(EXIT_DEARER, f"increased by more than {TOLERANCE_PERCENT} %: {', '.join(dearer)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write the figures instead of comparing them")
+    parser.add_argument("--record", action="store_true", help="record the figures instead of comparing them")
     parser.add_argument("--perf-tool", default=ROOT / "build/tools/perf_tool", metavar="FILE")
     parser.add_argument("--figures", default=ROOT / "tools/instructions.txt", type=Path, metavar="FILE")
     options = parser.parse_args()

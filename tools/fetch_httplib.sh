@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the source of cpp-httplib 0.18.7 with Debian 13's security fixes, since Debian 12's package no longer gets any.
-# apt verifies the download with Debian's keys. Writes httplib.h and httplib.cc to the folder. Does nothing if they exist.
+# Downloads the source of cpp-httplib 0.18.7 with Debian 13's security fixes, because Debian 12's package no longer gets
+# any. apt verifies the download with Debian's keys. Writes httplib.h and httplib.cc to FOLDER, unless they exist.
 # Usage: tools/fetch_httplib.sh [FOLDER]     default: build_httplib
 set -euo pipefail
 folder=${1-$(dirname "${BASH_SOURCE[0]}")/../build_httplib}
@@ -10,7 +10,7 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [[ -e $folder/httplib.cc ]] && exit 0
 for needed in apt-get dpkg-source python3 $keys; do
   command -v "$needed" > /dev/null || [[ -e $needed ]] ||
-    { echo "fetch_httplib: $needed not found; Debian has it in apt, dpkg-dev, python3 and debian-archive-keyring" >&2; exit 69; }
+    { echo "fetch_httplib: cannot find $needed; install apt, dpkg-dev, python3, debian-archive-keyring" >&2; exit 69; }
 done
 
 scratch=$(mktemp --directory)
@@ -24,10 +24,10 @@ apt=(apt-get --quiet=2
 (
   cd "$scratch/source"
   "${apt[@]}" source --download-only cpp-httplib
-  # apt has verified the files; --no-check leaves out the signature of the maintainer, whose key is not installed.
+  # apt has verified the files. --no-check skips the maintainer's signature, because that key is not installed.
   dpkg-source --no-check --extract cpp-httplib_*.dsc extracted > /dev/null
 )
 cp "$scratch/source/extracted/LICENSE" "$folder"
 python3 "$scratch/source/extracted/split.py" --out "$scratch/split"
-# httplib.cc is last, so that an interrupted run starts again.
+# httplib.cc is moved last, so an interrupted run is repeated.
 mv "$scratch/split/httplib.h" "$folder" && mv "$scratch/split/httplib.cc" "$folder"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs the tools that check /openapi.json and that Debian does not have next to the builds: schemathesis and
-# openapi-python-client from PyPI, and Redocly CLI from npm. Without npm, Redocly CLI is left out. Does nothing if they
+# Installs the tools that check /openapi.json and are not in Debian into build_rest_checkers: schemathesis and
+# openapi-python-client from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing. Does nothing if they
 # are installed. Usage: tools/fetch_rest_checkers.sh
 set -euo pipefail
 python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1)
 node_package=@redocly/cli@2.77.0
 folder="$(dirname "${BASH_SOURCE[0]}")/../build_rest_checkers"
 
-# Whether a folder holds these packages. The list is written last, so an interrupted installation starts again.
+# Succeeds if a folder contains these packages. The list is written last, so an interrupted installation is repeated.
 has() {
   [[ -f $folder/$1/packages && $(< "$folder/$1/packages") == "$2" ]]
 }
@@ -26,5 +26,5 @@ elif command -v npm > /dev/null; then
   npm install --prefix "$folder/node" --loglevel=error --ignore-scripts --engine-strict --no-audit --no-fund "$node_package"
   echo "$node_package" > "$folder/node/packages"
 else
-  echo "fetch_rest_checkers: no npm in PATH, so no Redocly CLI" >&2
+  echo "fetch_rest_checkers: npm not found; skipping Redocly CLI" >&2
 fi

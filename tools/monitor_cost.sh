@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the monitor costs: instructions per message without and with it, as a Markdown table. Takes some minutes.
+# Measures the cost of the monitor: prints the instructions per message without and with it as a Markdown table. Takes a
+# few minutes.
 # Usage: tools/monitor_cost.sh [PERF_TOOL]     default: build/tools/perf_tool
 set -euo pipefail
 perf_tool=${1-$(dirname "${BASH_SOURCE[0]}")/../build/tools/perf_tool}
@@ -7,12 +8,12 @@ few=2000
 many=22000
 
 command -v valgrind > /dev/null || { echo "monitor_cost: needs valgrind" >&2; exit 69; }
-[[ -x $perf_tool ]] || { echo "monitor_cost: no program at $perf_tool" >&2; exit 66; }
+[[ -x $perf_tool ]] || { echo "monitor_cost: cannot execute $perf_tool" >&2; exit 66; }
 
-# Valgrind counts "rep movsb" as one instruction for each byte; large copies would hide everything else.
+# Valgrind counts "rep movsb" as one instruction per byte, so large copies would hide everything else.
 export GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824
 
-# Instructions of a whole run; arguments go to perf_tool.
+# Prints the instructions of a whole run; arguments are passed to perf_tool.
 instructions() {
   local output
   output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$perf_tool" --runs 1 monitor "$@" 2>&1) ||
@@ -20,7 +21,7 @@ instructions() {
   awk '/Collected :/ { print $4 }' <<< "$output"
 }
 
-# Instructions per message: what more messages cost more, so that start and end do not count.
+# Prints the instructions per message: the difference between two runs, so start-up and shutdown do not count.
 per_message() {
   local least most
   least=$(instructions --messages "$few" "$@")
@@ -28,7 +29,7 @@ per_message() {
   awk -v least="$least" -v most="$most" -v count=$((many - few)) 'BEGIN { printf "%.1f", (most - least) / count }'
 }
 
-echo "| sockets | transport | bytes | messages at once | off | on | difference |"
+echo "| sockets | transport | bytes | batch size | off | on | difference |"
 echo "|---|---|---:|---:|---:|---:|---:|"
 for pattern in pubsub router; do
   for transport in tcp ipc inproc; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the gateway and runs it with the shipped settings; further arguments go to the gateway.
+# Builds the gateway and runs it with config/gateway.ini. Arguments are passed to the gateway.
 # Usage: tools/run.sh [--log-level debug] ...
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,7 +12,7 @@ config=$root/config/gateway.ini
   cmake --build --preset linux-ninja-release --target gateway_app
 )
 
-# The values of one key in one kind of section, one per line.
+# Prints the values of one key in one kind of section, one per line.
 setting() {
   awk -v section="[$1" -v key="$2" '
     /^\[/ { inside = index($0, section) == 1 }
@@ -39,6 +39,8 @@ for address in $(setting services endpoint); do
   echo "services:    $address"
 done
 echo "stop:        Ctrl-C"
-# So that who asks after the next start hears what was missed; --set and a variable of the caller win.
+# Keeps the last sequence numbers and all samples, so after a restart clients can find out what they missed. Existing
+# variables and --set override it.
 export TELEGATE_GATEWAY_STATE_FILE=${TELEGATE_GATEWAY_STATE_FILE-$root/build/state.json}
+export TELEGATE_LOG_PATH=${TELEGATE_LOG_PATH-$root/build/log}
 exec "$root/build/gateway/gateway_app" --config "$config" "$@"

@@ -10,7 +10,7 @@
 namespace telegate {
 namespace {
 
-/// `path` is what stands before the sign. What is wrong with it, if anything.
+/// Parses `path`, the part before the equals sign. Returns what is wrong with it; "" if nothing.
 std::string take_apart(std::string_view path, GivenSection& section, GivenEntry& entry) {
     const std::size_t first = path.find('.');
     if (first == std::string_view::npos) {
@@ -26,12 +26,13 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
     }
     const SectionRow* const row = find_section(section.kind);
     if (row == nullptr) {
-        return quoted(section.kind) + " is not a known section" + section_advice(section.kind);
+        return "unknown section: " + quoted(section.kind) + section_advice(section.kind);
     }
     if (row->named() != section.name.has_value() && row->short_key.empty()) {
         const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");
-        return (row->named() ? "names no " + section.kind : "gives a name to " + heading(*row) + ", which has none") +
-               ", allowed: " + allowed;
+        return (row->named() ? "no name given for " + section.kind
+                             : "unexpected name: " + heading(*row) + " takes no name") +
+               "; allowed: " + allowed;
     }
     return "";
 }
@@ -44,7 +45,7 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
         const SettingsPlace place{"--set " + printable(assignment), 0, SettingSource::command_line};
         const std::size_t sign = assignment.find('=');
         if (sign == std::string::npos || sign == 0) {
-            problems.add(place, "", "is not an assignment, allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
+            problems.add(place, "", "not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
             continue;
         }
         GivenSection section{.place = place, .shown = "", .kind = "", .name = std::nullopt, .entries = {}};

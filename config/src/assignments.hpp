@@ -8,8 +8,9 @@
 
 namespace telegate {
 
-/// What --set gives: "queue.policy=block", "device.boiler.interval_ms=250" (the name reaches from the first point to
-/// the last one before the sign, so it may hold points), or a key of [gateway] alone. Other texts are problems.
+/// Parses the arguments of --set: "queue.policy=block", "device.boiler.interval_ms=250", or the key alone for settings
+/// of [gateway]. The section name reaches from the first dot to the last one before the equals sign, so it may contain
+/// dots. Any other text is a problem.
 [[nodiscard]] SettingsSource assignments_source(const std::vector<std::string>& assignments, ProblemList& problems);
 
 }  // namespace telegate

@@ -8,14 +8,14 @@ namespace channel_section {
 
 using C = ChannelSettings;
 
-// Longer than any unit of UCUM that has been seen on a device.
+// Longer than any UCUM unit that is known from a device.
 constexpr TextRule unit{
-    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or nothing", .bytes_max = 32, .may_be_empty = true};
+    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or empty", .bytes_max = 32, .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "channel", .key = "unit", .rule = unit, .applies = Applies::live,
-               .meaning = "Unit of the values, such as Cel or kPa; nothing means the one that the driver knows.",
+               .meaning = "Unit of the values, such as Cel or kPa. If not set, the driver's unit.",
                .slot = slot<&C::unit>},
 };
 // clang-format on

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view name_column = "name";
 
-/// The key of a column; "" for a column that there is not.
+/// Returns the key of a column; "" for an unknown column.
 std::string_view key_of_column(std::string_view column, std::string_view driver) {
     for (const SettingRow& row : settings_table()) {
         const bool is_named = row.key == column || (!row.column.empty() && row.column == column);
@@ -48,17 +48,17 @@ std::string columns_allowed(std::string_view driver) {
     return text;
 }
 
-/// A row that is understood as far as its form.
+/// A parsed row; its values are not yet checked.
 struct TableRow {
     std::string name;
     std::vector<GivenEntry> entries;
     SettingsPlace place;
 };
 
-/// Reads the text of one table.
+/// Parses the text of one table.
 ///
 /// Threads: one.
-/// Limits:  as many rows as there may be channels.
+/// Limits: as many rows as there may be channels.
 /// Failure: reports problems; nothing else can fail.
 class TableReader {
   public:
@@ -78,7 +78,7 @@ class TableReader {
             }
         }
         if (keys_.empty() && !is_over_) {
-            complain("", "has no line that names its columns, allowed: " + columns_allowed(driver_));
+            complain("", "no line with the column names; allowed: " + columns_allowed(driver_));
         }
         return std::move(rows_);
     }
@@ -88,16 +88,14 @@ class TableReader {
 
     void take(std::string_view line) {
         if (line.size() > ini_line_bytes_max) {
-            complain("", "the line has " + std::to_string(line.size()) + " bytes, allowed: at most " +
+            complain("", "line too long: " + std::to_string(line.size()) + " bytes; allowed: at most " +
                              std::to_string(ini_line_bytes_max));
             return;
         }
         separator_ = keys_.empty() ? csv_separator(line) : separator_;
         const auto fields = csv_fields(line, separator_);
         if (!fields) {
-            complain("", quoted(line) +
-                             " has a quoted field without a proper end, allowed: \"TEXT\", with \"\" for a "
-                             "quote in it");
+            complain("", "invalid quoted field: " + quoted(line) + "; allowed: \"TEXT\", with \"\" for a quote in it");
         } else if (keys_.empty()) {
             take_columns(*fields);
         } else {
@@ -110,31 +108,32 @@ class TableReader {
             const std::string_view key = column == name_column ? name_column : key_of_column(column, driver_);
             if (key.empty()) {
                 complain(printable(column),
-                         quoted(column) + " is not a column" + did_you_mean(column, columns_of(driver_)));
+                         "unknown column: " + quoted(column) + did_you_mean(column, columns_of(driver_)));
                 is_over_ = true;
             } else if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
-                complain(printable(column), quoted(column) + " names a second column for the same key, allowed: one");
+                complain(printable(column), "duplicate column: " + quoted(column) +
+                                                " sets the same key as another column; allowed: only one");
                 is_over_ = true;
             }
             keys_.emplace_back(key);
         }
         columns_ = columns;
         if (std::find(keys_.begin(), keys_.end(), name_column) == keys_.end()) {
-            complain(name_column, "the column is missing in " + quoted(columns.front()) +
-                                      " and so on, allowed: a first line that names the columns, one of them name");
+            complain(name_column, "missing column: the first line begins with " + quoted(columns.front()) +
+                                      "; allowed: a first line with the column names, one of them name");
             is_over_ = true;
         }
     }
 
     void take_row(const std::vector<std::string>& fields) {
         if (fields.size() != keys_.size()) {
-            complain("", "the row has " + std::to_string(fields.size()) +
-                             " fields, allowed: " + std::to_string(keys_.size()) + ", one for each column");
+            complain("", "wrong number of fields: " + std::to_string(fields.size()) +
+                             "; allowed: " + std::to_string(keys_.size()) + ", one for each column");
             return;
         }
         const std::size_t rows_max = find_section("channel")->count_max;
         if (rows_.size() == rows_max) {
-            complain("", "the row is one too many, allowed: at most " + std::to_string(rows_max));
+            complain("", "too many rows; allowed: at most " + std::to_string(rows_max));
             is_over_ = true;
             return;
         }
@@ -155,21 +154,21 @@ class TableReader {
     std::size_t line_ = 0;
     char separator_ = ',';
     bool is_over_ = false;
-    std::vector<std::string> columns_;  // as they are written
+    std::vector<std::string> columns_;  // as written
     std::vector<std::string> keys_;     // of the columns, in the same order
     std::vector<TableRow> rows_;
 };
 
-/// What the sources give to a device about its table.
+/// The settings of a device that concern its tables.
 struct NamedTable {
     std::string driver;
-    std::map<std::string, GivenEntry> given;  // by key of the rows that name one
+    std::map<std::string, GivenEntry> given;  // by key of the rows that name a table
 };
 
 /// Finds the tables of all devices and makes sections of their rows.
 ///
 /// Threads: one.
-/// Limits:  those of read_channel_tables().
+/// Limits: those of read_channel_tables().
 /// Failure: reports problems; nothing else can fail.
 class ChannelTables {
   public:
@@ -214,7 +213,7 @@ class ChannelTables {
         return folder + entry.value;
     }
 
-    /// Devices may share a table, which is then read once.
+    /// A table that several devices share is read once.
     const std::vector<TableRow>& rows_of(const GivenEntry& entry, const std::string& driver) {
         const std::string path = path_of(entry);
         const auto [found, is_new] = tables_.try_emplace({path, driver});
@@ -229,8 +228,8 @@ class ChannelTables {
         const std::string text = read_file(path, ini_text_bytes_max, error);
         if (error) {
             problems_.add(entry.place, entry.shown,
-                          quoted(path) + " cannot be read: " + why_unreadable(error) +
-                              ", allowed: the path of a CSV file, relative to the folder of the settings file");
+                          "cannot read " + quoted(path) + ": " + why_unreadable(error) +
+                              "; allowed: the path of a CSV file, relative to the directory of the settings file");
             return {};
         }
         if (!is_settings_text(text, path, problems_)) {
@@ -244,7 +243,7 @@ class ChannelTables {
         for (const TableRow& row : rows) {
             if (source_.sections.size() == rows_max) {
                 problems_.add(row.place, "",
-                              "the tables of all devices have too many rows, allowed: at most " +
+                              "too many rows in the tables of all devices; allowed: at most " +
                                   std::to_string(rows_max) + " channels");
                 return;
             }

@@ -25,10 +25,11 @@ std::string credential_path(const std::string& given) {
     }
     const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
     if (folder == nullptr || *folder == '\0') {
-        throw std::runtime_error(given +
-                                 ": there is no CREDENTIALS_DIRECTORY in the environment; systemd sets it for a "
-                                 "unit with LoadCredential. To check settings without the service, set it to the "
-                                 "folder of the files");
+        throw std::runtime_error(
+            given +
+            ": CREDENTIALS_DIRECTORY is not set in the environment; systemd sets it for a unit with "
+            "LoadCredential. To check settings without the service, set it to the directory of the "
+            "files");
     }
     return std::string(folder) + '/' + name;
 }

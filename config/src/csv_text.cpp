@@ -14,7 +14,8 @@ std::string_view without_csv_blanks(std::string_view text) {
     return text.substr(first, text.find_last_not_of(csv_blanks) + 1 - first);
 }
 
-/// Takes a quoted field off the front of `line`, which begins behind its first quote. nullopt when it does not end.
+/// Takes a quoted field off the front of `line`, which begins after the opening quote. Returns nullopt if the closing
+/// quote is missing.
 std::optional<std::string> take_quoted(std::string_view& line) {
     std::string field;
     for (;;) {

@@ -6,7 +6,7 @@
 
 namespace telegate {
 
-/// The defaults of a kind of section, made once for all. Only to read, which any thread may.
+/// Returns the defaults of a kind of section, which are shared and must not be changed. Threads: any.
 [[nodiscard]] SettingOwner default_owner(std::string_view section);
 
 }  // namespace telegate

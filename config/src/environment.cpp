@@ -32,7 +32,7 @@ std::string dotted(const SettingKey& key) {
     return key.section + "." + (key.name.empty() ? "" : key.name + ".") + key.key;
 }
 
-/// Sections and keys; what several drivers have is there once.
+/// Returns all pairs of section and key; a key that several drivers have occurs once.
 std::set<std::pair<std::string_view, std::string_view>> keys_of_table() {
     std::set<std::pair<std::string_view, std::string_view>> keys;
     for (const SettingRow& row : settings_table()) {
@@ -45,11 +45,11 @@ SettingsPlace place_of(const std::string& variable) {
     return {variable, 0, SettingSource::environment};
 }
 
-/// Every name that a variable may have, with what it means.
+/// Every possible variable name, with the settings that it can mean.
 using Meanings = std::map<std::string, std::vector<SettingKey>>;
 
 Meanings meanings_of(const std::vector<SettingsSource>& sources) {
-    std::map<std::string_view, std::set<std::string>> names;  // of instances, by section
+    std::map<std::string_view, std::set<std::string>> names;  // of the instances, by section
     for (const SettingsSource& source : sources) {
         for (const GivenSection& section : source.sections) {
             if (const SectionRow* const row = find_section(section.kind); row != nullptr && section.name) {
@@ -76,11 +76,11 @@ Meanings meanings_of(const std::vector<SettingsSource>& sources) {
     return meanings;
 }
 
-/// Gives each variable its meaning.
+/// Assigns each variable to its setting.
 ///
 /// Threads: one.
-/// Limits:  settings_warnings_max warnings, the rest is counted.
-/// Failure: tells problems and warnings; nothing else can fail.
+/// Limits: settings_warnings_max warnings; further ones are counted.
+/// Failure: reports problems and warnings; nothing else can fail.
 class EnvironmentReading {
   public:
     EnvironmentReading(Meanings meanings, ProblemList& problems, std::vector<std::string>& warnings)
@@ -97,8 +97,8 @@ class EnvironmentReading {
             warn(variable);
         } else if (const auto& keys = found->second; keys.size() > 1) {
             problems_.add(place_of(variable), "",
-                          "could mean " + dotted(keys[0]) + " or " + dotted(keys[1]) +
-                              ", allowed: a variable that can mean one setting only; use --set or a file for these");
+                          "ambiguous: " + dotted(keys[0]) + " or " + dotted(keys[1]) +
+                              "; use --set or a file for these settings");
         } else {
             give(variable, keys.front(), is_file ? content(variable, value) : value);
         }
@@ -106,7 +106,7 @@ class EnvironmentReading {
 
     SettingsSource finish() {
         if (left_out_ > 0) {
-            warnings_.push_back("env: " + std::to_string(left_out_) + " more variables are no settings");
+            warnings_.push_back("env: " + std::to_string(left_out_) + " more variables match no setting");
         }
         return std::move(source_);
     }
@@ -117,26 +117,26 @@ class EnvironmentReading {
             ++left_out_;
             return;
         }
-        warnings_.push_back("env " + printable(variable) + ": is not a setting and is ignored" + advice(variable));
+        warnings_.push_back("env " + printable(variable) + ": not a setting, ignored" + advice(variable));
     }
 
     std::string advice(std::string_view variable) const {
-        // Without what all have in common, or everything would be near.
+        // Compares without the common prefix, which would make all names similar.
         const auto own_part = [](std::string_view name) {
             return name.substr(std::min(name.size(), prefix.size()));
         };
         if (own_part(variable).starts_with("CONFIG")) {
-            return ", the settings file is named by --config";
+            return "; the settings file is named by --config";
         }
         std::vector<std::string_view> names;
         for (const auto& [name, keys] : meanings_) {
             names.push_back(own_part(name));
         }
         const std::string_view near = nearest_name(own_part(variable), names);
-        return near.empty() ? "" : ", did you mean " + std::string(prefix) + std::string(near) + "?";
+        return near.empty() ? "" : "; did you mean " + std::string(prefix) + std::string(near) + "?";
     }
 
-    /// nullopt when the file cannot be read.
+    /// Returns nullopt if the file cannot be read.
     std::optional<std::string> content(const std::string& variable, const std::string& path) {
         std::error_code error;
         std::string text = read_file(path, ini_line_bytes_max, error);
@@ -145,8 +145,8 @@ class EnvironmentReading {
         }
         if (error) {
             problems_.add(place_of(variable), "",
-                          quoted(path) + " cannot be read: " + why_unreadable(error) +
-                              ", allowed: the path of a file that holds the value, at most " +
+                          "cannot read " + quoted(path) + ": " + why_unreadable(error) +
+                              "; allowed: the path of a file that contains the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
             return std::nullopt;
         }
@@ -159,7 +159,7 @@ class EnvironmentReading {
     void give(const std::string& variable, const SettingKey& key, std::optional<std::string> value) {
         const SettingsPlace place = place_of(variable);
         if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
-            problems_.add(place, "", "gives the same setting as " + known->second + ", allowed: one of the two");
+            problems_.add(place, "", "sets the same setting as " + known->second + "; allowed: only one of the two");
         } else if (value) {
             GivenEntry entry{.place = place, .shown = "", .key = key.key, .value = std::move(*value)};
             GivenSection section{.place = place, .shown = "", .kind = key.section, .name = std::nullopt, .entries = {}};

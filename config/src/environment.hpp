@@ -11,14 +11,15 @@ namespace telegate {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// What variables of the environment give: TELEGATE_QUEUE_POLICY, TELEGATE_LOG_LEVEL (keys of [gateway] need no
-/// section), TELEGATE_DEVICE_BOILER_INTERVAL_MS (for the instances that `others` have, . - and / of their names as _),
-/// and each with _FILE behind it, which names a file that holds the value. A variable that could mean two settings is a
-/// problem, one that means none a warning: other programs' variables may begin with TELEGATE_ too.
+/// Reads environment variables: TELEGATE_QUEUE_POLICY, TELEGATE_LOG_LEVEL (keys of [gateway] need no section),
+/// TELEGATE_DEVICE_BOILER_INTERVAL_MS. The last form exists for the instances that `others` contain; . - and / in their
+/// names become _. With the suffix _FILE, a variable names a file that contains the value. A variable that could mean
+/// two settings is a problem. A variable that means none is a warning, because variables of other programs may also
+/// begin with TELEGATE_.
 [[nodiscard]] SettingsSource environment_source(const Variables& variables, const std::vector<SettingsSource>& others,
                                                 ProblemList& problems, std::vector<std::string>& warnings);
 
-/// The variable that gives this setting: TELEGATE_SECTION_KEY, or TELEGATE_SECTION_NAME_KEY.
+/// Returns the variable of this setting: TELEGATE_SECTION_KEY or TELEGATE_SECTION_NAME_KEY.
 [[nodiscard]] std::string variable_name(const SettingKey& key);
 
 }  // namespace telegate

@@ -21,13 +21,13 @@ bool is_comment(std::string_view line) noexcept {
     return !text.empty() && (text.front() == '#' || text.front() == ';');
 }
 
-/// Cuts a text into lines and joins those that belong together.
+/// Splits a text into lines and joins continued lines.
 class LineReader {
   public:
     LineReader(std::string_view text, const std::string& file, ProblemList& problems)
         : rest_(text), file_(file), problems_(problems) {}
 
-    /// The next line that holds something, trimmed and valid until the next call; nullopt at the end.
+    /// Returns the next line that is not blank, trimmed and valid until the next call; nullopt at the end.
     std::optional<std::string_view> next() {
         while (!rest_.empty()) {
             joined_.clear();
@@ -38,7 +38,7 @@ class LineReader {
         return std::nullopt;
     }
 
-    /// Where the line that next() gave begins.
+    /// Returns the number of the first line of the text that next() returned.
     [[nodiscard]] std::size_t line() const noexcept { return first_line_; }
 
   private:
@@ -53,7 +53,8 @@ class LineReader {
         return line;
     }
 
-    /// One line with those that continue it; comments in between are skipped. False when it is too long.
+    /// Reads one line and its continuation lines into joined_; comments between them are skipped. Returns false if the
+    /// result is too long.
     bool join() {
         first_line_ = last_line_ + 1;
         std::size_t size = 0;
@@ -70,12 +71,13 @@ class LineReader {
             joined_ += continues ? " " : "";
         }
         if (continues) {
-            problems_.add({file_, last_line_}, "", "the backslash at the end joins a next line, but there is none");
+            problems_.add({file_, last_line_}, "",
+                          "the last line ends with a backslash: there is no next line to join");
         }
         if (size > ini_line_bytes_max) {
             problems_.add({file_, first_line_}, "",
-                          "the line has " + std::to_string(size) + " bytes, allowed are at most " +
-                              std::to_string(ini_line_bytes_max) + " with those that continue it");
+                          "line too long: " + std::to_string(size) + " bytes; allowed: at most " +
+                              std::to_string(ini_line_bytes_max) + ", including its continuation lines");
         }
         return size <= ini_line_bytes_max;
     }
@@ -94,7 +96,7 @@ class LineReader {
     std::size_t last_line_ = 0;
 };
 
-/// `line` begins with a bracket. nullopt when it is not a section header.
+/// Parses a section header; `line` begins with a bracket. Returns nullopt if it is not a section header.
 std::optional<GivenSection> parse_header(std::string_view line) {
     if (line.back() != ']') {
         return std::nullopt;
@@ -117,7 +119,7 @@ std::optional<GivenSection> parse_header(std::string_view line) {
     return section;
 }
 
-/// nullopt when `line` is not "key = value".
+/// Returns nullopt if `line` is not "key = value".
 std::optional<GivenEntry> parse_entry(std::string_view line) {
     const std::size_t equals = line.find('=');
     const std::string_view key = trimmed(line.substr(0, equals));
@@ -134,15 +136,14 @@ std::optional<GivenEntry> parse_entry(std::string_view line) {
 
 bool is_settings_text(std::string_view text, const std::string& file, ProblemList& problems) {
     if (text.size() > ini_text_bytes_max) {
-        problems.add(
-            {file, 0}, "",
-            "is too large for a settings file, allowed are at most " + std::to_string(ini_text_bytes_max) + " bytes");
+        problems.add({file, 0}, "",
+                     "file too large; allowed: at most " + std::to_string(ini_text_bytes_max) + " bytes");
         return false;
     }
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
         const auto newlines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
         problems.add({file, static_cast<std::size_t>(newlines) + 1}, "",
-                     "holds a zero byte, so this is not a text file; allowed is text in UTF-8");
+                     "zero byte found: not a text file; allowed: UTF-8 text");
         return false;
     }
     return true;
@@ -168,7 +169,7 @@ std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const s
     sections.front().place.name = file;
     text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     LineReader lines(text, file, problems);
-    bool readable = true;  // false below a header that could not be read
+    bool readable = true;  // false after an invalid section header
     while (const std::optional<std::string_view> line = lines.next()) {
         const SettingsPlace place{file, lines.line()};
         if (line->front() == '[') {
@@ -179,10 +180,10 @@ std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const s
                 sections.push_back(std::move(*section));
             } else {
                 problems.add(place, "",
-                             quoted(*line) + R"( is not a section, allowed is [section] or [section "NAME"] alone)");
+                             "not a section header: " + quoted(*line) + R"(; allowed: [section] or [section "NAME"])");
             }
         } else if (std::optional<GivenEntry> entry = parse_entry(*line); !entry) {
-            problems.add(place, "", quoted(*line) + " is not a setting, allowed is key = value");
+            problems.add(place, "", "not a setting: " + quoted(*line) + "; allowed: key = value");
         } else if (readable) {
             entry->place = place;
             sections.back().entries.push_back(std::move(*entry));

@@ -12,18 +12,19 @@
 namespace telegate {
 
 inline constexpr std::size_t ini_text_bytes_max = 1024 * 1024;
-/// A line together with those that continue it.
+/// Maximum length of a line including its continuation lines.
 inline constexpr std::size_t ini_line_bytes_max = 4096;
 
-/// Whether `text` is text of a size that is worth reading. Otherwise reports a problem.
+/// Returns whether `text` is text of an acceptable size. Reports a problem otherwise.
 [[nodiscard]] bool is_settings_text(std::string_view text, const std::string& file, ProblemList& problems);
 
-/// Takes an INI text apart, in the manner of systemd: comments are lines that begin with # or ;, a backslash at the
-/// end of a line joins the next one with a space, values reach to the end of the line and quotes in them are plain
-/// characters. Tolerates CRLF and a byte order mark. What a key or a value means is not looked at.
-/// Limits:  ini_text_bytes_max in all, ini_line_bytes_max per line.
-/// Failure: what cannot be read goes to `problems` and is left out. Entries below an unreadable section are dropped,
-///          so that one mistake is one problem. nullopt when nothing can be read. `file` only names places.
+/// Parses INI text, following the rules of systemd: lines that begin with # or ; are comments, a backslash at the end
+/// of a line joins the next line with a space, values extend to the end of the line, and quotes in values are ordinary
+/// characters. CRLF and a byte order mark are accepted. Keys and values are not interpreted. Returns nullopt if nothing
+/// can be read. `file` is only used in the places of problems.
+/// Limits: ini_text_bytes_max in total, ini_line_bytes_max per line.
+/// Failure: what cannot be parsed is reported to `problems` and omitted. Entries after an invalid section header are
+/// dropped, so that one mistake is one problem.
 [[nodiscard]] std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const std::string& file,
                                                                 ProblemList& problems);
 

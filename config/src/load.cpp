@@ -33,10 +33,10 @@ const SettingRow& log_level_row() {
     return *find_setting("gateway", "log_level");
 }
 
-/// Reads all sources, then gives them their meaning.
+/// Reads all sources, then parses their settings.
 ///
 /// Threads: one.
-/// Limits:  ini_text_bytes_max per file, drop_ins_max drop-ins.
+/// Limits: ini_text_bytes_max per file, drop_ins_max drop-ins.
 /// Failure: load() throws SettingsError.
 class Loading {
   public:
@@ -53,7 +53,7 @@ class Loading {
         std::vector<std::string> warnings;
         sources_.push_back(assignments_source(from_.assignments, problems_));
         expand();
-        // Variables can name what files and options name, and come between the two.
+        // Variables can refer to the sections of files and options, so they are read last but rank between the two.
         SettingsSource environment = environment_source(from_.environment, sources_, problems_, warnings);
         const auto options =
             std::find_if(sources_.begin(), sources_.end(), [](const SettingsSource& each) { return each.last_wins; });
@@ -72,7 +72,7 @@ class Loading {
         }
     }
 
-    /// Puts whole sections in the place of what is short for them.
+    /// Expands short sections and templates.
     void expand() {
         std::for_each(sources_.begin(), sources_.end(), expand_short_sections);
         sources_ = expand_templates(std::move(sources_), problems_);
@@ -114,7 +114,7 @@ class Loading {
             complain(folder, error);
         } else if (files.size() > drop_ins_max) {
             problems_.add({folder, 0}, "",
-                          "holds " + std::to_string(files.size()) + " files *.ini, allowed are at most " +
+                          "too many files: " + std::to_string(files.size()) + " *.ini files; allowed: at most " +
                               std::to_string(drop_ins_max));
             readable_ = false;
         } else {
@@ -160,14 +160,14 @@ std::string SettingOrigins::text(const SettingKey& key) const {
     }
     const SettingsPlace& place = found->second;
     const bool is_option = place.source == SettingSource::command_line;
-    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the name of the option alone
+    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the option name without its value
 }
 
 void sort_problems(std::vector<SettingsProblem>& problems, const std::string& file) {
     const auto rank = [&](const SettingsProblem& problem) {
         const SettingsPlace& place = problem.place;
         const bool is_other_file = place.source == SettingSource::file && place.name != file;
-        // Line 0 means none, and comes last.
+        // Line 0 means no line and sorts last.
         return std::tuple(place.source, is_other_file,
                           is_other_file ? std::string_view(place.name) : std::string_view(), place.line - 1);
     };

@@ -27,7 +27,7 @@ std::vector<std::string_view> known_keys(std::string_view section, std::string_v
     return keys;
 }
 
-/// The drivers that have a key of their own of this name.
+/// Returns the drivers that have this key.
 std::vector<std::string_view> drivers_with(std::string_view section, std::string_view key) {
     std::vector<std::string_view> drivers;
     for (const SettingRow& row : settings_table()) {
@@ -46,9 +46,9 @@ std::string heading(const SectionRow& row) {
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names) {
     if (const std::string_view near = nearest_name(text, names); !near.empty()) {
-        return ", did you mean " + std::string(near) + "?";
+        return "; did you mean " + std::string(near) + "?";
     }
-    return ", allowed: " + joined(names);
+    return "; allowed: " + joined(names);
 }
 
 std::string section_advice(std::string_view kind) {
@@ -76,13 +76,13 @@ std::string misplaced_text(const MisplacedKey& found) {
         return row.key == found.key;
     };
     if (const std::vector<std::string_view> drivers = drivers_with(found.section, found.key); !drivers.empty()) {
-        return "is a setting of the driver" + std::string(drivers.size() > 1 ? "s " : " ") + joined(drivers) +
-               ", but the driver of " + (found.section == "device" ? "this" : "its") + " device is " +
+        return "only valid with the driver" + std::string(drivers.size() > 1 ? "s " : " ") + joined(drivers) +
+               ": the driver of " + (found.section == "device" ? "this" : "its") + " device is " +
                std::string(found.driver);
     }
-    const std::string unknown = "is not a setting of " + found.title;
+    const std::string unknown = "not a setting of " + found.title;
     if (const SettingRow* const row = find_row(is_key)) {
-        return unknown + ", it belongs in " + heading(*find_section(row->section));
+        return unknown + "; it belongs in " + heading(*find_section(row->section));
     }
     return unknown + did_you_mean(found.key, known_keys(found.section, found.driver));
 }

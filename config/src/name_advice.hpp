@@ -8,30 +8,30 @@
 
 namespace telegate {
 
-/// [name] or [name "NAME"].
+/// Returns [name] or [name "NAME"].
 [[nodiscard]] std::string heading(const SectionRow& row);
 
-/// ", did you mean this?" or ", allowed: a, b, c".
+/// Returns "; did you mean this?" or "; allowed: a, b, c".
 [[nodiscard]] std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names);
 
-/// The same for the name of a section.
+/// Like did_you_mean(), for the name of a section.
 [[nodiscard]] std::string section_advice(std::string_view kind);
 
-/// The row for a key of a section; nullptr when the key has no place there. `driver` is "" when it is not known: then
-/// the keys of every driver have one, but for those that is_undecided() tells.
+/// Returns the row for a key of a section; nullptr if the key does not belong there. If `driver` is "" (unknown), the
+/// keys of all drivers belong there, except those for which is_undecided() is true.
 [[nodiscard]] const SettingRow* row_for(std::string_view section, std::string_view driver, std::string_view key);
 
-/// Whether the key is one of several drivers, and it is not known which of them.
+/// Returns whether several drivers have the key and the driver is unknown.
 [[nodiscard]] bool is_undecided(std::string_view section, std::string_view driver, std::string_view key);
 
-/// A key, and where it was found.
+/// A key in a section where it does not belong.
 struct MisplacedKey {
     std::string_view section;
     std::string_view driver;
     std::string_view key;
     std::string title;  // of the section, for messages
 };
-/// Why the key has no place there, and what has.
+/// Returns why the key does not belong there, and what does.
 [[nodiscard]] std::string misplaced_text(const MisplacedKey& found);
 
 }  // namespace telegate

@@ -16,8 +16,8 @@ bool same(char a, char b) noexcept {
     return lower(a) == lower(b);
 }
 
-/// Row by row over the table of prefix distances; a swap needs the row before the previous one too.
-/// Both texts are at most name_bytes_max long. Once it is sure to be `enough` or more, `enough` is the answer.
+/// Computes the distance row by row; swaps also need the row before the previous one. Both texts have at most
+/// name_bytes_max bytes. Returns `enough` as soon as the distance is known to be at least that.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t enough) noexcept {
     using Row = std::array<std::size_t, name_bytes_max + 1>;
     Row before{};
@@ -38,7 +38,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t en
             }
             least = std::min(least, row[j]);
         }
-        if (std::min(least, least_above) >= enough) {  // both, for the sake of swaps
+        if (std::min(least, least_above) >= enough) {  // both, because of swaps
             return enough;
         }
         least_above = least;

@@ -2,7 +2,7 @@
 
 namespace telegate {
 
-/// One function object from several, to visit a variant with one case for each alternative.
+/// Combines several function objects into one, to visit a variant with one case per alternative.
 template <class... Cases>
 struct Overloaded : Cases... {
     using Cases::operator()...;

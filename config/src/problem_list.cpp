@@ -12,7 +12,7 @@ bool is_inside_utf8_sequence(char c) noexcept {
     return (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
 }
 
-/// At most printable_bytes_max bytes, and no half of a character.
+/// Truncates to printable_bytes_max bytes, at a character boundary.
 std::string_view cut(std::string_view text) noexcept {
     std::size_t size = std::min(text.size(), printable_bytes_max);
     while (size > 0 && size < text.size() && is_inside_utf8_sequence(text[size])) {
@@ -52,7 +52,7 @@ void ProblemList::add(SettingsProblem problem) {
         return each.place == problem.place && each.key == problem.key && each.what == problem.what;
     });
     if (is_known) {
-        return;  // a line of a template is read once for each device, and is one mistake
+        return;  // a template line is read once per device, but it is one mistake
     }
     if (problems_.size() == problems_max) {
         ++left_out_;
@@ -68,7 +68,7 @@ void ProblemList::throw_if_any(const Settings& understood, std::error_code unrea
     sort_problems(problems_, file_);
     if (left_out_ > 0) {
         problems_.push_back(
-            {.place = {file_}, .key = "", .what = std::to_string(left_out_) + " more problems are not listed"});
+            {.place = {file_}, .key = "", .what = std::to_string(left_out_) + " more problems not listed"});
     }
     throw SettingsError(std::move(problems_), understood, unreadable);
 }

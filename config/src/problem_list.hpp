@@ -9,28 +9,29 @@
 
 namespace telegate {
 
-/// Text from outside, fit for a terminal: control bytes as \xNN, cut when it is long.
+/// Returns external text in a form that is safe to print: control bytes as \xNN, long text truncated.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same in quotes: double ones, or single ones around a text that has double ones.
+/// Like printable(), in double quotes, or in single quotes if the text contains double ones.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// The problems of one load.
+/// Collects the problems of one load.
 ///
 /// Threads: one.
-/// Limits:  problems_max are kept, the rest is counted: a file of nonsense does not fill the screen or the memory.
+/// Limits: problems_max problems; further ones are only counted, so that an invalid file does not fill the screen or
+/// the memory.
 /// Failure: throw_if_any() throws SettingsError; nothing else can fail.
 class ProblemList {
   public:
     static constexpr std::size_t problems_max = 200;
 
-    /// `file` is the one that comes first; "" for none.
+    /// The problems of `file` come first; "" for none.
     explicit ProblemList(std::string file) : file_(std::move(file)) {}
 
     void add(SettingsPlace place, std::string_view key, std::string what);
     void add(SettingsProblem problem);
 
-    /// Throws what has been added, in order, with what was understood all the same.
+    /// Throws the problems, sorted, with the settings that were parsed despite them.
     void throw_if_any(const Settings& understood, std::error_code unreadable = {});
 
   private:

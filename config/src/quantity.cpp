@@ -19,7 +19,7 @@ constexpr std::int64_t number_min = std::numeric_limits<std::int64_t>::min();
 
 struct Unit {
     std::string_view name;
-    std::int64_t size;  // in the smallest of its kind
+    std::int64_t size;  // in the smallest unit of its kind
 };
 
 constexpr std::array times{
@@ -40,7 +40,7 @@ const Unit* find(std::span<const Unit> units, std::string_view name) noexcept {
     return found == units.end() ? nullptr : &*found;
 }
 
-/// The units of the same kind as `unit`; none when it has no relatives.
+/// Returns the units of the same kind as `unit`; empty if there are no others.
 std::span<const Unit> relatives(std::string_view unit) noexcept {
     if (find(times, unit) != nullptr) {
         return times;
@@ -52,7 +52,7 @@ bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// Takes what fits from the front of `text`.
+/// Removes and returns the characters that fit from the front of `text`.
 template <class Fits>
 std::string_view take(std::string_view& text, Fits fits) noexcept {
     const auto size = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), fits) - text.begin());
@@ -61,10 +61,10 @@ std::string_view take(std::string_view& text, Fits fits) noexcept {
     return taken;
 }
 
-/// One "1.5 s" of a text.
+/// One number with its unit, such as "1.5 s".
 struct Part {
-    std::string digits;        // of the number without its point
-    std::int64_t divisor = 1;  // what the point stands for
+    std::string digits;        // of the number, without the decimal point
+    std::int64_t divisor = 1;  // power of ten for the digits after the point
     std::string_view unit;
 };
 
@@ -90,14 +90,15 @@ std::optional<Part> take_part(std::string_view& text) {
     return part;
 }
 
-/// `part` in units of `own_size`; nullopt when that is no whole number. Too large a number is number_max.
+/// Converts `part` to units of `own_size`. Returns nullopt if the result is not a whole number, and number_max if it is
+/// too large.
 std::optional<std::int64_t> convert(const Part& part, std::int64_t unit_size, std::int64_t own_size) {
     std::int64_t number = 0;
     const char* const end = part.digits.data() + part.digits.size();
     if (std::from_chars(part.digits.data(), end, number).ec != std::errc{}) {
         return number_max;
     }
-    // Both are far below the square root of what 64 bits hold.
+    // Both are far below the square root of the 64-bit maximum.
     const std::int64_t shared = std::gcd(unit_size, own_size);
     const std::int64_t divisor = part.divisor * (own_size / shared);
     const std::int64_t reduced = std::gcd(unit_size / shared, divisor);
@@ -114,7 +115,7 @@ std::variant<std::int64_t, std::string> plain_number(std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::invalid_argument || rest != end) {
-        return quoted(text) + " is not a whole number";
+        return "not a whole number: " + quoted(text);
     }
     if (error == std::errc::result_out_of_range) {
         return text.starts_with('-') ? number_min : number_max;
@@ -150,16 +151,15 @@ std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, st
         const std::optional<Part> part = take_part(rest);
         const bool is_number = part && (!part->unit.empty() || (part->divisor > 1 && rest.empty() && total == 0));
         if (!is_number) {
-            return quoted(text) + " is not a whole number";
+            return "not a whole number: " + quoted(text);
         }
         const Unit* const given = part->unit.empty() ? own : find(units, part->unit);
         if (given == nullptr) {
-            return quoted(text) +
-                   (rest.empty() ? " has the unknown unit " + quoted(part->unit) : " is not a whole number");
+            return (rest.empty() ? "unknown unit " + quoted(part->unit) + ": " : "not a whole number: ") + quoted(text);
         }
         const std::optional<std::int64_t> amount = convert(*part, given->size, own->size);
         if (!amount) {
-            return quoted(text) + " is not a whole number of " + std::string(unit);
+            return "not a whole number of " + std::string(unit) + ": " + quoted(text);
         }
         total = sum(total, *amount);
     }

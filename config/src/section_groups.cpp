@@ -14,8 +14,8 @@ namespace {
 /// Sorts sections into groups.
 ///
 /// Threads: one.
-/// Limits:  as many groups as there are sections in the sources, whose texts are bounded.
-/// Failure: tells the problems; nothing else can fail.
+/// Limits: as many groups as there are sections in the sources, whose texts are bounded.
+/// Failure: reports problems; nothing else can fail.
 class Grouping {
   public:
     explicit Grouping(ProblemList& problems) : problems_(problems) {}
@@ -26,8 +26,7 @@ class Grouping {
         const std::string_view kind = section.kind.empty() ? "gateway" : std::string_view(section.kind);
         const SectionRow* const row = find_section(kind);
         if (row == nullptr) {
-            problems_.add(section.place, section.shown,
-                          section.title() + " is not a known section" + section_advice(kind));
+            problems_.add(section.place, section.shown, "unknown section: " + section.title() + section_advice(kind));
             return;
         }
         bool refused = !is_name_good(section, *row);
@@ -60,17 +59,18 @@ class Grouping {
         if (!row.named()) {
             if (section.name) {
                 problems_.add(section.place, section.shown,
-                              section.title() + " must not have a name, allowed: " + heading(row));
+                              "unexpected name: " + section.title() + "; allowed: " + heading(row));
             }
             return true;
         }
         if (!section.name) {
-            problems_.add(section.place, section.shown, section.title() + " has no name, allowed: " + heading(row));
+            problems_.add(section.place, section.shown,
+                          "missing name: " + section.title() + "; allowed: " + heading(row));
             return false;
         }
         if (!is_name_allowed(row, *section.name)) {
             problems_.add(section.place, section.shown,
-                          section.title() + " has a bad name, allowed: " + allowed_name(row));
+                          "invalid name: " + section.title() + "; allowed: " + allowed_name(row));
             return false;
         }
         return true;
@@ -80,8 +80,9 @@ class Grouping {
         const std::string identity = std::string(row.name) + '/' + (row.named() ? section.name.value_or("") : "");
         const auto [found, is_new] = lines_.try_emplace(identity, section.place.line);
         if (!is_new) {
-            problems_.add(section.place, section.shown,
-                          section.title() + " is there twice, first in line " + std::to_string(found->second));
+            problems_.add(
+                section.place, section.shown,
+                "duplicate: " + section.title() + " (first defined on line " + std::to_string(found->second) + ")");
         }
         return is_new;
     }
@@ -90,8 +91,8 @@ class Grouping {
         const std::size_t number = ++counts_[row.name];
         if (number == row.count_max + 1) {
             problems_.add(section.place, section.shown,
-                          section.title() + " is one too many, allowed are at most " + std::to_string(row.count_max) +
-                              " sections " + heading(row));
+                          "too many sections: " + section.title() + "; allowed: at most " +
+                              std::to_string(row.count_max) + " sections " + heading(row));
         }
         return number <= row.count_max;
     }

@@ -9,20 +9,21 @@
 
 namespace telegate {
 
-/// All that the sources give to one section of the settings.
+/// Everything that the sources give for one section.
 struct SectionGroup {
     const SectionRow* row = nullptr;
-    std::string name;      // "" where there is one such section only
-    bool refused = false;  // it cannot be had, but its values are checked, so that all problems show at once
+    std::string name;  // "" if the kind has no names
+    // invalid as a section, but its values are still checked so that all problems are reported at once
+    bool refused = false;
     struct Piece {
-        std::size_t source = 0;  // its place in the order of sources
+        std::size_t source = 0;  // index of the source
         const GivenSection* section = nullptr;
     };
     std::vector<Piece> pieces;  // at least one, in the order of sources
 };
 
-/// The groups in the order in which each is first given. Sections that are unknown, misnamed, given twice or too many
-/// are problems. The sources must outlive the groups.
+/// Returns the groups in the order of their first occurrence. Unknown, misnamed, duplicate and surplus sections are
+/// problems. The sources must outlive the groups.
 [[nodiscard]] std::vector<SectionGroup> group_sections(const std::vector<SettingsSource>& sources,
                                                        ProblemList& problems);
 

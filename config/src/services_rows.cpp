@@ -13,14 +13,15 @@ using V = ServiceSettings;
 constexpr std::array rows{
     SettingRow{.section = "services", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
                .required = true,
-               .meaning = "Where DEALER and REQ sockets connect, in ZeroMQ notation.", .slot = slot<&V::endpoint>},
+               .meaning = "Address that DEALER and REQ sockets connect to, in ZeroMQ notation.",
+               .slot = slot<&V::endpoint>},
     SettingRow{.section = "services", .key = "curve_secret_key_file", .rule = rules::credential, .applies = Applies::file,
-               .meaning = "Secret key of the endpoint, as telegate_keygen makes it, for CURVE, or credential:NAME of "
-                          "systemd; nothing means no encryption.",
+               .meaning = "File with the CURVE secret key of the endpoint, created by telegate_keygen, or "
+                          "credential:NAME for a systemd credential. Empty means no encryption.",
                .slot = slot<&V::curve_secret_key_file>},
     SettingRow{.section = "services", .key = "curve_clients_dir", .rule = rules::clients, .applies = Applies::file,
-               .meaning = "Folder of the public keys of those who may come in, files NAME.public; * means any client "
-                          "that knows the server's key.",
+               .meaning = "Directory with the public keys of allowed clients, in files NAME.public. * means any "
+                          "client that knows the server's key.",
                .slot = slot<&V::curve_clients_dir>},
 };
 // clang-format on

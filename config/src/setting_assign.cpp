@@ -16,7 +16,7 @@
 namespace telegate {
 namespace {
 
-using Fault = std::optional<std::string>;  // what is wrong with a value
+using Fault = std::optional<std::string>;  // why a value is invalid
 
 template <class Value>
 Value& value_at(const SettingSlot& slot) {
@@ -29,7 +29,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) no
 
 std::string not_a_choice(std::span<const std::string_view> choices, std::string_view text) {
     const std::string_view near = nearest_name(text, choices);
-    return quoted(text) + " is not a choice" + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
+    return "unknown value: " + quoted(text) + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
 }
 
 std::string_view without_blanks(std::string_view text) noexcept {
@@ -42,7 +42,7 @@ std::string_view without_blanks(std::string_view text) noexcept {
     return text;
 }
 
-/// Comma-separated parts without the blanks around them.
+/// Splits at commas and removes the blanks around each part.
 std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> parts;
     for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
@@ -60,7 +60,7 @@ Fault assign_boolean(bool& value, std::string_view text) {
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (!contains(truths, lower) && !contains(untruths, lower)) {
-        return quoted(text) + " is neither yes nor no";
+        return "not a boolean: " + quoted(text);
     }
     value = contains(truths, lower);
     return std::nullopt;
@@ -77,7 +77,7 @@ Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& v
         return std::nullopt;
     }
     if (number < rule.min || number > rule.max) {
-        return quoted(text) + " is out of range";
+        return "out of range: " + quoted(text);
     }
     value = number;
     return std::nullopt;
@@ -88,16 +88,16 @@ Fault assign_real(const RealRule& rule, double& value, std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::invalid_argument || rest != end || !std::isfinite(number)) {
-        return quoted(text) + " is not a number";
+        return "not a number: " + quoted(text);
     }
     if (error != std::errc{} || number < rule.min || number > rule.max) {
-        return quoted(text) + " is out of range";
+        return "out of range: " + quoted(text);
     }
     value = number;
     return std::nullopt;
 }
 
-/// Stores with `store` where there is a number always, and where there may be none, what no text stands for.
+/// Stores the number with `store`. If the setting is optional and the text is empty, removes the number instead.
 template <class Number, class Store>
 Fault assign_number(const SettingSlot& slot, std::string_view text, Store store) {
     const auto* const maybe = std::get_if<std::optional<Number>*>(&slot);
@@ -131,7 +131,7 @@ Fault assign_list(const ListRule& rule, std::vector<std::string>& value, std::st
             return not_a_choice(rule.choices, part);
         }
         if (std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
-            return quoted(part) + " is there twice";
+            return "duplicate value: " + quoted(part);
         }
         chosen.emplace_back(part);
     }
@@ -147,7 +147,7 @@ Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& va
             return fault;
         }
         if (std::find(chosen.begin(), chosen.end(), number) != chosen.end()) {
-            return quoted(part) + " is there twice";
+            return "duplicate value: " + quoted(part);
         }
         chosen.push_back(number);
     }
@@ -155,7 +155,7 @@ Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& va
     return std::nullopt;
 }
 
-/// Whether any source can give it and any file can hold it.
+/// Returns whether every source can give the text and every file can contain it.
 bool fits_a_line(std::string_view text) noexcept {
     const auto is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -175,7 +175,7 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
     const bool is_none = text.empty() && rule.may_be_empty;
     if (!is_none && (!begun || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max))) {
-        return quoted(text) + " is not allowed";
+        return "invalid value: " + quoted(text);
     }
     value = text;
     return std::nullopt;
@@ -192,13 +192,13 @@ Fault assign_text_list(const TextListRule& rule, std::vector<std::string>& value
     for (const std::string_view part :
          text.empty() && rule.may_be_empty ? std::vector<std::string_view>() : split(text)) {
         if (!is_element(rule, part)) {
-            return quoted(part) + " is not allowed";
+            return "invalid value: " + quoted(part);
         }
         if (!rule.may_repeat && std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
-            return quoted(part) + " is there twice";
+            return "duplicate value: " + quoted(part);
         }
         if (chosen.size() == rule.count_max) {
-            return quoted(part) + " is one too many";
+            return "one value too many: " + quoted(part);
         }
         chosen.emplace_back(part);
     }
@@ -214,23 +214,23 @@ Fault assign_listen(const ListenSlot& slot, std::string_view text) {
     }
     std::optional<ListenAddress> address = parse_listen_address(text);
     if (!address) {
-        return quoted(text) + " is not an address to listen on";
+        return "invalid address: " + quoted(text);
     }
     *slot.host = std::move(address->host);
     *slot.port = address->port;
     return std::nullopt;
 }
 
-/// What was probably meant, where a value has something that only other notations have.
+/// Returns a hint if the value contains syntax of another notation.
 std::string notation_hint(std::string_view text) {
     const bool has_quotes =
         text.size() > 1 && text.front() == text.back() && (text.front() == '"' || text.front() == '\'');
     if (has_quotes) {
-        return ": values have no quotes";
+        return " (values are not quoted)";
     }
     for (const std::string_view sign : {" #", " ;", "\t#", "\t;"}) {
         if (text.find(sign) != std::string_view::npos) {
-            return ": a comment cannot stand behind a value, only on a line of its own";
+            return " (a comment must be on its own line)";
         }
     }
     return "";
@@ -266,7 +266,7 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
             }},
         row.rule);
     if (fault) {
-        *fault += (notation == Notation::text ? notation_hint(text) : "") + ", allowed: " + allowed_text(row, notation);
+        *fault += (notation == Notation::text ? notation_hint(text) : "") + "; allowed: " + allowed_text(row, notation);
     }
     return fault;
 }

@@ -9,7 +9,7 @@ Owner& owner_of(const SettingOwner& owner, Value Owner::*) {
     return *std::get<Owner*>(owner);
 }
 
-/// The place of a member, or of a member of a member, in the owner that has it: slot<&DeviceSettings::autostart>,
+/// Returns the location of a member, or of a member of a member, in its owner: slot<&DeviceSettings::autostart>,
 /// slot<&DeviceSettings::host, &HostSettings::per_core>.
 template <auto first, auto... rest>
 SettingSlot slot(const SettingOwner& owner) {

@@ -53,15 +53,15 @@ std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notati
     const std::string_view units = unit_choices(row.unit);
     if (notation == Notation::text && !units.empty()) {
         return "a whole number of " + std::string(row.unit) + ", " + range + zero +
-               "; or with a unit of its own: " + std::string(units);
+               ", or a number with a unit: " + std::string(units);
     }
     const std::string unit = row.unit.empty() ? "" : " (" + std::string(row.unit) + ")";
-    return "a whole number without unit, " + range + unit + zero;
+    return "a whole number without a unit, " + range + unit + zero;
 }
 
 std::string text_list_rule_text(const TextListRule& rule, Notation notation) {
     const bool is_json = notation == Notation::json;
-    const std::string none = rule.may_be_empty && !is_json ? "nothing, or " : "";
+    const std::string none = rule.may_be_empty && !is_json ? "empty, or " : "";
     return none + (is_json ? "an array of " : "") + (rule.may_be_empty ? "" : "one or more and ") + "at most " +
            number_text(rule.count_max) + (is_json ? " texts, each " : " texts separated by commas, each ") +
            std::string(rule.allowed);
@@ -82,14 +82,14 @@ std::string rule_text(const SettingRow& row, Notation notation) {
                        joined(rule.choices);
             },
             [&](const WholeListRule& rule) {
-                return (is_json ? "an array of whole numbers, " : "nothing, or whole numbers separated by commas, ") +
+                return (is_json ? "an array of whole numbers, " : "empty, or whole numbers separated by commas, ") +
                        number_text(rule.min) + " to " + number_text(rule.max);
             },
             [](const TextRule& rule) { return std::string(rule.allowed); },
             [&](const TextListRule& rule) { return text_list_rule_text(rule, notation); },
             [](const ListenRule&) -> std::string {
                 return "HOST:PORT with a numeric IPv4 address, an IPv6 address in brackets or localhost, and a "
-                       "port from 0 to 65535, or nothing";
+                       "port from 0 to 65535, or empty";
             }},
         row.rule);
 }
@@ -149,7 +149,7 @@ std::string_view type_text(const SettingRow& row) noexcept {
 }
 
 std::string allowed_text(const SettingRow& row, Notation notation) {
-    const std::string none = notation == Notation::json ? ", or null" : ", or nothing";
+    const std::string none = notation == Notation::json ? ", or null" : ", or empty";
     return rule_text(row, notation) + (is_optional(row) ? none : "");
 }
 

@@ -18,15 +18,15 @@ namespace telegate {
 namespace {
 
 using Places = std::map<std::string_view, SettingsPlace>;       // by key
-using Entries = std::map<std::string_view, const GivenEntry*>;  // by key, the first that gave it
+using Entries = std::map<std::string_view, const GivenEntry*>;  // by key, the first entry of each
 
-/// What one source has given to a list so far.
+/// The elements that one source has given for a list so far.
 struct List {
     std::string text;
-    const GivenEntry* emptied_by = nullptr;  // when that came last
+    const GivenEntry* emptied_by = nullptr;  // the last entry, if it was empty
 };
 
-/// The driver that a device names last; "" when that is none or one that does not exist.
+/// Returns the last driver that a device names; "" if there is none or it does not exist.
 std::string_view driver_named_by(const SectionGroup& group) {
     const SettingRow& row = *find_setting("device", "driver");
     std::string_view driver;
@@ -41,14 +41,14 @@ std::string_view driver_named_by(const SectionGroup& group) {
     return driver;
 }
 
-/// Of all devices that are given; the groups must outlive it.
+/// The driver of each given device. The groups must outlive it.
 using Drivers = std::map<std::string_view, std::string_view>;
 
 Drivers drivers_of(const std::vector<SectionGroup>& groups) {
     Drivers drivers;
     for (const SectionGroup& group : groups) {
         if (group.row->name == "device") {
-            // The first is the one that holds, should another be refused.
+            // The first group applies; a later one of the same name is refused.
             drivers.try_emplace(group.name, driver_named_by(group));
         }
     }
@@ -62,15 +62,15 @@ std::string_view device_of(std::string_view channel) noexcept {
 /// A section to fill.
 struct Filling {
     const SectionGroup& group;
-    std::string_view driver;  // of the device, or of the device of the channel; "" when it is not known
+    std::string_view driver;  // of the device, or of the channel's device; "" if unknown
     SettingOwner owner;
 };
 
-/// Fills one struct with what the sources give to one section.
+/// Fills one struct with the values that the sources give to one section.
 ///
 /// Threads: one.
-/// Limits:  a place per key of the table.
-/// Failure: tells the problems; nothing else can fail.
+/// Limits: one place per key of the table.
+/// Failure: reports problems; nothing else can fail.
 class SectionFill {
   public:
     SectionFill(const Filling& filling, Notation notation, ProblemList& problems)
@@ -97,17 +97,17 @@ class SectionFill {
             if (belongs(row, group_.row->name, driver_) && row.required && !given_.contains(row.key)) {
                 problems_.add({.place = first.place,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
-                               .what = "is missing in " + first.title() + ", allowed: " + allowed_text(row, notation_),
+                               .what = "missing in " + first.title() + "; allowed: " + allowed_text(row, notation_),
                                .setting = whole_name(row.key)});
             }
         }
     }
 
-    /// Where each value that holds was given.
+    /// Returns where each effective value was given.
     [[nodiscard]] const Places& origins() const noexcept { return origins_; }
 
   private:
-    /// "queue.policy", "device.boiler.seed"; of [gateway] the key alone, as --set has it.
+    /// Returns "queue.policy", "device.boiler.seed", or for [gateway] the key alone, as in --set.
     [[nodiscard]] std::string whole_name(std::string_view key) const {
         const std::string section = group_.row->name == "gateway" ? "" : std::string(group_.row->name) + '.';
         return printable(section + (group_.name.empty() ? "" : group_.name + '.') + std::string(key));
@@ -121,7 +121,7 @@ class SectionFill {
     void take(const SettingsSource& source, const GivenSection& section) {
         for (const GivenEntry& entry : section.entries) {
             if (is_undecided(group_.row->name, driver_, entry.key)) {
-                continue;  // that the driver is not known is a problem already
+                continue;  // the missing or unknown driver is already reported
             }
             const SettingRow* const row = row_for(group_.row->name, driver_, entry.key);
             if (row == nullptr) {
@@ -130,7 +130,7 @@ class SectionFill {
             }
             const auto [found, is_new] = given_here_.try_emplace(row->key, &entry);
             if (!is_new && !is_list(*row) && !source.last_wins) {
-                complain(entry, "is there twice, first in line " + std::to_string(found->second->place.line));
+                complain(entry, "duplicate (first defined on line " + std::to_string(found->second->place.line) + ")");
             }
             store(*row, entry);
         }
@@ -144,10 +144,11 @@ class SectionFill {
         List& list = lists_[row.key];
         list.emptied_by = entry.value.empty() ? &entry : nullptr;
         const std::string text = (list.text.empty() || entry.value.empty() ? "" : list.text + ", ") + entry.value;
-        // Longer, it could not be written as one line, and each line reads it all again.
+        // A longer list could not be written as one line. Each addition parses the whole list again, so the limit also
+        // bounds the work.
         if (text.size() > ini_line_bytes_max) {
-            complain(entry, "makes the list too long, allowed: at most " + std::to_string(ini_line_bytes_max) +
-                                " bytes in all");
+            complain(entry,
+                     "list too long; allowed: at most " + std::to_string(ini_line_bytes_max) + " bytes in total");
         } else if (entry.value.empty() || assign_or_complain(row, entry, text)) {
             list.text = text;
         }
@@ -156,7 +157,7 @@ class SectionFill {
     bool assign_or_complain(const SettingRow& row, const GivenEntry& entry, std::string_view text) {
         const std::optional<std::string> fault = entry.fault.empty()
                                                      ? assign(row, owner_, text, notation_)
-                                                     : entry.fault + ", allowed: " + allowed_text(row, notation_);
+                                                     : entry.fault + "; allowed: " + allowed_text(row, notation_);
         if (fault) {
             complain(entry, *fault);
             return false;
@@ -181,12 +182,12 @@ class SectionFill {
         lists_.clear();
     }
 
-    /// Of two settings that exclude each other, the one from the later source holds.
+    /// Resolves two settings that exclude each other: the one from the later source applies.
     void settle(const SettingRow& row, const SettingRow& other) {
         const auto given = given_here_.find(row.key);
         const bool other_given = given_here_.contains(other.key);
         if (given != given_here_.end() && other_given) {
-            complain(*given->second, "stands beside " + std::string(other.key) + ", allowed: one of the two");
+            complain(*given->second, "conflicts with " + std::string(other.key) + "; allowed: only one of the two");
         } else if (given != given_here_.end()) {
             reset(other, owner_);
             origins_.erase(other.key);
@@ -203,16 +204,16 @@ class SectionFill {
     ProblemList& problems_;
     Entries given_;
     Places origins_;
-    // Of the source that is being taken:
+    // Of the current source:
     Entries given_here_;
     std::map<std::string_view, List> lists_;
 };
 
-/// Gives all groups their place in a Settings value.
+/// Fills a Settings value from all groups.
 ///
 /// Threads: one.
-/// Limits:  as many sections as the table allows; the others are only checked.
-/// Failure: tells the problems; nothing else can fail.
+/// Limits: as many sections as the table allows; the others are only checked.
+/// Failure: reports problems; nothing else can fail.
 class SettingsBuilder {
   public:
     SettingsBuilder(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems)
@@ -252,7 +253,7 @@ class SettingsBuilder {
         return found == drivers_.end() ? std::string_view() : found->second;
     }
 
-    /// A channel is one of a device that there is.
+    /// Requires that the device of a channel exists.
     void require_device(const SectionGroup& group) {
         const std::string_view device = device_of(group.name);
         if (!group.row->of_channel() || drivers_.contains(device)) {
@@ -266,12 +267,12 @@ class SettingsBuilder {
         const std::string_view near = nearest_name(device, devices);
         problems_.add({.place = first.place,
                        .key = first.shown.empty() ? first.title() : first.shown,
-                       .what = "there is no [device \"" + printable(device) + "\"]" +
-                               (near.empty() ? "" : ", did you mean " + printable(near) + "?"),
+                       .what = "unknown device: no section [device \"" + printable(device) + "\"]" +
+                               (near.empty() ? "" : "; did you mean " + printable(near) + "?"),
                        .setting = printable(std::string(group.row->name) + '.' + group.name)});
     }
 
-    /// For what only shows when the values are used.
+    /// Keeps the places of keys for problems that are only found when the values are used.
     void keep_places(const SectionGroup& group, SettingOwner owner, const Places& origins) {
         const SettingsPlace& first = group.pieces.front().section->place;
         const auto place_of = [&](std::string_view key) {

@@ -7,7 +7,7 @@
 
 namespace telegate {
 
-/// The work of settings_from(). What is wrong goes to `problems`; the result is only of use when there are none.
+/// Implements settings_from(). Problems are added to `problems`; the result is only usable if there are none.
 [[nodiscard]] LoadedSettings build_settings(const std::vector<SettingsSource>& sources, Notation notation,
                                             ProblemList& problems);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = SettingChange::Kind;
 
-/// What an instance that was not there before, or had another driver, brings with it.
+/// Returns how an instance takes effect that is new or has a new driver.
 Applies applies_with(std::string_view kind, const SectionInstance& instance) {
     const auto table = settings_table();
     const bool any_file = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
@@ -41,7 +41,7 @@ void add_changed(std::string_view kind, const SectionInstance& from, const Secti
     }
 }
 
-/// A section can come and go while the gateway runs when all of its settings can change then.
+/// Returns how an added or removed section takes effect: live if all of its settings are.
 Applies applies_of(std::string_view section) {
     const auto table = settings_table();
     const bool any_restart = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
@@ -103,7 +103,7 @@ std::string key_text(const SettingChange& change) {
 }
 
 std::vector<SettingChange> diff(const Settings& from, const Settings& to) {
-    Settings before = from;  // the table's slots are places that could be written to
+    Settings before = from;  // the table's slots need mutable settings
     Settings after = to;
     std::vector<SettingChange> changes;
     for (const SectionRow& section : section_table()) {

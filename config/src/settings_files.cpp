@@ -35,7 +35,7 @@ std::string read_file(const std::string& path, std::size_t bytes_max, std::error
         return std::error_code(errno, std::generic_category());
     };
     std::string text;
-    // Neither a pipe that nobody writes to nor a device may keep the reader waiting.
+    // O_NONBLOCK, because a pipe without a writer or a device must not block the reader.
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
@@ -64,7 +64,7 @@ std::string read_file(const std::string& path, std::size_t bytes_max, std::error
 }
 
 std::string why_unreadable(const std::error_code& error) {
-    return error == std::errc::not_supported ? "is not a regular file" : error.message();
+    return error == std::errc::not_supported ? "not a regular file" : error.message();
 }
 
 std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error) {

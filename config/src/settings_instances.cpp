@@ -39,13 +39,13 @@ std::map<std::string_view, std::string_view> drivers_by_device(const Settings& s
     return drivers;
 }
 
-/// A part of a topic.
+/// Returns whether the name can be a topic part.
 bool is_part(std::string_view name) noexcept {
     return !name.empty() && name.size() <= section_name_bytes_max &&
            name.find_first_not_of(name_characters) == std::string_view::npos;
 }
 
-/// A label of metrics.
+/// Returns whether the name can be a metric label.
 bool is_label(std::string_view name) noexcept {
     return is_part(name) && name.find_first_of(".-") == std::string_view::npos &&
            (name.front() < '0' || name.front() > '9');
@@ -90,7 +90,7 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
 
 std::string allowed_name(const SectionRow& section) {
     const std::string part = "1 to " + std::to_string(section_name_bytes_max) + " of the characters a-z 0-9 _" +
-                             (section.is_label ? ", no digit first" : " . -");
+                             (section.is_label ? ", not beginning with a digit" : " . -");
     return section.of_channel() ? std::string(section.name_form) + ", each " + part : part;
 }
 

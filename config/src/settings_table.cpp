@@ -11,26 +11,29 @@ namespace telegate {
 namespace {
 
 constexpr std::array sections{
-    SectionRow{.name = "gateway", .meaning = "The gateway as a whole. These keys may also stand before any section."},
+    SectionRow{.name = "gateway",
+               .meaning = "The gateway as a whole. These keys may also be given before the first section."},
     SectionRow{.name = "sampling", .meaning = "The thread that reads the devices."},
     SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
-    SectionRow{.name = "log", .meaning = "Where the log goes and how it looks."},
-    SectionRow{.name = "rest", .meaning = "The REST server that shows and steers the gateway."},
+    SectionRow{.name = "log", .meaning = "The durable log, which keeps published samples on disk."},
+    SectionRow{.name = "logging", .meaning = "Where log lines are written, and how they look."},
+    SectionRow{.name = "rest", .meaning = "The REST server, which shows and controls the gateway."},
     SectionRow{.name = "tags",
                .count_max = 16,
-               .meaning = "One word about the whole gateway, such as its site, that goes with its samples.",
+               .meaning = "One tag: a name and a text about the whole gateway, such as its site, that are sent with "
+                          "its samples.",
                .short_key = "value",
                .is_label = true},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
-    SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint where ROUTER services are asked for."},
+    SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint of the ROUTER services."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
     SectionRow{.name = "channel",
                .count_max = 8'192,
                .name_form = "DEVICE/CHANNEL",
-               .meaning = "What is said of one channel of a device; its name is its topic."},
+               .meaning = "The settings of one channel of a device; its name is its topic."},
 };
 
-/// The order of a section among the others.
+/// Returns the position of a section in the table.
 std::size_t rank(std::string_view section) noexcept {
     return static_cast<std::size_t>(find_section(section) - sections.data());
 }
@@ -43,7 +46,7 @@ std::vector<std::string_view> names_of_drivers() {
     return names;
 }
 
-/// All parts, by section; within one in the order given here.
+/// Joins all parts, sorted by section; within a section in the order given here.
 std::vector<SettingRow> joined_rows() {
     static const std::vector<std::string_view> drivers = names_of_drivers();
     std::vector<SettingRow> all;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t comment_width = 110;
 
-/// Adds `text` as comment lines that end between words.
+/// Adds `text` as comment lines that are broken between words.
 void add_comment(std::string& out, std::string_view text) {
     while (text.size() > comment_width) {
         const std::size_t blank = text.rfind(' ', comment_width);
@@ -44,11 +44,12 @@ void add_explanation(std::string& out, const SettingRow& row) {
     add_comment(out, row.meaning);
     add_comment(out,
                 "Allowed: " + allowed_text(row) +
-                    (row.required ? ". Needed." : ". Default: " + (standard.empty() ? "nothing" : standard) + ".") +
-                    (row.applies == Applies::live ? " A reload changes it." : " A restart changes it."));
+                    (row.required ? ". Required." : ". Default: " + (standard.empty() ? "empty" : standard) + ".") +
+                    (row.applies == Applies::live ? " Applied by a reload." : " Applied by a restart."));
 }
 
-/// A default in the section of a channel is as good as nothing, but for keys that are refused where others are missing.
+/// Returns whether a value need not be written: it is not set, or it is a default in a channel section. Channel keys
+/// are commented out because some of them are refused if others are missing.
 bool goes_without_saying(const SettingSpot& spot) {
     return is_unset(spot.row, spot.owner) ||
            (spot.row.section == "channel" && value_text(spot.row, spot.owner) == default_text(spot.row));
@@ -64,7 +65,7 @@ void add_value(std::string& out, const SettingSpot& spot) {
     out += '\n';
 }
 
-/// The sections that `is_wanted` says.
+/// Returns the sections for which `is_wanted` is true.
 template <class Condition>
 std::string as_ini(const Settings& settings, Condition is_wanted) {
     std::string out;
@@ -92,7 +93,7 @@ std::string as_ini(const Settings& settings, Condition is_wanted) {
     return out;
 }
 
-/// One section of each kind of which there can be several, and one for each driver that has keys of its own.
+/// Returns one section of each kind with names, and one for each driver with its own keys.
 Settings one_of_each() {
     Settings some;
     some.tags.emplace_back().name = "NAME";
@@ -114,7 +115,7 @@ Settings one_of_each() {
     return some;
 }
 
-/// The sections of which there could be several and is none, as comments.
+/// Returns, as comments, the sections with names that have no instance.
 std::string examples(const Settings& settings) {
     Settings copy = settings;
     std::string out;

@@ -14,7 +14,8 @@ constexpr TextRule value{.prefixes = {}, .allowed = "a text of 1 to 128 bytes", 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "tags", .key = "value", .rule = value, .required = true,
-               .meaning = "The text of the tag. A section [tags] without a name gives several, each as NAME = VALUE.",
+               .meaning = "Text of the tag. A section [tags] without a name defines several tags, each as NAME = "
+                          "VALUE.",
                .slot = slot<&T::value>},
 };
 // clang-format on

@@ -18,7 +18,7 @@ constexpr std::string_view placeholder = "%d";
 constexpr std::string_view literal_placeholder = "%%d";
 constexpr std::string_view instances_key = "instances";
 constexpr std::string_view range_sign = "..";
-/// What a section or an entry takes beside its texts.
+/// Estimated memory of a section or an entry in addition to its texts.
 constexpr std::size_t overhead_bytes = 128;
 
 using Numbers = std::set<unsigned>;
@@ -28,12 +28,12 @@ std::size_t devices_max() {
 }
 
 std::string instances_allowed() {
-    return ", allowed: whole numbers and ranges from 0 to " + std::to_string(instance_number_max) +
-           " separated by commas, each number once and at most " + std::to_string(devices_max()) +
-           " in all, such as 1..20";
+    return "; allowed: whole numbers and ranges from 0 to " + std::to_string(instance_number_max) +
+           ", separated by commas, each number once, at most " + std::to_string(devices_max()) +
+           " in total, such as 1..20";
 }
 
-/// The text with the number in place of each %d.
+/// Replaces each %d in the text with the number.
 std::string filled(std::string_view text, const std::string& number) {
     std::string out;
     while (!text.empty()) {
@@ -51,7 +51,7 @@ std::string filled(std::string_view text, const std::string& number) {
     return out;
 }
 
-/// The device of a section that can be a template; "" for other sections.
+/// Returns the device of a section that can be a template; "" for other sections.
 std::string_view device_name(const GivenSection& section) {
     const bool is_of_device = section.kind == "device" || section.kind == "channel";
     return is_of_device && section.name ? std::string_view(*section.name).substr(0, section.name->find('/')) : "";
@@ -74,7 +74,7 @@ std::optional<unsigned> to_number(std::string_view text) {
     return is_number ? std::optional(number) : std::nullopt;
 }
 
-/// Adds "7" or "1..20". Returns false when it is neither, or gives a number again.
+/// Adds "7" or "1..20". Returns false if the text is neither, or contains a number that was already added.
 bool add_range(std::string_view text, Numbers& numbers) {
     const std::size_t sign = text.find(range_sign);
     const auto first = to_number(range_bound(text.substr(0, sign)));
@@ -90,7 +90,7 @@ bool add_range(std::string_view text, Numbers& numbers) {
     return numbers.size() <= devices_max();
 }
 
-/// nullopt when the text is not a list of instances.
+/// Returns nullopt if the text is not a list of instances.
 std::optional<Numbers> to_numbers(std::string_view text) {
     Numbers numbers;
     for (bool has_more = true; has_more;) {
@@ -107,13 +107,13 @@ std::optional<Numbers> to_numbers(std::string_view text) {
 /// Collects the templates of all sources, then repeats their sections.
 ///
 /// Threads: one.
-/// Limits:  those of expand_templates().
+/// Limits: those of expand_templates().
 /// Failure: reports problems; nothing else can fail.
 class TemplateExpansion {
   public:
     explicit TemplateExpansion(ProblemList& problems) : problems_(problems) {}
 
-    /// Takes `instances` out of the sections of a source.
+    /// Removes `instances` from the sections of a source and remembers them.
     void collect(SettingsSource& source) {
         for (GivenSection& section : source.sections) {
             if (section.kind == "device") {
@@ -130,9 +130,10 @@ class TemplateExpansion {
             }
             const std::string device = "[device " + quoted(device_name(section)) + "]";
             problems_.add(section.place, section.shown,
-                          section.kind == "device"
-                              ? section.title() + " has %d in its name and no instances, allowed: instances = 1..20"
-                              : section.title() + " has %d in its name, but there is no " + device + " with instances");
+                          section.kind == "device" ? "missing instances: " + section.title() +
+                                                         " has %d in its name; allowed: instances = 1..20"
+                                                   : "missing instances: " + section.title() +
+                                                         " has %d in its name, but no " + device + " has instances");
         }
     }
 
@@ -158,10 +159,10 @@ class TemplateExpansion {
                 continue;
             }
             if (!is_template(section)) {
-                complain(entry, "is given in " + section.title() +
-                                    ", allowed: where the name of the device has %d, as in [device \"inverter-%d\"]");
+                complain(entry, "no %d in the device name: " + section.title() +
+                                    "; allowed: only if the device name contains %d, as in [device \"inverter-%d\"]");
             } else if (first != nullptr && !last_wins) {
-                complain(entry, "is a duplicate: first given on line " + std::to_string(first->place.line));
+                complain(entry, "duplicate (first defined on line " + std::to_string(first->place.line) + ")");
             } else {
                 first = &entry;
                 take(*section.name, entry);
@@ -173,8 +174,7 @@ class TemplateExpansion {
     void take(const std::string& device, const GivenEntry& entry) {
         const std::optional<Numbers> numbers = to_numbers(entry.value);
         if (!numbers) {
-            complain(entry,
-                     quoted(std::string_view(entry.value)) + " is not a list of instances" + instances_allowed());
+            complain(entry, "not a list of instances: " + quoted(std::string_view(entry.value)) + instances_allowed());
         }
         devices_.insert_or_assign(device, numbers.value_or(Numbers()));
     }
@@ -212,7 +212,7 @@ class TemplateExpansion {
         }
         if (bytes_ > templates_bytes_max) {
             problems_.add(section.place, section.shown,
-                          section.title() + " makes the templates too large, allowed: at most " +
+                          "templates too large: " + section.title() + "; allowed: at most " +
                               std::to_string(templates_bytes_max) + " bytes for all instances");
             return false;
         }

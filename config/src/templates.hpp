@@ -8,20 +8,20 @@
 
 namespace telegate {
 
-/// What all templates may come to, in bytes of their keys, values and sections: the text of a file, 256 times, would
-/// not fit the memory of a small device.
+/// Maximum size of all expanded templates, in bytes of their keys, values and sections: a whole file repeated 256 times
+/// would not fit in the memory of a small device.
 inline constexpr std::size_t templates_bytes_max = 16 * 1024 * 1024;
-/// The highest number of an instance, so that it can be a port.
+/// The highest instance number; port numbers are possible.
 inline constexpr unsigned instance_number_max = 65'535;
 
-/// Replaces templates with the sections they stand for. [device "inverter-%d"] with `instances = 1..20` is twenty
-/// devices; the sections of its channels, [channel "inverter-%d/power"], are repeated for each. %d is the number of the
-/// instance in names and values, %%d is the text %d.
+/// Replaces templates with their instances. [device "inverter-%d"] with `instances = 1..20` becomes twenty devices; the
+/// sections of its channels, [channel "inverter-%d/power"], are repeated for each. In names and values, %d becomes the
+/// instance number and %%d becomes the text %d.
 ///
-/// A source with templates becomes two: what the templates give, and then what its other sections give, which therefore
-/// overrides it. `instances` of a later source replaces that of an earlier one.
-/// Limits:  as many instances of a template as there may be devices; templates_bytes_max in all.
-/// Failure: reports problems; a template with a problem gives nothing.
+/// A source with templates becomes two sources: the expanded templates, followed by its other sections, which therefore
+/// override them. `instances` in a later source replaces that of an earlier one.
+/// Limits: as many instances per template as there may be devices; templates_bytes_max in total.
+/// Failure: reports problems; an invalid template is omitted.
 [[nodiscard]] std::vector<SettingsSource> expand_templates(std::vector<SettingsSource> sources, ProblemList& problems);
 
 }  // namespace telegate

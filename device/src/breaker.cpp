@@ -26,7 +26,7 @@ void Breaker::note_failure(MonoTime now) noexcept {
         return;
     }
     wait_ = wait_ == Duration(0) ? options_.wait : std::min(2 * wait_, std::max(options_.wait, options_.wait_max));
-    constexpr std::int64_t steps = 1'000;  // of the jitter, from three quarters of the wait to five
+    constexpr std::int64_t steps = 1'000;  // of the jitter: waits range from 3/4 to 5/4
     const auto step = std::uniform_int_distribution<std::int64_t>(0, steps)(random_);
     retry_at_ = now + 3 * wait_ / 4 + wait_ / (2 * steps) * step;
     state_ = BreakerState::open;

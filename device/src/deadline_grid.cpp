@@ -6,13 +6,13 @@
 namespace telegate {
 namespace {
 
-/// 0 to below the interval, also of what is below zero.
+/// Returns a remainder from 0 to below the interval, also for negative numbers.
 Duration remainder_of(std::int64_t ns, Duration interval) noexcept {
     const std::int64_t rest = ns % interval.count();
     return Duration(rest < 0 ? rest + interval.count() : rest);
 }
 
-/// Places that are far apart, however many there are: multiples of the golden section.
+/// Returns offsets that are far apart for any number of devices: multiples of the golden ratio.
 Duration place_in(Duration interval, std::uint32_t place) noexcept {
     constexpr double golden = 0.618'033'988'749'895;
     double whole = 0;
@@ -30,7 +30,7 @@ void DeadlineGrid::set_rule(GridRule rule) noexcept {
 }
 
 void DeadlineGrid::begin(MonoTime now, std::int64_t utc_less_mono) noexcept {
-    Duration past{0};  // since the last point of the grid
+    Duration past{0};  // since the last deadline of the grid
     switch (rule_.alignment) {
         case Alignment::start: due_ = now + rule_.offset; return;
         case Alignment::wall:
@@ -50,7 +50,7 @@ std::uint64_t DeadlineGrid::advance(MonoTime now) noexcept {
     return static_cast<std::uint64_t>(missed);
 }
 
-/// How far the deadline is behind the nearest one by the wall clock; below zero: before it.
+/// Returns how far the deadline is from the nearest one on the wall clock; negative: too early.
 Duration DeadlineGrid::misfit(std::int64_t utc_less_mono) const noexcept {
     const Duration past = remainder_of(to_ns(*due_) + utc_less_mono - rule_.offset.count(), rule_.interval);
     return past > rule_.interval / 2 ? past - rule_.interval : past;

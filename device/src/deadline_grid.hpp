@@ -8,44 +8,43 @@
 
 namespace telegate {
 
-/// What the deadlines of a device are made of.
+/// The parameters of a deadline grid.
 struct GridRule {
     Duration interval{0};
     Alignment alignment = Alignment::start;
     Duration offset{0};       // less than the interval
-    std::uint32_t place = 0;  // with Alignment::spread: each number has a place of its own in the interval
+    std::uint32_t place = 0;  // Alignment::spread only: each number has its own offset within the interval
 
     bool operator==(const GridRule&) const = default;
 };
 
-/// The deadlines of one device: points on the monotonic clock, one interval apart, so that nothing drifts.
+/// The deadlines of one device: times on the monotonic clock, one interval apart, without drift.
 ///
-/// With Alignment::wall they lie on whole multiples of the interval by the wall clock, and move there again after a
-/// step of that clock: by half an interval at most, so that two readings are between half and one and a half intervals
-/// apart.
+/// With Alignment::wall the deadlines are whole multiples of the interval on the wall clock, and are realigned after a
+/// step of that clock. Realigning moves them by at most half an interval, so two readings are between half and one and
+/// a half intervals apart.
 ///
 /// Threads: one.
-/// Limits:  none.
+/// Limits: none.
 /// Failure: none.
 class DeadlineGrid {
   public:
-    /// The wall clock is taken to have stepped when it is off by more, or by a quarter of the interval: that much two
-    /// looks at clocks may be apart.
+    /// The wall clock counts as stepped if it is off by more than this, or by more than a quarter of the interval.
+    /// Smaller differences can occur between two clock readings.
     static constexpr Duration step_min = std::chrono::milliseconds(1);
 
-    /// The first deadline is found at the next begin().
+    /// Sets the parameters. If they change, the grid restarts at the next begin().
     void set_rule(GridRule rule) noexcept;
     void forget() noexcept { due_.reset(); }
     [[nodiscard]] const GridRule& rule() const noexcept { return rule_; }
 
     [[nodiscard]] bool has_begun() const noexcept { return due_.has_value(); }
-    /// The first deadline, at `now` or behind. `utc_less_mono_ns`: how far the wall clock is ahead of the monotonic
-    /// one.
+    /// Sets the first deadline, at or after `now`. `utc_less_mono_ns` is the wall clock minus the monotonic clock.
     void begin(MonoTime now, std::int64_t utc_less_mono_ns) noexcept;
     [[nodiscard]] MonoTime due() const noexcept { return *due_; }
-    /// Moves on to the first deadline behind `now`. Returns how many before it passed unserved.
+    /// Advances to the first deadline after `now`. Returns how many deadlines before it were missed.
     std::uint64_t advance(MonoTime now) noexcept;
-    /// With Alignment::wall: whether the deadlines lie elsewhere by the wall clock.
+    /// Returns whether the deadlines are misaligned with the wall clock. Always false without Alignment::wall.
     [[nodiscard]] bool is_off(std::int64_t utc_less_mono_ns) const noexcept;
     void realign(std::int64_t utc_less_mono_ns) noexcept;
 
@@ -56,8 +55,8 @@ class DeadlineGrid {
     std::optional<MonoTime> due_;
 };
 
-/// How far the wall clock is ahead of the monotonic one, in ns. Exact to some microseconds, unless the thread is put
-/// aside again and again just then.
+/// Returns the wall clock minus the monotonic clock, in ns. Accurate to microseconds unless the thread is preempted
+/// repeatedly.
 [[nodiscard]] std::int64_t utc_less_mono_ns(const Clock& clock) noexcept;
 
 }  // namespace telegate

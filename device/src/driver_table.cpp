@@ -52,7 +52,7 @@ const DriverRow& find_driver(std::string_view name) {
     const auto* const found =
         std::find_if(drivers.begin(), drivers.end(), [&](const DriverRow* each) { return each->name == name; });
     if (found == drivers.end()) {
-        throw std::invalid_argument("there is no driver \"" + std::string(name) + "\"");
+        throw std::invalid_argument("unknown driver \"" + std::string(name) + "\"");
     }
     return **found;
 }
@@ -103,7 +103,7 @@ void refuse_given(const ChannelSettings& channel, std::string_view driver, std::
             continue;
         }
         ChannelSettings copy = channel;
-        if (!is_unset(*row, &copy)) {  // a null in JSON is given, and says nothing
+        if (!is_unset(*row, &copy)) {  // a JSON null is present but has no value
             throw OptionError(std::string(key), '"' + value_text(*row, &copy) + "\" " + std::string(why),
                               std::string(channel.channel()));
         }

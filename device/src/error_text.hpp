@@ -11,11 +11,11 @@
 
 namespace telegate {
 
-/// What went wrong last, in words.
+/// The text of the last error.
 ///
-/// Threads: store() one writer; load() any, without a lock.
-/// Limits:  bytes_max; a longer text is cut where a UTF-8 character begins.
-/// Failure: none. load() waits, without a lock, for a change in progress.
+/// Threads: store() one writer; load() any, lock-free.
+/// Limits: bytes_max; a longer text is truncated at a UTF-8 boundary.
+/// Failure: none. load() retries, without a lock, while a store() is in progress.
 class ErrorText {
   public:
     static constexpr std::size_t bytes_max = 160;
@@ -27,7 +27,7 @@ class ErrorText {
     static constexpr std::size_t words = bytes_max / sizeof(std::uint64_t);
     using Words = std::array<std::uint64_t, words>;
 
-    Words last_{};  // the writer's
+    Words last_{};  // used by the writer only
     std::size_t last_bytes_ = 0;
     SequenceLock lock_;
     std::atomic<std::size_t> bytes_{0};

@@ -4,8 +4,8 @@
 
 namespace telegate {
 
-/// Returns why the path cannot be used as `mode` of access() says, or why it is not a character device where it must be
-/// a tty; "" when it can. Opens nothing.
+/// Return why the path cannot be accessed with `mode` (see access()), or, for a tty, why it is not a character device;
+/// "" if it can. Open nothing.
 [[nodiscard]] std::string path_fault(const std::string& path, int mode);
 [[nodiscard]] std::string tty_fault(const std::string& path, int mode);
 

@@ -4,18 +4,18 @@
 
 namespace telegate {
 
-/// SplitMix64 (Steele, Lea and Flood, 2014), written out because the distributions of the standard library differ from
-/// one library to the next, and a seed must give the same values everywhere.
+/// SplitMix64 (Steele, Lea and Flood, 2014). Implemented here because the distributions of the standard library differ
+/// between implementations, and a seed must give the same values everywhere.
 class RandomStream {
   public:
-    /// Streams of one seed with different numbers are independent of each other.
+    /// Streams of one seed with different numbers are independent.
     RandomStream(std::uint64_t seed, std::uint64_t stream) noexcept : state_(mix(mix(seed) + stream)) {}
 
     [[nodiscard]] std::uint64_t next() noexcept {
         state_ += golden_gamma;
         return mix(state_);
     }
-    /// 0 <= value < 1, in steps of 2^-53.
+    /// Returns a value from 0 to below 1, in steps of 2^-53.
     [[nodiscard]] double next_unit() noexcept { return static_cast<double>(next() >> 11U) * 0x1p-53; }
 
   private:

@@ -14,12 +14,12 @@
 namespace telegate {
 namespace {
 
-/// How much of `text` fits without cutting a UTF-8 character in two.
+/// Returns how many bytes of `text` fit without splitting a UTF-8 character.
 std::size_t fitting_bytes(std::string_view text) noexcept {
     if (text.size() <= TelemetrySample::text_bytes_max) {
         return text.size();
     }
-    constexpr std::size_t continuations_max = 3;  // more in a row are not UTF-8, and any cut is as good
+    constexpr std::size_t continuations_max = 3;  // more in a row are not UTF-8 and can be split anywhere
     std::size_t cut = TelemetrySample::text_bytes_max;
     while (cut > TelemetrySample::text_bytes_max - continuations_max &&
            (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
@@ -30,7 +30,7 @@ std::size_t fitting_bytes(std::string_view text) noexcept {
 
 struct NoValue {};
 
-// Each puts a value into a sample without one.
+// Each function writes a value to a sample without one.
 
 void write(TelemetrySample& /*sample*/, NoValue /*none*/) noexcept {}
 
@@ -57,7 +57,7 @@ void write(TelemetrySample& sample, std::string_view text) noexcept {
     std::copy_n(text.begin(), bytes, sample.value.text);
 }
 
-/// That of another sample, which may have been cut.
+/// The text of another sample, which may have been truncated.
 struct TextOf {
     const TelemetrySample& sample;
 };
@@ -136,7 +136,7 @@ void SampleBatch::go_on_from(std::vector<ChannelSeq> before, SampleBatch* earlie
     std::erase_if(past_, [](const ChannelSeq& each) { return each.seq == 0; });
 }
 
-/// Takes its number out of past_, which stays in order; 0 marks what is used up.
+/// Takes the channel's last sequence number, if any, from past_, which is sorted by id. 0 marks an entry as used.
 void SampleBatch::begin_channel(Slot& slot) {
     channels_.set_current(slot.id, true);
     const auto known = std::lower_bound(past_.begin(), past_.end(), slot.id,
@@ -176,7 +176,7 @@ void SampleBatch::stamp_now() noexcept {
 }
 
 void SampleBatch::look_at_clock() noexcept {
-    time_flags_ = clock_.utc_is_unsynchronised(time_mono_ns_) ? sample_flag::time_unsynchronised : std::uint8_t{0};
+    time_flags_ = clock_.utc_is_unsynchronized(time_mono_ns_) ? sample_flag::time_unsynchronized : std::uint8_t{0};
 }
 
 void SampleBatch::add(Channel channel, double value, Quality quality) {
@@ -231,7 +231,7 @@ void SampleBatch::refused(std::string_view why, std::string_view text) noexcept 
             on_refused_(last_refused_);
         }
     } catch (const std::exception&) {
-        return;  // a device is read, whether or not there is memory to say what it sent
+        return;  // reading must continue even if there is no memory for the reason
     }
 }
 
@@ -270,7 +270,7 @@ void SampleBatch::put(Channel channel, Quality quality, const Value& value) {
     }
 }
 
-/// All zero, so of type none, but for what the batch puts on.
+/// Returns a sample of type none, with time, channel, sequence number, quality and flags.
 TelemetrySample& SampleBatch::next(Slot& slot, Quality quality) {
     if (count_ == samples_max) {
         flush();

@@ -14,12 +14,12 @@
 namespace telegate {
 namespace {
 
-/// Of a device that can wait. It is no longer, so that a consumer that has stopped does not hold up commands.
+/// Limits how long a device waits for queue capacity, so a consumer that has stopped does not block commands.
 constexpr Duration room_wait_max = std::chrono::seconds(1);
-/// In which the consumer takes some hundred samples.
+/// In this time the consumer takes some hundred samples.
 constexpr std::chrono::milliseconds room_check_interval{1};
 
-/// So that a change cannot fail half-way.
+/// Reserves memory in advance, so a change cannot fail halfway.
 template <class T>
 std::vector<T> with_room(std::size_t count) {
     std::vector<T> result;
@@ -58,7 +58,8 @@ MonoTime Sampler::step(MonoTime now) {
 
 MonoTime Sampler::step_own(DeviceId device, MonoTime now) {
     Device& own = at(device);
-    // The queue keeps the order within a producer only, so samples that this one shared with others go first.
+    // The queue keeps the order within one producer only, so earlier samples from the shared producer must be taken
+    // first.
     if (queue_.first().left() < own.shared_samples_until) {
         waker_.wake();
         return now + room_check_interval;
@@ -93,11 +94,11 @@ MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
             return grid.due();
         }
     }
-    // Looked up again, so that a device also shows the lateness that the ones before it have caused.
+    // Read again, so the lateness includes the delay by the devices before this one.
     const MonoTime at = std::max(now, MonoTime(Duration(both.mono_ns)));
-    // A deadline that a step of the clock has moved back was not missed.
+    // A deadline that a clock step has moved back was not missed.
     device.lateness.record(at - std::max(expected, grid.due()));
-    (void)device.breaker.allows(at);  // its time has come
+    (void)device.breaker.allows(at);  // moves an open breaker to half open
     if (!read(device, at, both)) {
         return grid.due();
     }
@@ -113,7 +114,7 @@ MonoTime Sampler::step_stream(Device& device, MonoTime now) {
     if (!read(device, now, read_both(clock_))) {
         return now;
     }
-    if (device.failures_in_row.load(std::memory_order_relaxed) == 0) {
+    if (device.consecutive_failures.load(std::memory_order_relaxed) == 0) {
         return now;
     }
     const MonoTime at = clock_.mono_now();
@@ -127,7 +128,7 @@ bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
     const ReadResult result = device.driver->read(*device.batch, now);
     if (result.status == ReadResult::Status::failed) {
         if (device.own.load(std::memory_order_relaxed)) {
-            device.batch->stamp_now();  // it may have waited
+            device.batch->stamp_now();  // the driver may have waited
         }
         device.batch->add_absent_for_missing();
     }
@@ -155,7 +156,7 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
     }
 }
 
-/// Waits for room in the share of the device, which no other device can use up.
+/// Waits for capacity in the device's share of the queue, which no other device can use.
 void Sampler::await_room(const Device& device, std::size_t samples, MonoTime until) {
     const auto has_room = [&] {
         const std::size_t held = device.producer->size();
@@ -163,15 +164,15 @@ void Sampler::await_room(const Device& device, std::size_t samples, MonoTime unt
     };
     while (!has_room() && std::chrono::steady_clock::now() < until) {
         waker_.wake();
-        pollfd cancelled{device.cancel->descriptor(), POLLIN, 0};
-        if (::poll(&cancelled, 1, static_cast<int>(room_check_interval.count())) > 0) {
+        pollfd canceled{device.cancel->descriptor(), POLLIN, 0};
+        if (::poll(&canceled, 1, static_cast<int>(room_check_interval.count())) > 0) {
             return;
         }
     }
 }
 
 void Sampler::push(const Device& device, std::span<const TelemetrySample> samples) {
-    // Captured comes first: the pump may take a sample the moment it is pushed, and the books must know it by then.
+    // The ledger must know the samples first, because the pump may take a sample as soon as it is pushed.
     static_assert(SampleBatch::samples_max <= Ledger::batch_samples_max);
     ledger_.captured(device.id, samples);
     const auto on_loss = [&](const TelemetrySample& sample, QueueLoss loss) {
@@ -182,7 +183,7 @@ void Sampler::push(const Device& device, std::span<const TelemetrySample> sample
             at(channels_.at(sample.channel).device_id).overflowed_at.store(device.read_at, std::memory_order_relaxed);
         }
     };
-    // Before it waits for room, the consumer must have been notified of everything that fills it.
+    // Before this thread waits for capacity, the consumer must be notified of the samples that fill the queue.
     const bool is_shared = device.producer == &queue_.first();
     queue_.push(*device.producer, samples, on_loss, [this, is_shared] {
         if (is_shared) {
@@ -193,7 +194,7 @@ void Sampler::push(const Device& device, std::span<const TelemetrySample> sample
     if (is_shared) {
         waits_for_room_.store(false, std::memory_order_relaxed);
     }
-    notify_consumer(device.read_at);  // also when all were refused: it reports that loss, too
+    notify_consumer(device.read_at);  // also if all were refused, because the consumer reports the loss
 }
 
 void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
@@ -202,7 +203,7 @@ void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
 }
 
 void Sampler::notify_consumer(MonoTime now) {
-    if (waker_.is_patient() && now - notified_at_.load(std::memory_order_relaxed) < untold_max &&
+    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < untold_max &&
         queue_.size() < queue_.capacity() / untold_share) {
         return;
     }
@@ -289,7 +290,7 @@ DeviceStatus Sampler::status(DeviceId device) const {
         status.filtered_by[reason] = source.filtered_by[reason].load(std::memory_order_relaxed);
     }
     status.reads_skipped = source.reads_skipped.load(std::memory_order_relaxed);
-    status.failures_in_row = source.failures_in_row.load(std::memory_order_relaxed);
+    status.consecutive_failures = source.consecutive_failures.load(std::memory_order_relaxed);
     status.lost_at_source = source.lost_at_source.load(std::memory_order_relaxed);
     status.thread = "tg-sample";
     if (source.own.load(std::memory_order_acquire)) {

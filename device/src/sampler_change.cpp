@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <stdexcept>
 
-// What changes the devices: all that can fail or takes long in prepare(), the rest in apply().
+// Changes of the devices. Everything that can fail or takes long is in prepare(), the rest in apply().
 
 namespace telegate {
 
 /// Threads: the one that prepares, then those of the devices, each for its own entries, then any.
-/// Limits:  those of the change.
-/// Failure: none. Afterwards it holds what was taken out.
+/// Limits: those of the change.
+/// Failure: none. Afterwards it holds the replaced and removed objects.
 struct Sampler::Prepared {
     struct Entry {
         Device* device = nullptr;
@@ -18,7 +18,7 @@ struct Sampler::Prepared {
         std::shared_ptr<CancelSignal> cancel;  // outlives the driver
         std::unique_ptr<Driver> driver;
         std::unique_ptr<SampleBatch> batch;
-        bool own = false;  // a matter of a thread of its own
+        bool own = false;  // applied by the device's own thread
     };
     std::vector<Entry> set;
     std::vector<Entry> adjusted;
@@ -31,8 +31,8 @@ Sampler::Device& Sampler::device_named(const std::string& name) {
     }
     const std::size_t index = names();
     if (index == ledger_.devices()) {
-        throw std::length_error("device \"" + name + "\" is one name too many: since the start there have been " +
-                                std::to_string(index) + ", which is the most; a restart makes room");
+        throw std::length_error("device \"" + name + "\" exceeds the limit of " + std::to_string(index) +
+                                " device names since the start; restart the gateway to free unused names");
     }
     by_id_[index] = std::make_unique<Device>(name, static_cast<DeviceId>(index), *this);
     names_.store(index + 1, std::memory_order_release);
@@ -91,15 +91,16 @@ std::unique_ptr<SampleBatch> Sampler::open_batch(Device& device, const DeviceOpt
     }
     driver.open(*batch);
     if (!batch->clash().empty()) {
-        throw std::invalid_argument("device \"" + options.name + "\" has a channel \"" + batch->clash() +
-                                    "\" of its own, and processing would make another one of that name; leave out "
-                                    "the aggregate or the alarm");
+        throw std::invalid_argument(
+            "device \"" + options.name + "\" has a channel \"" + batch->clash() +
+            "\", and processing would create another channel with this name; remove the aggregate or "
+            "the alarm");
     }
     if (const std::size_t refused = batch->channels_refused(); refused > 0) {
-        throw std::length_error("device \"" + options.name + "\" has " + std::to_string(refused) +
-                                " channels too many: since the start there have been " +
+        throw std::length_error("device \"" + options.name + "\" exceeds the channel limit by " +
+                                std::to_string(refused) + ": all devices together can declare at most " +
                                 std::to_string(ChannelTable::channels_max) +
-                                " of all devices, which is the most; a restart makes room");
+                                " channels between restarts; restart the gateway to free unused channels");
     }
     return batch;
 }
@@ -115,8 +116,8 @@ void Sampler::apply(Prepared& prepared) {
     }
     for (Prepared::Entry& entry : prepared.set) {
         if (entry.own) {
-            if (!entry.device->own.exchange(true,
-                                            std::memory_order_release)) {  // until now it was read here, if at all
+            if (!entry.device->own.exchange(true, std::memory_order_release)) {
+                // Until now the device was read on tg-sample, if at all.
                 std::erase(devices_, entry.device);
                 entry.device->shared_samples_until = queue_.first().entered();
             }
@@ -161,12 +162,12 @@ void Sampler::install_own(Prepared& prepared, std::size_t entry) {
     set.device->producer = set.device->own_producer;
     queue_.enroll(*set.device->producer);
     set.device->install(std::move(set.options), set.driver, set.batch);
-    set.device->cancel.swap(set.cancel);  // that of the driver before ends after it
+    set.device->cancel.swap(set.cancel);  // the previous signal must outlive its driver
 }
 
 void Sampler::adjust_own(Prepared& prepared, std::size_t entry) {
     Prepared::Entry& adjusted = prepared.adjusted.at(entry);
-    if (adjusted.device->driver != nullptr) {  // it may have gone meanwhile
+    if (adjusted.device->driver != nullptr) {  // the device may have been removed
         adjusted.device->adjust(std::move(adjusted.options));
     }
 }
@@ -176,7 +177,7 @@ void Sampler::remove_own(DeviceId device) {
     if (target.driver == nullptr) {
         return;
     }
-    const std::shared_ptr<CancelSignal> cancel = std::move(target.cancel);  // ends after the driver
+    const std::shared_ptr<CancelSignal> cancel = std::move(target.cancel);  // must outlive the driver
     std::unique_ptr<Driver> driver;
     std::unique_ptr<SampleBatch> batch;
     target.remove(driver, batch);

@@ -1,6 +1,6 @@
 #include "sampler_device.hpp"
 
-// Transitions of a device: rare, so they are apart from what every read does.
+// Transitions of a device are rare, so they are separate from the code of every reading.
 
 namespace telegate {
 
@@ -11,8 +11,8 @@ void Sampler::Device::note_failure(const ReadResult& result) noexcept {
     }
     reads_failed.fetch_add(1, std::memory_order_relaxed);
     note_error(result.what);
-    const std::uint64_t errors = failures_in_row.load(std::memory_order_relaxed) + 1;
-    failures_in_row.store(errors, std::memory_order_relaxed);
+    const std::uint64_t errors = consecutive_failures.load(std::memory_order_relaxed) + 1;
+    consecutive_failures.store(errors, std::memory_order_relaxed);
     const bool was_open = breaker_state.load(std::memory_order_relaxed) == BreakerState::open;
     const MonoTime now = clock_.mono_now();
     if (own.load(std::memory_order_relaxed)) {
@@ -39,7 +39,7 @@ void Sampler::Device::note_failure(const ReadResult& result) noexcept {
 
 void Sampler::Device::begin_outage() noexcept {
     outages.fetch_add(1, std::memory_order_relaxed);
-    // The bad samples of the read that has just failed are counted already, and belong to the outage.
+    // The bad samples of the reading that has just failed are already counted, and belong to the outage.
     outage_ = {clock_.mono_now(), reads_failed.load(std::memory_order_relaxed), reads_left_out(),
                samples_bad.load(std::memory_order_relaxed) - bad_in_read_};
 }

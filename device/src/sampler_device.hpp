@@ -18,31 +18,31 @@
 
 namespace telegate {
 
-/// A name and what is sampled under it. The counts belong to the name, and go on when the device is another one.
+/// A device name and its device. The counts belong to the name, and continue when the device is replaced.
 ///
-/// Threads: the one that reads the device writes; the name, the id, the atomics, the error and the histogram are what
-///          others read.
-/// Limits:  the batch's; for a device that has gone the number of each of its channels.
+/// Threads: the one that reads the device writes. Other threads may read the name, the id, the atomics, the errors and
+/// the histogram.
+/// Limits: those of the batch; for a removed device one sequence number per channel.
 /// Failure: none.
 struct Sampler::Device {
     const std::string name;
     const DeviceId id;
     DeviceOptions options;
-    BoundedQueue<TelemetrySample>::Producer* producer;                // that of the thread that reads it
-    BoundedQueue<TelemetrySample>::Producer* own_producer = nullptr;  // while and before it has a thread of its own
-    std::uint64_t shared_samples_until = 0;  // its last samples with the producer of the other devices are before this
-    std::shared_ptr<CancelSignal> cancel;    // of a driver with a thread of its own, which it outlives
+    BoundedQueue<TelemetrySample>::Producer* producer;                // of the thread that reads the device
+    BoundedQueue<TelemetrySample>::Producer* own_producer = nullptr;  // set before the device gets its own thread
+    std::uint64_t shared_samples_until = 0;  // its last samples from the shared producer are before this number
+    std::shared_ptr<CancelSignal> cancel;    // for a driver with its own thread; outlives the driver
     std::unique_ptr<Driver> driver;          // null while there is no such device
-    std::unique_ptr<SampleBatch> batch;      // as well
-    std::vector<ChannelSeq> past;            // of its channels, while there is no batch
-    DeadlineGrid grid;                       // begins with the first step
-    MonoTime read_at{};                      // when the last read began
-    MonoTime retry_at{};                     // of one that streams
+    std::unique_ptr<SampleBatch> batch;      // null while there is no such device
+    std::vector<ChannelSeq> past;            // sequence numbers of its channels while there is no batch
+    DeadlineGrid grid;                       // begins at the first step
+    MonoTime read_at{};                      // start of the last reading
+    MonoTime retry_at{};                     // for a streaming device
     Breaker breaker;
     bool streams = false;
     bool waits_for_room = false;
 
-    std::atomic<bool> own{false};  // has a thread of its own; never false again
+    std::atomic<bool> own{false};  // has its own thread; never reset
     std::atomic<bool> present{false};
     std::atomic<Duration> interval{Duration(0)};
     std::atomic<DeviceState> state{DeviceState::idle};
@@ -52,9 +52,10 @@ struct Sampler::Device {
     std::atomic<std::uint64_t> reads_failed{0};
     std::atomic<std::uint64_t> ticks_missed{0};
     std::atomic<std::uint64_t> reads_skipped{0};
-    std::atomic<std::uint64_t> failures_in_row{0};
+    std::atomic<std::uint64_t> consecutive_failures{0};
     std::atomic<std::uint64_t> lost_at_source{0};
-    std::atomic<MonoTime> overflowed_at{MonoTime::min()};  // a sample of it was lost then; min: never
+    // when the full queue last dropped a sample of the device; min: never
+    std::atomic<MonoTime> overflowed_at{MonoTime::min()};
     std::array<std::atomic<std::uint64_t>, filter_reasons> filtered_by{};
     std::atomic<std::uint64_t> samples_bad{0};
     std::atomic<std::uint64_t> outages{0};
@@ -87,10 +88,10 @@ struct Sampler::Device {
             state.store(next, std::memory_order_relaxed);
         }
     }
-    /// Reports what a command has changed.
+    /// Reports a transition without further data.
     void tell(DeviceTransition transition) const { tell({.transition = transition}, {}); }
 
-    /// What the batch has counted.
+    /// Takes over the counts of the batch.
     void note_batch() noexcept {
         channels.store(batch->channels(), std::memory_order_relaxed);
         const std::uint64_t lost = batch->lost_at_source();
@@ -113,8 +114,8 @@ struct Sampler::Device {
         }
     }
 
-    /// A channel that the driver has declared since it was opened may have the name of one that processing makes. Told
-    /// once, in place of what the read may have said, which is said again when it lasts.
+    /// Reports a channel that the driver declared after open() and whose name is that of a derived channel. Reported
+    /// once, in place of an error of the reading, which is reported again if it persists.
     void note_clash() noexcept {
         if (clash_told_ || batch->clash().empty()) {
             return;
@@ -122,9 +123,9 @@ struct Sampler::Device {
         clash_told_ = true;
         try {
             note_error("channel \"" + batch->clash() +
-                       "\" is one of the device and one that its settings make: the later one gets no samples");
+                       "\" is declared by the device and by its processing settings: the later one gets no samples");
         } catch (const std::bad_alloc&) {
-            note_error("a channel of the device has the name of one that its settings make");
+            note_error("a channel is declared by the device and by its processing settings");
         }
     }
 
@@ -134,8 +135,8 @@ struct Sampler::Device {
         }
     }
 
-    /// Counts the deadlines that passed unserved and moves on to the first one after `now`, on the same grid; while the
-    /// breaker is open, to the first one at which the device is tried again.
+    /// Counts missed deadlines and advances to the first deadline after `now` on the same grid; while the breaker is
+    /// open, to the first deadline after its wait.
     void schedule_after(MonoTime now) noexcept {
         ticks_missed.fetch_add(grid.advance(now), std::memory_order_relaxed);
         if (is_left_alone() && grid.due() < breaker.retry_at()) {
@@ -149,7 +150,7 @@ struct Sampler::Device {
         if (result.status == ReadResult::Status::failed) {
             return note_failure(result);
         }
-        if (!streams || batch->has_samples()) {  // a device that streams may have been silent
+        if (!streams || batch->has_samples()) {  // a streaming device may have sent nothing
             last_good_utc_ns.store(read_utc_ns, std::memory_order_relaxed);
         }
         if (!result.what.empty()) {
@@ -181,7 +182,7 @@ struct Sampler::Device {
     void show_breaker() noexcept { breaker_state.store(breaker.state(), std::memory_order_relaxed); }
 
     void forget_failures() noexcept {
-        failures_in_row.store(0, std::memory_order_relaxed);
+        consecutive_failures.store(0, std::memory_order_relaxed);
         retry_at = {};
         breaker.reset();
         show_breaker();
@@ -218,7 +219,7 @@ struct Sampler::Device {
         interval.store(options.interval, std::memory_order_relaxed);
     }
 
-    /// Takes the driver and the batch, and gives back those before. A device that somebody has stopped stays so.
+    /// Installs a driver and a batch, and returns the previous ones. A device that a command stopped stays stopped.
     void install(DeviceOptions to, std::unique_ptr<Driver>& other_driver, std::unique_ptr<SampleBatch>& other_batch) {
         const bool is_new = driver == nullptr;
         const bool is_stopped = is_new ? !to.started : state.load() == DeviceState::idle;
@@ -250,7 +251,7 @@ struct Sampler::Device {
     }
 
   private:
-    /// What was counted when the device failed first in a row.
+    /// The counts when the current series of failures began.
     struct Outage {
         MonoTime began{};
         std::uint64_t reads_failed = 0;
@@ -273,14 +274,14 @@ struct Sampler::Device {
         }
     }
 
-    std::uint64_t lost_seen_ = 0;      // of the present batch
-    std::uint64_t refusals_seen_ = 0;  // the same
+    std::uint64_t lost_seen_ = 0;      // of the current batch
+    std::uint64_t refusals_seen_ = 0;  // of the current batch
     const Clock& clock_;
     const DeviceObserver& observer_;
-    Outage outage_;               // of the last one
-    std::uint64_t bad_seen_ = 0;  // as well
+    Outage outage_;               // of the last outage
+    std::uint64_t bad_seen_ = 0;  // of the current batch
     std::uint64_t bad_in_read_ = 0;
-    bool clash_told_ = false;  // since the errors were forgotten
+    bool clash_told_ = false;  // since the errors were cleared
 };
 
 }  // namespace telegate

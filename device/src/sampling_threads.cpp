@@ -15,28 +15,28 @@ namespace {
 
 /// The thread of one device.
 ///
-/// Threads: as said at each member. Limits: one change of options waits, the last. Failure: none.
+/// Threads: see each member. Limits: one pending change of options, the latest. Failure: none.
 struct OwnThread {
     enum class Phase : std::uint8_t { waiting, reading, refused };
 
-    std::atomic<Phase> phase{Phase::waiting};  // what follows is set before it is left
-    std::shared_ptr<OwnThread> before;         // of the same device; null when there is none
-    std::function<void()> install;             // takes the device over; empty when it is there already
+    std::atomic<Phase> phase{Phase::waiting};  // the members below are set before this leaves waiting
+    std::shared_ptr<OwnThread> before;         // the previous thread of the device; null: none
+    std::function<void()> install;             // installs the device; empty: already installed
 
-    std::atomic<bool> removes{false};  // the device goes with it
+    std::atomic<bool> removes{false};  // remove the device when the thread ends
     std::atomic<bool> has_ended{false};
 
-    std::mutex mutex;              // guards what follows
-    std::function<void()> adjust;  // to be done before the next step
+    std::mutex mutex;              // guards the member below
+    std::function<void()> adjust;  // runs before the next step
 
-    std::unique_ptr<SteppingThread> thread;  // last: it uses all of the above
+    std::unique_ptr<SteppingThread> thread;  // last, because it uses the members above
 
     void enter(Phase next) {
         phase = next;
         phase.notify_all();
     }
 
-    /// Waits until it is its turn. Thread: its own.
+    /// Waits for its turn. Thread: its own.
     void begin() {
         phase.wait(Phase::waiting);
         if (phase == Phase::refused) {
@@ -80,9 +80,9 @@ struct SamplingThreads::State {
     SteppingThread shared;
 
     std::mutex turn;           // held by start(), stop() and run_change()
-    mutable std::mutex mutex;  // guards what follows
+    mutable std::mutex mutex;  // guards the members below
     OwnThreads own;
-    std::vector<std::pair<DeviceId, std::shared_ptr<OwnThread>>> leaving;  // told to end
+    std::vector<std::pair<DeviceId, std::shared_ptr<OwnThread>>> leaving;  // threads that were requested to end
 
     State(Sampler& the_sampler, const Clock& the_clock, ThreadSchedule schedule)
         : sampler(the_sampler),
@@ -99,7 +99,7 @@ struct SamplingThreads::State {
         return work;
     }
 
-    /// A thread that waits to be let go.
+    /// Creates a thread that waits until it is released.
     std::shared_ptr<OwnThread> make_thread(DeviceId device, std::shared_ptr<CancelSignal> cancel) {
         auto made = std::make_shared<OwnThread>();
         SteppingThread::Work work;
@@ -168,7 +168,7 @@ struct SamplingThreads::State {
         }
     }
 
-    /// The last thread of the device, which may have been told before; null when it has none.
+    /// Returns the last thread of the device, which may already have been requested to end; null: none.
     std::shared_ptr<OwnThread> tell_to_end(DeviceId device, bool removes) {
         if (const auto known = own.find(device); known != own.end()) {
             const std::shared_ptr<OwnThread> thread = known->second;
@@ -216,7 +216,7 @@ void SamplingThreads::start() {
 
 void SamplingThreads::stop() {
     State& state = *state_;
-    state.sampler.interrupt(true);  // first, so that a change in progress does not wait for a long step of tg-sample
+    state.sampler.interrupt(true);  // first, so a change in progress does not wait for a long step of tg-sample
     const std::lock_guard turn(state.turn);
     const std::lock_guard lock(state.mutex);
     state.shared.stop();
@@ -237,7 +237,7 @@ std::optional<CommandResult> SamplingThreads::run_command(DeviceId device, Devic
     const std::shared_ptr<OwnThread> own = state_->own_thread(device);
     std::optional<CommandResult> result;
     const auto call = [&](MonoTime) {
-        // A device that is on its way to a thread of its own, or whose thread is ending, is not tg-sample's to touch.
+        // tg-sample must not run a command for a device that is getting its own thread, or whose thread is ending.
         if (own != nullptr || !state_->sampler.is_own(device)) {
             result = state_->sampler.command(device, command);
         }
@@ -249,7 +249,7 @@ std::optional<CommandResult> SamplingThreads::run_command(DeviceId device, Devic
 bool SamplingThreads::run_change(const std::shared_ptr<Sampler::Prepared>& prepared,
                                  std::chrono::milliseconds timeout) {
     State& state = *state_;
-    const std::lock_guard turn(state.turn);  // a stop in the middle of a change would leave devices without a thread
+    const std::lock_guard turn(state.turn);  // a stop during a change would leave devices without a thread
     const std::vector<Sampler::OwnChange> changes = Sampler::own_changes(*prepared);
     OwnThreads made = state.make_threads(changes);
     if (!state.shared.run_call([&](MonoTime) { state.sampler.apply(*prepared); }, timeout)) {

@@ -11,7 +11,7 @@ double shortest_real(float value) noexcept {
     if (!std::isfinite(value)) {
         return double{value};
     }
-    constexpr std::size_t bytes_max = 32;  // the longest is 15
+    constexpr std::size_t bytes_max = 32;  // the longest text has 15
     std::array<char, bytes_max> text;
     const char* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
     double real = 0.0;

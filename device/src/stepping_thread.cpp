@@ -23,7 +23,7 @@ SteppingThread::~SteppingThread() {
 
 void SteppingThread::start(const ThreadSchedule& wanted) {
     TELEGATE_ASSERT(!thread_.joinable());
-    // The thread waits for it, so that nothing is stepped before the schedule is set.
+    // The thread waits for this lock, so it takes no step before the schedule is set.
     const std::lock_guard lock(mutex_);
     stopping_ = false;
     wakes_at_.store(clock_.mono_now(), std::memory_order_relaxed);
@@ -48,9 +48,9 @@ void SteppingThread::join() {
 }
 
 void SteppingThread::run() {
-    ::prctl(PR_SET_TIMERSLACK, 1UL);  // 1 ns; the default of 50 us would be added to every deadline
+    ::prctl(PR_SET_TIMERSLACK, 1UL);  // 1 ns; the default of 50 us would delay every deadline
     std::unique_lock lock(mutex_);
-    ask_for_short_slice();  // start() has set the schedule
+    ask_for_short_slice();  // start() has set the schedule before
     lock.unlock();
     work_.begin();
     lock.lock();
@@ -71,7 +71,7 @@ void SteppingThread::run() {
 
 void SteppingThread::wait_until(std::unique_lock<std::mutex>& lock, MonoTime deadline) {
     const auto has_work = [this] {
-        is_deaf_.store(false, std::memory_order_relaxed);  // asked at each wake-up
+        is_deaf_.store(false, std::memory_order_relaxed);  // evaluated at each wake-up
         return stopping_ || nudged_ || !requests_.empty();
     };
     if (deadline == MonoTime::max()) {
@@ -83,7 +83,7 @@ void SteppingThread::wait_until(std::unique_lock<std::mutex>& lock, MonoTime dea
 
 void SteppingThread::answer_requests() {
     if (!requests_.empty()) {
-        wakes_at_.store(clock_.mono_now(), std::memory_order_relaxed);  // a driver may hold up a call, too
+        wakes_at_.store(clock_.mono_now(), std::memory_order_relaxed);  // a driver may also block a call
     }
     for (Request* request : requests_) {
         request->call(clock_.mono_now());
@@ -96,7 +96,7 @@ void SteppingThread::cancel_requests() {
     running_ = false;
     wakes_at_.store(MonoTime::max(), std::memory_order_relaxed);
     for (Request* request : requests_) {
-        request->progress = Request::Progress::cancelled;
+        request->progress = Request::Progress::canceled;
     }
     forget_requests();
 }
@@ -121,7 +121,7 @@ bool SteppingThread::run_call(const std::function<void(MonoTime)>& call, std::ch
         return request.progress != Request::Progress::waiting;
     };
     if (!answers_.wait_for(lock, timeout, settled)) {
-        std::erase(requests_, &request);  // too late now: it must not take effect after its caller gave up
+        std::erase(requests_, &request);  // the caller has stopped waiting, so the call must not run later
         is_deaf_.store(true, std::memory_order_relaxed);
         return false;
     }

@@ -17,24 +17,24 @@
 
 namespace telegate {
 
-/// A thread that steps something: it sleeps until the time that the last step gave, and runs the calls of others
-/// between two steps. Whoever calls sets the cancel signal, which is cleared before each step.
+/// A thread that calls a step function repeatedly. It sleeps until the time that the last step returned, and runs calls
+/// from other threads between two steps. A caller sets the cancel signal, which is cleared before each step.
 ///
-/// Threads: start(), stop(), join() one at a time; all else any.
-/// Limits:  at most calls_max calls wait; one more is answered like a timeout.
-/// Failure: start() throws std::system_error when there is no thread to be had. run_call() answers false when the
-///          thread is not running or does not come to it within `timeout`; then nothing was done. It runs also when the
-///          system refuses the schedule, which schedule() tells.
+/// Threads: start(), stop() and join() run one at a time; everything else is for any thread.
+/// Limits: at most calls_max calls wait; a further call fails like a timeout.
+/// Failure: start() throws std::system_error if the thread cannot be created. run_call() returns false if the thread is
+/// not running or does not run the call within `timeout`; then nothing was done. The thread also runs if the system
+/// refuses the schedule, which schedule() reports.
 class SteppingThread {
   public:
     static constexpr std::size_t calls_max = 64;
 
     struct Work {
-        std::string name;  // of the thread, cut at 15 bytes
+        std::string name;  // of the thread; truncated to 15 bytes
         std::function<void()> begin = [] {
         };
         std::function<MonoTime(MonoTime)>
-            step;  // returns when the next one is due; MonoTime::max(): with the next call
+            step;  // returns when the next step is due; MonoTime::max(): only after a call
         std::function<void()> end = [] {
         };
     };
@@ -45,27 +45,27 @@ class SteppingThread {
     SteppingThread& operator=(const SteppingThread&) = delete;
 
     void start(const ThreadSchedule& wanted);
-    /// No further step, but begin and end of the work. Returns at once; idempotent.
+    /// Stops stepping; begin and end of the work still run. Returns immediately. Idempotent.
     void stop();
-    /// Waits for its end; stop() comes first.
+    /// Waits until the thread has ended. Call stop() first.
     void join();
 
     [[nodiscard]] bool run_call(const std::function<void(MonoTime)>& call, std::chrono::milliseconds timeout);
-    /// Has it step soon, whatever the last step said.
+    /// Makes the thread take a step soon, independent of the time that the last step returned.
     void nudge();
 
-    /// How long ago the thread should have woken for a deadline or a call, and not gone to sleep again since. Zero
-    /// while it sleeps, and while it does not run.
+    /// Returns how long the thread has been overdue for a deadline or call without going back to sleep. Zero while it
+    /// sleeps or is not running.
     [[nodiscard]] Duration overdue(MonoTime now) const noexcept;
-    /// Whether somebody's call came to nothing and the thread has not woken since: another one would only wait as long.
+    /// Returns whether a call has timed out and the thread has not woken since. Another call would only time out again.
     [[nodiscard]] bool is_deaf() const noexcept { return is_deaf_.load(std::memory_order_relaxed); }
-    /// What the last start() asked of the system, and what it got.
+    /// Returns the schedule that the last start() requested, and what was granted.
     [[nodiscard]] const ScheduleGrant& schedule() const noexcept { return schedule_; }
 
   private:
-    /// A call on its way; lives on the stack of the caller that waits for it.
+    /// A pending call; lives on the stack of the caller that waits for it.
     struct Request {
-        enum class Progress : std::uint8_t { waiting, done, cancelled };
+        enum class Progress : std::uint8_t { waiting, done, canceled };
 
         const std::function<void(MonoTime)>& call;
         Progress progress = Progress::waiting;
@@ -81,7 +81,7 @@ class SteppingThread {
     const Work work_;
     const std::shared_ptr<CancelSignal> cancel_;
 
-    std::mutex mutex_;  // guards what follows; not held during a step
+    std::mutex mutex_;  // guards the members below; not held during a step
     std::condition_variable wake_;
     std::condition_variable answers_;
     std::vector<Request*> requests_;
@@ -89,9 +89,9 @@ class SteppingThread {
     bool stopping_ = false;
     bool nudged_ = false;
 
-    /// It did not come to a call in time, and has not been seen awake since.
+    /// A call has timed out, and the thread has not woken since.
     std::atomic<bool> is_deaf_{false};
-    /// When the thread wakes next, or should have; MonoTime::max(): not of its own accord.
+    /// The next scheduled wake-up, or one that is overdue; MonoTime::max(): none.
     std::atomic<MonoTime> wakes_at_{MonoTime::max()};
 
     std::thread thread_;

@@ -16,7 +16,7 @@ std::error_code to_error(int code) noexcept {
     return {code, std::generic_category()};
 }
 
-/// The processors that the thread may run on, in order; none when the system does not say.
+/// Returns the processors that the thread may run on, in order; empty if unknown.
 std::vector<unsigned> processors_of(pthread_t thread) {
     cpu_set_t set;
     CPU_ZERO(&set);

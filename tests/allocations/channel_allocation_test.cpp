@@ -8,7 +8,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("a channel whose names find no memory is refused and counted, and added when there is some",
+TEST_CASE("a channel is refused and counted while there is no memory for its names, and added later",
           "[core][allocations]") {
     ChannelTable table;
     const std::string name(60, 'x');

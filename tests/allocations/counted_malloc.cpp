@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-// glibc's own functions behind malloc and its kin.
+// glibc's implementations of malloc and related functions.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -27,7 +27,7 @@ void* counted(void* memory) noexcept {
 
 }  // namespace
 
-// These replace the C library's for the whole program, operator new included.
+// These replace the functions of the C library for the whole program, including operator new.
 extern "C" {
 void* malloc(std::size_t bytes) {
     return counted(memory_is_gone || telegate::test::allocation_fails() ? nullptr : __libc_malloc(bytes));
@@ -39,7 +39,7 @@ void* realloc(void* memory, std::size_t bytes) {
     if (telegate::test::allocation_fails()) {
         return nullptr;
     }
-    alive.fetch_sub(memory != nullptr ? 1 : 0, std::memory_order_relaxed);  // it goes, or comes again
+    alive.fetch_sub(memory != nullptr ? 1 : 0, std::memory_order_relaxed);  // freed, or counted again below
     return counted(__libc_realloc(memory, bytes));
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {

@@ -4,12 +4,12 @@
 
 namespace telegate::test {
 
-/// Calls of malloc and its kin so far, in all threads of this program. Threads: any.
+/// Returns the number of calls of malloc and related functions so far, in all threads of this program. Threads: any.
 [[nodiscard]] std::uint64_t allocations() noexcept;
-/// Of these, how many were not freed yet.
+/// Returns how many of these allocations have not been freed.
 [[nodiscard]] std::uint64_t allocations_alive() noexcept;
 
-/// While it lives, malloc() has nothing for this thread.
+/// While it exists, malloc() fails on this thread.
 class NoMemory {
   public:
     NoMemory() noexcept;

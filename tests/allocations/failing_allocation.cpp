@@ -5,7 +5,8 @@
 namespace telegate::test {
 namespace {
 
-// Of threads that are not spared. Those from the first up to the end fail; end 0: none does, and they are not counted.
+// For threads that are not spared. Allocations from first_failure up to failures_end fail. If failures_end is 0, none
+// fails and none is counted.
 std::atomic<std::uint64_t> counted_calls{0};
 std::atomic<std::uint64_t> first_failure{0};
 std::atomic<std::uint64_t> failures_end{0};

@@ -4,7 +4,7 @@
 
 namespace telegate::test {
 
-/// While it lives, FailingAllocation lets the allocations of this thread pass, and does not count them.
+/// While it exists, FailingAllocation neither fails nor counts the allocations of this thread.
 class SparedThread {
   public:
     SparedThread() noexcept;
@@ -13,8 +13,8 @@ class SparedThread {
     SparedThread& operator=(const SparedThread&) = delete;
 };
 
-/// While it lives, fails `failures` allocations in a row, of all threads that are not spared, from the `number`-th on.
-/// Only one of these at a time.
+/// While it exists, fails `failures` allocations in a row, from the `number`-th on, of all threads that are not spared.
+/// Only one may exist at a time.
 class FailingAllocation {
   public:
     FailingAllocation(std::uint64_t number, std::uint64_t failures) noexcept;
@@ -22,11 +22,11 @@ class FailingAllocation {
     FailingAllocation(const FailingAllocation&) = delete;
     FailingAllocation& operator=(const FailingAllocation&) = delete;
 
-    /// Whether there were as many allocations that one failed.
+    /// Returns whether there were enough allocations for one to fail.
     [[nodiscard]] bool has_failed() const noexcept;
 };
 
-/// Asked by the allocator of the program, once for each allocation: whether it is to fail.
+/// Called by the allocator of the program once for each allocation. Returns whether it must fail.
 [[nodiscard]] bool allocation_fails() noexcept;
 
 }  // namespace telegate::test

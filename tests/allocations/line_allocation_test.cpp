@@ -23,14 +23,14 @@ constexpr const char* settings =
     "[device \"host\"]\ndriver = host\ninterval_ms = 20\n"
     "[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n";
 
-/// Reads and forgets what has arrived, without allocating. Returns how many bytes.
+/// Reads and discards what has arrived, without allocating. Returns the number of bytes.
 std::size_t take(int socket) {
     static std::array<char, 65'536> buffer;
     const ssize_t bytes = ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
     return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-/// Allocations in the whole process while `bytes` of samples reach the subscriber.
+/// Returns the allocations in the whole process while `bytes` of samples reach the subscriber.
 std::uint64_t allocations_while(int socket, std::size_t bytes) {
     const std::uint64_t before = allocations();
     std::size_t taken = 0;
@@ -38,7 +38,7 @@ std::uint64_t allocations_while(int socket, std::size_t bytes) {
     return allocations() - before;
 }
 
-/// The samples come by the clock, so this is about time and cannot be polled for.
+/// Waits for a time. Samples arrive by the clock, so there is no condition to poll for.
 void wait_for(std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
     static_cast<void>(eventually([&] { return std::chrono::steady_clock::now() >= end; }));
@@ -46,7 +46,7 @@ void wait_for(std::chrono::milliseconds time) {
 
 }  // namespace
 
-TEST_CASE("from driver to subscriber nothing is allocated once every channel is known", "[gateway][allocations]") {
+TEST_CASE("nothing is allocated from driver to subscriber once every channel is known", "[gateway][allocations]") {
     GatewayFixture fixture(settings);
     const auto [endpoint, some_seconds] = GENERATE(table<std::size_t, std::size_t>(
         {{0, 3'000'000}, {1, 2'500'000}, {2, 1'500'000}}));  // bytes; about two seconds of these devices
@@ -56,11 +56,11 @@ TEST_CASE("from driver to subscriber nothing is allocated once every channel is 
     CHECK(allocations_while(peer.socket(), some_seconds) == 0);
 }
 
-TEST_CASE("without a subscriber nothing is allocated either", "[gateway][allocations]") {
+TEST_CASE("nothing is allocated without a subscriber", "[gateway][allocations]") {
     GatewayFixture fixture(settings);
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.messages >= 1'000; }));
     const std::uint64_t messages = fixture.status().publisher.messages;
-    wait_for(std::chrono::milliseconds(100));  // the event loop finds its memory again after that question
+    wait_for(std::chrono::milliseconds(100));  // after the status query, the event loop reuses its memory again
     const std::uint64_t before = allocations();
     wait_for(std::chrono::seconds(1));
     CHECK(allocations() - before == 0);

@@ -16,9 +16,9 @@ inline std::ptrdiff_t open_descriptors() {
     return std::distance(begin(all), end(all));
 }
 
-/// Does something again and again, while the first allocation fails of the threads that are not spared, and `failures`
-/// in all from there on; then from the second on, and so on, until there is none that could. After each time looks
-/// whether it works with memory, and whether descriptors are left over.
+/// Calls `attempt` repeatedly while allocations fail on the threads that are not spared: first the first allocation and
+/// those that follow it, `failures` in total, then from the second on, and so on, until none fails. After each attempt,
+/// checks with `works` that everything works with memory, and that no descriptors are left open.
 template <class Attempt, class Works>
 void fail_each_allocation(std::uint64_t failures, const Attempt& attempt, const Works& works) {
     works();

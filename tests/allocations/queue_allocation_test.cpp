@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t capacity = 4'096;
 
-/// Runs over, and is emptied in portions. Returns how many samples were lost.
+/// Overfills the queue and empties it in batches. Returns how many samples were lost.
 std::uint64_t run_over(BoundedQueue<TelemetrySample>& queue, const std::vector<TelemetrySample>& samples) {
     std::uint64_t lost = 0;
     queue.push(queue.first(), std::span<const TelemetrySample>(samples),

@@ -19,7 +19,7 @@ std::string request_for(const std::string& line, const std::string& body = "") {
            "\r\n" + body;
 }
 
-/// Any body, by the path.
+/// Returns a body that depends on the path.
 HttpResponse answer_any(const HttpRequest& request) {
     HttpResponse response = EchoServer::echo(request);
     if (request.path == "/large") {
@@ -40,7 +40,8 @@ HttpResponse answer_any(const HttpRequest& request) {
 
 }  // namespace
 
-TEST_CASE("a request that finds no memory costs its own connection at most", "[gateway][http][allocations]") {
+TEST_CASE("a REST request for which there is no memory closes at most its own connection",
+          "[gateway][http][allocations]") {
     const SparedThread spared;
     EchoServer server({}, answer_any);
     const std::string request =
@@ -55,7 +56,8 @@ TEST_CASE("a request that finds no memory costs its own connection at most", "[g
     CHECK(server.server.figures().response_bytes == 0);
 }
 
-TEST_CASE("a REST request that finds no memory is answered from the reserve", "[gateway][rest][allocations]") {
+TEST_CASE("a REST request for which there is no memory gets a response from the memory reserve",
+          "[gateway][rest][allocations]") {
     const SparedThread spared;
     FakeGateway gateway;
     for (int channel = 0; channel < 10; ++channel) {
@@ -76,10 +78,10 @@ TEST_CASE("a REST request that finds no memory is answered from the reserve", "[
         1, [&] { (void)ask(); }, [&] { CHECK(status_of(ask()) == expected); });
 }
 
-TEST_CASE("a client for whose address there is no memory leaves no descriptor behind", "[gateway][http][allocations]") {
+TEST_CASE("a client for whose address there is no memory leaves no descriptor open", "[gateway][http][allocations]") {
     const SparedThread spared;
     std::optional<HttpServer> server;
-    try {  // IPv4 addresses are long there
+    try {  // where IPv4 addresses are long
         server.emplace(HttpServerOptions{.host = "::"}, HttpCalls{EchoServer::echo});
     } catch (const std::system_error&) {
         WARN("skipped: this machine has no IPv6");

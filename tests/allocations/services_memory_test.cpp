@@ -26,7 +26,7 @@ std::string request_frame(const std::string& service, int id) {
     return frame(0, R"({"service":)" + service + R"(,"id":)" + std::to_string(id) + "}");
 }
 
-/// Of always the same identity: whatever the gateway keeps of one connection wrongly is in the way of the next.
+/// Always has the same identity, so that anything that the gateway wrongly keeps of one connection affects the next.
 std::string first_request(const std::string& service) {
     return greeting() + ready("DEALER", "somebody with a long name") + request_frame(service, 7);
 }
@@ -37,13 +37,14 @@ bool has_answer(RawPeer& peer, int id) {
 
 }  // namespace
 
-TEST_CASE("a service for whose request there is no memory still answers the next one", "[services][allocations]") {
+TEST_CASE("a service still replies to the next request after one for which there was no memory",
+          "[services][allocations]") {
     const SparedThread spared;
     const std::string service =
         GENERATE(R"("ping")", R"("status")", R"("catalog")", R"("snapshot")", R"("replay","position":0)");
     CAPTURE(service);
     GatewayFixture fixture(quiet_gateway);
-    REQUIRE(fixture.wait_for([](const StatusSnapshot& status) { return status.books.at(0).published > 0; }));
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& status) { return status.ledger.at(0).published > 0; }));
     const auto endpoint = std::get<Endpoint>(parse_endpoint(fixture.gateway->service_urls().at(0)));
     const auto attempt = [&] {
         RawPeer peer(endpoint);
@@ -58,9 +59,9 @@ TEST_CASE("a service for whose request there is no memory still answers the next
         peer.send(first_request(service));
         CHECK(eventually([&] { return has_answer(peer, 7); }));
     };
-    fail_each_allocation(1, attempt, works);  // the reserve gives way to no more than one
+    fail_each_allocation(1, attempt, works);  // the reserve covers only one failure
     CHECK(fixture.wait_for([](const StatusSnapshot& status) {
-        return status.services.peers == 0 && status.services.replays_at_work == 0;
+        return status.services.peers == 0 && status.services.replays_active == 0;
     }));
     CHECK(fixture.stop());
 }

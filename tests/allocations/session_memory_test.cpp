@@ -21,7 +21,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A thread that turns a loop as a program does that can go on without memory.
+/// A thread that runs an event loop, and continues after std::bad_alloc.
 class LoopThread {
   public:
     LoopThread() : thread_([this] { run(); }) {}
@@ -51,7 +51,7 @@ class LoopThread {
         while (!is_over_) {
             try {
                 reactor.run();
-            } catch (const std::bad_alloc&) {  // of one handler
+            } catch (const std::bad_alloc&) {  // thrown by one handler
             }
         }
     }
@@ -64,7 +64,7 @@ Endpoint any_port() {
     return {Transport::tcp, "127.0.0.1", 0, ""};
 }
 
-/// Waits until the peer has been sent the text, or its connection is closed. Whether it was the text.
+/// Waits until the peer has received the text, or its connection is closed. Returns whether it received the text.
 bool is_sent(RawPeer& peer, const std::string& text, const std::function<void()>& meanwhile) {
     const auto has_come = [&] {
         return peer.read().find(text) != std::string::npos;
@@ -78,7 +78,7 @@ bool is_sent(RawPeer& peer, const std::string& text, const std::function<void()>
 
 }  // namespace
 
-TEST_CASE("a subscriber for which there is no memory costs its own connection at most", "[core][allocations]") {
+TEST_CASE("a subscriber for which there is no memory loses at most its own connection", "[core][allocations]") {
     const SparedThread spared;
     const auto failures = GENERATE(std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{5});
     PublisherOptions options;
@@ -101,7 +101,7 @@ TEST_CASE("a subscriber for which there is no memory costs its own connection at
     loop.call([&] { publisher.reset(); });
 }
 
-TEST_CASE("a request for which there is no memory costs its own connection at most", "[core][allocations]") {
+TEST_CASE("a request for which there is no memory closes at most its own connection", "[core][allocations]") {
     const SparedThread spared;
     const auto failures = GENERATE(std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{5});
     CAPTURE(failures);

@@ -17,11 +17,11 @@ using namespace telegate::test;
 
 namespace {
 
-/// What is sent again and again.
+/// How many messages are sent, and how often.
 struct Rounds {
-    std::uint64_t messages = 64;  // in each
+    std::uint64_t messages = 64;  // in each round
     int counted = 200;
-    int before = 500;  // so that many segments are filled, and used again, before it counts
+    int before = 500;  // so that many segments are filled and reused before counting
 };
 
 Transport any_transport() {
@@ -31,7 +31,7 @@ std::string any_payload() {
     return std::string(GENERATE(std::size_t{100}, std::size_t{1024}), 'p');
 }
 
-/// Messages that come alone, or so many that they go to the kernel or the peer in the middle of a turn of the loop.
+/// Single messages, or a burst that is handed to the kernel or the peer in the middle of an event-loop iteration.
 struct Burst {
     std::size_t size;
     Rounds rounds;
@@ -43,12 +43,12 @@ Burst any_burst() {
     return single ? Burst{size, {1, 1000, 5000}} : Burst{size, {bytes / size, 40, 60}};
 }
 
-/// Sends a few messages and receives all that come of it, again and again.
+/// Sends a few messages and receives all resulting messages, in many rounds.
 struct Line {
     Bench& bench;
-    std::function<void()> send;                           // one message
-    std::function<std::uint64_t(MessageBatch&)> receive;  // what there is; how many messages
-    std::uint64_t copies = 1;                             // that come of one message
+    std::function<void()> send;                           // sends one message
+    std::function<std::uint64_t(MessageBatch&)> receive;  // receives what has arrived; returns the number of messages
+    std::uint64_t copies = 1;                             // received for one message
     Rounds rounds = {};
 
     bool go_round(MessageBatch& batch) const {
@@ -61,7 +61,7 @@ struct Line {
             return received == copies * rounds.messages;
         });
     }
-    /// Allocations in many rounds that come after many others.
+    /// Returns the allocations in many rounds, after many other rounds.
     [[nodiscard]] std::uint64_t allocations_in_rounds() const {
         MessageBatch batch;
         bool all = true;
@@ -108,7 +108,7 @@ void commit(Publisher& publisher, TopicId topic, const std::string& payload) {
     publisher.flush();
 }
 
-/// A subscriber that comes to a publisher with one already, is sent some messages and leaves.
+/// A subscriber that connects to a publisher that already has one, receives some messages and disconnects.
 void come_and_go(Bench& bench, Publisher& publisher, const Endpoint& endpoint, bool reads) {
     std::optional<Subscriber> subscriber(std::in_place, bench.reactor, SocketOptions());
     subscriber->subscribe("guest");
@@ -130,7 +130,7 @@ void come_and_go(Bench& bench, Publisher& publisher, const Endpoint& endpoint, b
     bench.turn();
 }
 
-/// A publisher whose only subscriber wants the topic.
+/// A publisher whose only subscriber has subscribed to the topic.
 struct Publishing : Bench {
     explicit Publishing(Transport transport) {
         subscriber.subscribe("topic");
@@ -142,7 +142,7 @@ struct Publishing : Bench {
     const TopicId topic = publisher.intern("topic");
 };
 
-/// A router that knows the receiver.
+/// A router that is connected to the receiver.
 struct Routing : Bench {
     explicit Routing(Transport transport) {
         receiver.connect(router.bind(fresh_endpoint(transport, scratch.path())));
@@ -168,7 +168,7 @@ TEST_CASE("publishing and receiving allocates nothing", "[core][allocations]") {
     CHECK(line.allocations_in_rounds() == 0);
 }
 
-TEST_CASE("publishing one message or a burst in a turn allocates nothing", "[core][allocations]") {
+TEST_CASE("publishing one message or a burst in an event-loop iteration allocates nothing", "[core][allocations]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
     const Burst burst = any_burst();
     const std::string payload(burst.size, 'p');
@@ -192,7 +192,7 @@ TEST_CASE("publishing several topics to several subscribers allocates nothing", 
         subscribers.back()->connect(endpoint);
     }
     const std::array<TopicId, 4> topics = {publisher.intern("a/1"), publisher.intern("b/1"), publisher.intern("a/2"),
-                                           publisher.intern("b/2")};  // each for two of the three
+                                           publisher.intern("b/2")};  // each matches two of the three
     REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 3; }));
     std::size_t number = 0;
     const Line line{bench, [&] { publisher.send(topics[++number / 3 % topics.size()], payload); },
@@ -216,7 +216,7 @@ TEST_CASE("sending to a peer and receiving allocates nothing", "[core][allocatio
     CHECK(line.allocations_in_rounds() == 0);
 }
 
-TEST_CASE("sending a peer one message or a burst in a turn allocates nothing", "[core][allocations]") {
+TEST_CASE("sending a peer one message or a burst in an event-loop iteration allocates nothing", "[core][allocations]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::inproc);
     const Burst burst = any_burst();
     const std::string payload(burst.size, 'p');
@@ -248,7 +248,7 @@ TEST_CASE("sending to several peers in turn and receiving allocates nothing", "[
     CHECK(line.allocations_in_rounds() == 0);
 }
 
-TEST_CASE("a dealer's requests and a router's answers allocate nothing", "[core][allocations]") {
+TEST_CASE("a dealer's requests and a router's replies allocate nothing", "[core][allocations]") {
     const Transport transport = any_transport();
     const std::string payload = any_payload();
     Bench bench;
@@ -270,7 +270,7 @@ TEST_CASE("a dealer's requests and a router's answers allocate nothing", "[core]
     CHECK(line.allocations_in_rounds() == 0);
 }
 
-TEST_CASE("a subscriber that comes and goes leaves nothing behind", "[core][allocations]") {
+TEST_CASE("a subscriber that connects and disconnects leaves no memory allocated", "[core][allocations]") {
     const Transport transport = any_transport();
     const bool reads = GENERATE(true, false);
     Bench bench;

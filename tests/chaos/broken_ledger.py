@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Shows that the random test of the books can fail: breaks one count at a time on purpose, builds test_gateway and runs
-the test, which must fail each time. Run by hand; it changes sources, and puts them back.
+"""Shows that the random test of the ledger can fail: breaks one count at a time, builds test_gateway and runs the test,
+which must fail each time. Run by hand; it changes source files and restores them.
 
-    tests/chaos/broken_books.py [--build build_debug]
+tests/chaos/broken_ledger.py [--build build_debug]
 """
 
 import argparse
@@ -11,20 +11,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TEST = "whatever happens the books balance*"
+TEST = "the ledger balances in every snapshot*"
 TIMEOUT_S = 300
 
-# What is broken, where, the text as it is, and the text in its place.
+# Each entry: the defect, the file, the original text, and its replacement.
 BREAKAGES = (
-    ("samples of one batch in a hundred are captured and not counted", "core/src/ledger/ledger.cpp",
-     "    producer_.add(base + cell_sampled, samples.size());\n",
+    ("samples of one batch in a hundred are sampled but not counted", "core/src/ledger/ledger.cpp",
+     "    page.counters.add(page.base + cell_sampled, samples.size());\n",
      "    static int batches = 0;\n"
-     "    producer_.add(base + cell_sampled, ++batches % 100 == 0 ? 0 : samples.size());\n"),
-    ("what the queue loses is recorded twice for its channel", "core/src/ledger/ledger.cpp",
+     "    page.counters.add(page.base + cell_sampled, ++batches % 100 == 0 ? 0 : samples.size());\n"),
+    ("losses of the queue are counted twice for the channel", "core/src/ledger/ledger.cpp",
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n",
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"
      "    blocks_.of(sample.channel).dropped_at_queue[Blocks::slot(sample.channel)][index].add(sample);\n"),
-    ("one batch in a hundred is published and not counted as taken", "gateway/src/line/pump.cpp",
+    ("one batch in a hundred is published but not counted as taken", "gateway/src/line/pump.cpp",
      "    parts_.ledger.taken(taken_, taken_);",
      "    static int batches = 0;\n"
      "    if (++batches % 100 != 0) parts_.ledger.taken(taken_, taken_);"),
@@ -36,11 +36,11 @@ def run(*command, **options):
 
 
 def finds(build, path, text, broken):
-    """Whether the test fails with the broken text."""
+    """Returns whether the test fails with the broken text."""
     source = ROOT / path
     original = source.read_text()
     if original.count(text) != 1:
-        sys.exit(f"{path}: the text to break stands there {original.count(text)} times, not once:\n{text}")
+        sys.exit(f"{path}: expected the text to break once, but found it {original.count(text)} times:\n{text}")
     try:
         source.write_text(original.replace(text, broken))
         built = run("cmake", "--build", build, "--target", "test_gateway")
@@ -53,7 +53,7 @@ def finds(build, path, text, broken):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build_debug", help="a build directory that is configured")
+    parser.add_argument("--build", default="build_debug", help="a configured build directory")
     build = parser.parse_args().build
     missed = 0
     for what, path, text, broken in BREAKAGES:

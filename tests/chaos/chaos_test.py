@@ -1,8 +1,8 @@
-"""Peers that are killed, stopped, cut off, or come back all at once; and afterwards nothing is left over.
+"""Peers that are killed, stopped, disconnected, or reconnect all at once must leave no resources behind.
 
 Run by ctest, see peer_process.py. By hand: chaos_test.py [--seconds N] [--seed N] [test ...], where N seconds is how
-long the peers are killed at random. Every victim is a telegate_peer; those around it are that and, where this Python
-has pyzmq, libzmq's.
+long peers are killed at random. Every victim is a telegate_peer. The peers around it are telegate_peer and, if this
+Python has pyzmq, libzmq.
 """
 
 import argparse
@@ -28,7 +28,7 @@ except ImportError:
 
 SECONDS = 8
 SEED = random.SystemRandom().randrange(2 ** 32)
-# Instrumented builds use memory in their own way.
+# Memory use of instrumented builds differs.
 CHECK_MEMORY = os.environ.get("TELEGATE_CHECK_MEMORY", "1") == "1"
 CROWD = 1_000
 BYTES_PER_IDLE_PEER_MAX = 16 * 1024
@@ -57,14 +57,14 @@ while True:
 
 
 class Crowd:
-    """Processes around a victim, to be killed, stopped and replaced at random."""
+    """Processes around a victim that are killed, stopped and replaced at random."""
 
     def __init__(self, makers, count):
         self.makers = makers
         self.members = [makers[index % len(makers)]() for index in range(count)]
 
     def disturb(self, chance):
-        """Does one bad thing to one of them."""
+        """Disturbs one of the processes."""
         index = chance.randrange(len(self.members))
         pid = self.members[index].pid
         what = chance.choice(("kill", "kill", "stop", "continue"))
@@ -103,7 +103,7 @@ class ChaosTest(unittest.TestCase):
         self.assertTrue(report["balanced"], report)
 
     def assert_nothing_left(self, peer, descriptors):
-        """All peers have gone, and with them what they cost."""
+        """Checks that all peers are disconnected and their resources released."""
         peer.wait_for_peers(0)
         eventually(lambda: peer.descriptors() <= descriptors, "all descriptors are closed")
         report = peer.quit()
@@ -117,7 +117,7 @@ def libzmq(program, endpoint):
 
 
 def makers_of(ours, program, endpoint):
-    """Ways to make a member of the crowd."""
+    """Functions that start a member of the crowd."""
     makers = [ours]
     if HAS_LIBZMQ:
         makers.append(lambda: libzmq(program, endpoint))
@@ -125,7 +125,7 @@ def makers_of(ours, program, endpoint):
 
 
 class KilledAndStopped(ChaosTest):
-    def test_a_publisher_loses_subscribers_at_random_and_a_witness_nothing(self):
+    def test_a_publisher_loses_subscribers_at_random_and_a_witness_misses_nothing(self):
         pub = self.peer("pub", "--bind", "tcp://127.0.0.1:*", "--size", 1_000, "--lossy",
                         "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 1_000, "--backlog-bytes", 8 * MIB)
         descriptors = pub.descriptors()
@@ -145,7 +145,7 @@ class KilledAndStopped(ChaosTest):
         print(f"published {sent}, sent {report['totals']['sent']}, dropped {report['totals']['dropped']}, "
               f"connections {report['totals']['connections_accepted']}", flush=True)
 
-    def test_a_router_loses_dealers_at_random_and_a_witness_nothing(self):
+    def test_a_router_loses_dealers_at_random_and_a_witness_misses_nothing(self):
         router = self.peer("router", "--echo", "--lossy", "--bind", "tcp://127.0.0.1:*",
                            "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 1_000, "--backlog-bytes", MIB)
         descriptors = router.descriptors()
@@ -163,7 +163,7 @@ class KilledAndStopped(ChaosTest):
         crowd.kill_all()
         router.wait_for_peers(1)
         witness.tell("rate 0")
-        sent = witness.wait_for(lambda s: s["to_send"] == 0, "all is sent")["numbered"]
+        sent = witness.wait_for(lambda s: s["to_send"] == 0, "all messages sent")["numbered"]
         received = witness.wait_for_received(sent)["received"]
         self.assertEqual((received["messages"], received["damaged"], received["missing"]), (sent, 0, 0))
         witness.quit()
@@ -179,7 +179,7 @@ class KilledAndStopped(ChaosTest):
             while time.monotonic() < pause_end:
                 wait_a_moment()
 
-    def test_a_stopped_subscriber_costs_its_backlog_and_no_more(self):
+    def test_a_stopped_subscriber_costs_its_backlog_only(self):
         backlog = 4 * MIB
         pub = self.peer("pub", "--bind", "tcp://127.0.0.1:*", "--size", 10_000, "--lossy", "--backlog-bytes", backlog)
         stopped, witness = (self.peer("sub", "--connect", pub.endpoint, "--subscribe", "") for _ in range(2))
@@ -187,14 +187,14 @@ class KilledAndStopped(ChaosTest):
         before = pub.rss_bytes()
         os.kill(stopped.pid, signal.SIGSTOP)
         pub.tell("rate 5000")
-        # Five times what the kernel and the backlog hold.
+        # Five times the capacity of the kernel and the backlog.
         sent = pub.wait_for(lambda s: s["totals"]["dropped"] * 10_000 > 5 * backlog, "losses")["totals"]
         self.assertGreater(sent["sent"], 0)
         if CHECK_MEMORY:
             self.assertLess(pub.rss_bytes() - before, 2 * backlog)
         os.kill(stopped.pid, signal.SIGCONT)
         pub.tell("rate 0")
-        last = pub.wait_for(lambda s: s["totals"]["pending"] == 0 and s["to_send"] == 0, "all is sent")["numbered"]
+        last = pub.wait_for(lambda s: s["totals"]["pending"] == 0 and s["to_send"] == 0, "all messages sent")["numbered"]
         for sub in (stopped, witness):
             sub.wait_for(lambda s: s["received"]["last_seq"] == last, "the newest message")
         self.assertEqual(witness.status()["received"]["missing"], 0)
@@ -203,11 +203,11 @@ class KilledAndStopped(ChaosTest):
 
 
 class HalfOpen(ChaosTest):
-    """Two network namespaces with one link between them; when it is down, nobody is told anything."""
+    """Two network namespaces with one link between them. When the link is down, neither side is notified."""
 
     def setUp(self):
         if subprocess.run(["unshare", "--net", "true"], stderr=subprocess.DEVNULL).returncode != 0:
-            self.skipTest("no right to make network namespaces")
+            self.skipTest("no permission to create network namespaces")
         self.here, self.there = self.namespace(), self.namespace()
         made = self.ip(self.here, "link", "add", "veth0", "type", "veth", "peer", "name", "veth1", "netns",
                        str(self.there))
@@ -219,7 +219,7 @@ class HalfOpen(ChaosTest):
             self.ip(pid, "link", "set", "lo", "up")
 
     def namespace(self):
-        """The process that holds it: it goes with the process."""
+        """Returns the process that holds the namespace, which is removed when the process ends."""
         holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo up; cat"],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(holder.communicate)
@@ -236,7 +236,7 @@ class HalfOpen(ChaosTest):
         return self.peer(role, *arguments, "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 1_000,
                          before=("nsenter", "--target", str(pid), "--net"))
 
-    def test_a_subscriber_behind_a_dead_link_is_found_and_met_again(self):
+    def test_a_subscriber_behind_a_dead_link_is_detected_and_reconnects(self):
         for rate in (0, 1_000):
             with self.subTest(rate=rate):
                 pub = self.inside(self.here, "pub", "--bind", "tcp://10.99.0.1:*", "--lossy")
@@ -246,7 +246,7 @@ class HalfOpen(ChaosTest):
                 pub.tell(f"rate {rate}")
                 self.link("down")
                 for end in (pub, sub):
-                    end.wait_for(lambda s: s["totals"]["silences"] >= 1 and s["peers_count"] == 0, "silence is noticed")
+                    end.wait_for(lambda s: s["totals"]["heartbeat_timeouts"] >= 1 and s["peers_count"] == 0, "heartbeat timeout")
                 self.link("up")
                 pub.wait_for_subscriptions(1)
                 last = sub.status()["received"]["messages"]
@@ -256,7 +256,7 @@ class HalfOpen(ChaosTest):
                 pub.tell("rate 0")
                 self.assert_nothing_left(pub, descriptors)
 
-    def test_a_subscriber_that_dies_behind_a_dead_link_leaves_nothing(self):
+    def test_a_subscriber_that_dies_behind_a_dead_link_leaves_nothing_behind(self):
         pub = self.inside(self.here, "pub", "--bind", "tcp://10.99.0.1:*", "--lossy")
         descriptors = pub.descriptors()
         sub = self.inside(self.there, "sub", "--connect", pub.endpoint, "--subscribe", "")
@@ -266,9 +266,9 @@ class HalfOpen(ChaosTest):
         sub.close()
         pub.wait_for_peers(0)
         pub.tell("rate 0")
-        self.assertEqual(self.assert_nothing_left(pub, descriptors)["totals"]["silences"], 1)
+        self.assertEqual(self.assert_nothing_left(pub, descriptors)["totals"]["heartbeat_timeouts"], 1)
 
-    def test_what_waits_in_a_dealer_arrives_when_the_link_is_back(self):
+    def test_messages_queued_in_a_dealer_arrive_when_the_link_is_restored(self):
         router = self.inside(self.here, "router", "--echo", "--bind", "tcp://10.99.0.1:*")
         dealer = self.inside(self.there, "dealer", "--identity", "d", "--connect", router.endpoint)
         router.wait_for_peers(1)
@@ -284,13 +284,13 @@ class Crowds(ChaosTest):
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         needed = 2 * CROWD + 500
         if hard != resource.RLIM_INFINITY and hard < needed:
-            self.skipTest(f"needs {needed} descriptors, allowed are {hard}")
+            self.skipTest(f"needs {needed} descriptors; the limit is {hard}")
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(needed, resource.getrlimit(resource.RLIMIT_NOFILE)[0]), hard))
 
     def crowd_of_subscribers(self, endpoint):
         return self.peer("sub", "--connect", endpoint, "--subscribe", "test", "--sockets", CROWD)
 
-    def test_a_thousand_subscribers_come_back_after_a_restart(self):
+    def test_a_thousand_subscribers_reconnect_after_a_restart(self):
         first = self.peer("pub", "--bind", "tcp://127.0.0.1:*")
         subs = self.crowd_of_subscribers(first.endpoint)
         first.wait_for_subscriptions(CROWD)
@@ -299,8 +299,8 @@ class Crowds(ChaosTest):
         begin = time.monotonic()
         second = self.peer("pub", "--bind", first.endpoint)
         second.wait_for_subscriptions(CROWD)
-        print(f"{CROWD} subscribers are back after {time.monotonic() - begin:.1f} s, "
-              f"{second.cpu_s():.2f} s of processor time", flush=True)
+        print(f"{CROWD} subscribers reconnected after {time.monotonic() - begin:.1f} s, "
+              f"{second.cpu_s():.2f} s of CPU time", flush=True)
         second.tell("send 10")
         received = subs.wait_for_received(10 * CROWD)["received"]
         self.assertEqual((received["messages"], received["damaged"], received["missing"]), (10 * CROWD, 0, 0))
@@ -308,7 +308,7 @@ class Crowds(ChaosTest):
         self.assertEqual((report["totals"]["sent"], report["totals"]["dropped"]), (10 * CROWD, 0))
         self.assert_balanced(report)
 
-    def test_a_thousand_idle_subscribers_cost_little_and_leave_nothing(self):
+    def test_a_thousand_idle_subscribers_cost_little_and_leave_nothing_behind(self):
         pub = self.peer("pub", "--bind", "tcp://127.0.0.1:*")
         descriptors, before = pub.descriptors(), pub.rss_bytes()
         left = []
@@ -324,8 +324,8 @@ class Crowds(ChaosTest):
             subs.quit()
             pub.wait_for_peers(0)
             left.append(pub.rss_bytes())
-            print(f"{per_peer} bytes for each of {CROWD} idle subscribers, {100 * idle:.1f} % of a processor; "
-                  f"when they have gone {(left[-1] - before) // 1024} KiB more than before", flush=True)
+            print(f"{per_peer} bytes for each of {CROWD} idle subscribers, {100 * idle:.1f} % CPU; "
+                  f"after they disconnected {(left[-1] - before) // 1024} KiB more than before", flush=True)
         if CHECK_MEMORY:
             self.assertLess(per_peer, BYTES_PER_IDLE_PEER_MAX)
             self.assertLess(left[1], left[0] + MIB)
@@ -342,14 +342,14 @@ class WithoutDescriptors(ChaosTest):
         witness = self.peer("sub", "--connect", pub.endpoint, "--subscribe", "")
         pub.wait_for_subscriptions(1)
         strangers = self.fill(pub)
-        pub.wait_for(lambda s: s["totals"]["accept_errors"] > 0, "a lack of descriptors")
+        pub.wait_for(lambda s: s["totals"]["accept_errors"] > 0, "descriptors exhausted")
 
         cpu, begin = pub.cpu_s(), time.monotonic()
         pub.tell("rate 100")
         witness.wait_for_received(200)  # two seconds
         spent = (pub.cpu_s() - cpu) / (time.monotonic() - begin)
         pub.tell("rate 0")
-        print(f"without descriptors: {100 * spent:.0f} % of a processor", flush=True)
+        print(f"without descriptors: {100 * spent:.0f} % CPU", flush=True)
         self.assertLess(spent, 0.5)
         self.assertEqual(pub.wait_for_peers(1 + self.shaken)["peers_count"], 1 + self.shaken)
 
@@ -366,7 +366,7 @@ class WithoutDescriptors(ChaosTest):
         self.assert_nothing_left(pub, descriptors)
 
     def fill(self, pub):
-        """Peers that have shaken hands until the descriptors are used up, then as many that find no place."""
+        """Connects peers with a handshake until the descriptors are exhausted, then as many that are not accepted."""
         strangers = []
         self.shaken = 0
         while len(strangers) < 2 * self.LIMIT:
@@ -376,7 +376,7 @@ class WithoutDescriptors(ChaosTest):
             try:
                 raw_zmtp.RawPeer(connection, b"SUB", 1)
                 self.shaken += 1
-            except (EOFError, OSError):  # closed at once
+            except (EOFError, OSError):  # closed immediately
                 pass
         return strangers
 
@@ -387,5 +387,5 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=SEED)
     arguments, others = parser.parse_known_args()
     SECONDS, SEED = arguments.seconds, arguments.seed
-    print(f"seed {SEED}; libzmq takes part: {HAS_LIBZMQ}", flush=True)
+    print(f"seed {SEED}; with libzmq: {HAS_LIBZMQ}", flush=True)
     unittest.main(argv=[sys.argv[0], *others], verbosity=2)

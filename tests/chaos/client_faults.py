@@ -1,8 +1,8 @@
-"""What a report of gateway_tail says, held against the gateway's own numbers."""
+"""Checks a report of gateway_tail against the gateway's own counts."""
 
 
 def range_faults(found, end):
-    """What is wrong with what is told of one topic, which has `end` samples; None: nobody knows how many."""
+    """Yields the errors in the ranges reported for a topic, which has `end` samples, or an unknown number if None."""
     ranges = [tuple(each) for each in found["received"]]
     ranges += [(each["first_seq"], each["last_seq"]) for each in found["lost"]]
     expected = 1
@@ -15,22 +15,22 @@ def range_faults(found, end):
 
 
 def faults_of(report, last):
-    """What is wrong with what a client tells."""
+    """Returns the errors in the report of a client."""
     if not report["complete"]:
-        return ["more ranges were lost than its report lists: nothing can be said"]
+        return ["the report does not list all lost ranges, so it cannot be checked"]
     faults = [f"{report['duplicates']} duplicates"] if report["duplicates"] else []
     told = {str(each["epoch"]): {topic["topic"]: topic for topic in each["topics"]} for each in report["epochs"]}
-    faults += [f"{epoch}: there was no such epoch" for epoch in told if epoch not in last]
+    faults += [f"{epoch}: unknown epoch" for epoch in told if epoch not in last]
     for epoch, topics in last.items():
         here = told.get(epoch, {})
-        faults += [f"{epoch} {topic}: there was no such topic" for topic in here if topic not in topics]
+        faults += [f"{epoch} {topic}: unknown topic" for topic in here if topic not in topics]
         for topic, end in topics.items():
             found = here.get(topic, {"received": [], "lost": []})
             faults += [f"{epoch} {topic}: {fault}" for fault in range_faults(found, end)]
     for each in report["epochs"]:
         is_known = None not in last.get(str(each["epoch"]), {}).values()
         if each["end_known"] != is_known:
-            faults.append(f"{each['epoch']}: its end is told to be {'known' if each['end_known'] else 'unknown'}")
+            faults.append(f"{each['epoch']}: its end is reported as {'known' if each['end_known'] else 'unknown'}")
     is_doubtful = report["lost"] > 0 or not all(each["end_known"] for each in report["epochs"])
     if report["code"] != is_doubtful:
         faults.append(f"exit code {report['code']}")

@@ -1,7 +1,7 @@
-// Moves the wall clock of one program, and of nothing else. Loaded with LD_PRELOAD into a program that is linked with
-// the shared C library; by how much, in ns, is the 64-bit number in the file that TELEGATE_CLOCK_SHIM names, as it is
-// at each call. The monotonic clock goes on. The kernel's times of datagrams are moved too, by what holds when they are
-// received. A clock that is moved so is kept right by nobody, and adjtimex() says so.
+// Moves the wall clock of one program. Loaded with LD_PRELOAD into a program that is linked with the shared C library.
+// The offset in ns is the 64-bit number in the file named by TELEGATE_CLOCK_SHIM; it is read at each call. The
+// monotonic clock is not moved. The kernel's timestamps of datagrams are moved too, by the offset at the time of
+// receipt. adjtimex() reports the clock as unsynchronized.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ constexpr std::int64_t ns_per_us = 1'000;
 using Offset = std::atomic<std::int64_t>;
 static_assert(Offset::is_always_lock_free && sizeof(Offset) == sizeof(std::int64_t));
 
-constinit Offset no_offset{0};  // before the file is mapped, and without one
+constinit Offset no_offset{0};  // before the file is mapped, or without a file
 constinit std::atomic<Offset*> offset{&no_offset};
 
 [[gnu::constructor]] void map_offset() {
@@ -40,7 +40,7 @@ constinit std::atomic<Offset*> offset{&no_offset};
     }
 }
 
-/// The C library's own function of that name.
+/// Returns the C library's function of that name.
 template <class Function>
 Function* next(const char* name) noexcept {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -66,7 +66,7 @@ void move_times(msghdr& message) noexcept {
 
 }  // namespace
 
-// The C library declares them as functions that throw nothing, with arguments that are not null.
+// The C library declares these functions as non-throwing and their arguments as non-null.
 extern "C" {
 
 int clock_gettime(clockid_t clock, timespec* at) noexcept {

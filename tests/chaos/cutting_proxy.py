@@ -1,15 +1,15 @@
-"""A proxy on loopback that cuts connections when it is told to."""
+"""A loopback proxy that cuts connections on request."""
 
 import selectors
 import socket
 import threading
 
-NARROW_BYTES = 32 * 1024  # of the kernel's buffers, so that a slow client is felt at once
+NARROW_BYTES = 32 * 1024  # of the kernel's buffers, so that a slow client is noticed quickly
 PIECE_BYTES = 256 * 1024
 
 
 class CuttingProxy:
-    """Passes what comes on its port on to another one, and can cut all that go through it, in the middle of anything."""
+    """Forwards connections from its port to another one. It can cut all of them at any point of the data."""
 
     def __init__(self, target, is_narrow):
         self.target = target
@@ -22,7 +22,7 @@ class CuttingProxy:
         self.bell, self.rope = socket.socketpair()
         self.selector.register(self.bell, selectors.EVENT_READ)
         self.other = {}  # the other end of each connection
-        self.waiting = {}  # what is yet to be sent to it
+        self.waiting = {}  # data waiting to be sent to each
         self.piece = bytearray(PIECE_BYTES)
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -97,7 +97,7 @@ class CuttingProxy:
             return data
 
     def hold(self, to, rest):
-        """What `to` does not take waits, and nothing more is read for it meanwhile."""
+        """Keeps data that `to` does not accept; its source is not read meanwhile."""
         source = self.other[to]
         if rest:
             self.waiting[to] = bytes(rest)

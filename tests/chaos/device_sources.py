@@ -1,7 +1,7 @@
-"""Made-up devices for devices_soak.py: what the gateway reads there, each with the faults that it can have.
+"""Simulated devices for devices_soak.py: what the gateway reads from, with the faults that each can have.
 
-A source has a name, the lines of its section, and faults by name: fault() begins one, heal() ends it. All are pure
-Python and need no right that an ordinary user has not.
+A source has a name, the lines of its section, and named faults: fault() starts one, heal() ends it. All are pure Python
+and run with the rights of an ordinary user.
 """
 
 import os
@@ -13,12 +13,12 @@ import time
 import tty
 from pathlib import Path
 
-# Faults are short here: a device that failed is tried again soon.
+# Faults are short here, so a failed device is retried soon.
 PATIENCE = "breaker_wait_ms = 100\nbreaker_wait_max_ms = 500\n"
 
 
 class Source:
-    """A device without faults: what the gateway makes itself."""
+    """A device without faults, simulated by the gateway itself."""
 
     faults = ()
 
@@ -26,7 +26,7 @@ class Source:
         self.name = name
         self.lines = lines
         self.interval_ms = interval_ms
-        self.wall_offset_ms = wall_offset_ms  # of a device that is aligned with the wall clock
+        self.wall_offset_ms = wall_offset_ms  # for a device that is aligned with the wall clock
         self.mode = "good"
 
     def settings(self):
@@ -44,7 +44,7 @@ class Source:
 
 
 class Worker(Source):
-    """One that has a thread of its own, which does `work` again and again."""
+    """A source with its own thread, which calls `work` repeatedly."""
 
     def begin(self):
         self.ended = threading.Event()
@@ -61,10 +61,10 @@ class Worker(Source):
 
 
 class Stalls(Worker):
-    """When this process itself did not run, and so no source did what it should: the machine had other things to do."""
+    """Periods in which this process was not scheduled, so that no source worked, because the machine was busy."""
 
     STALL_S = 0.2
-    TAIL_S = 3  # so long it may take until what came of it is seen
+    TAIL_S = 3  # time until the effects are visible
 
     def __init__(self):
         self.before = time.monotonic()
@@ -80,18 +80,19 @@ class Stalls(Worker):
         self.before = now
 
     def excuses(self, at):
-        """Whether what was seen then may have come of one."""
+        """Returns whether an observation at this time may be due to a stall."""
         return at - self.before > self.STALL_S or any(begin - 1 <= at <= until + self.TAIL_S for begin, until in self.found)
 
 
 def registers_answer(request, number):
-    """What a unit answers to a request for registers: all of them hold the number."""
+    """Returns the reply of a unit to a register request: all registers contain the number."""
     unit, function, _, count = struct.unpack(">BBHH", request)
     return struct.pack(">BBB", unit, function, 2 * count) + struct.pack(">H", number & 0xFFFF) * count
 
 
 class ModbusTcp(Worker):
-    """It accepts and never answers, closes what it is asked over, or is gone and comes back at the same port."""
+    """Faults: accepts requests without replying, closes connections on a request, or disappears and returns on the same
+    port."""
 
     faults = ("hang", "close", "killed")
     HEADER_BYTES = 6
@@ -158,7 +159,7 @@ class ModbusTcp(Worker):
 
 
 class Pty(Worker):
-    """A serial line under a name that stays the same. It falls silent, gives rubbish, or is unplugged."""
+    """A serial line whose name stays the same. Faults: silent, sends invalid data, or unplugged."""
 
     faults = ("silent", "rubbish", "unplugged")
 
@@ -194,7 +195,7 @@ class Pty(Worker):
     def say(self, what):
         try:
             os.write(self.master, what)
-        except BlockingIOError:  # nobody reads
+        except BlockingIOError:  # the reader is slow
             pass
 
     def close(self):
@@ -211,7 +212,7 @@ def nmea(text):
 
 
 class Lines(Pty):
-    """A device that sends lines of its own accord."""
+    """A device that sends lines unprompted."""
 
     PAUSE_S = 0.1
 
@@ -257,7 +258,7 @@ class ModbusRtu(Pty):
 
     def talk(self):
         if not select.select([self.master], [], [], 0.02)[0]:
-            self.received = b""  # silence parts requests
+            self.received = b""  # requests are separated by silence
             return
         try:
             self.received += os.read(self.master, 256)
@@ -275,7 +276,7 @@ class ModbusRtu(Pty):
 
 
 class Datagrams(Worker):
-    """Metrics over udp; what was sent is known to the last one."""
+    """Metrics over UDP; the number of sent values is known exactly."""
 
     PAUSE_S = 0.05
     LINES = {"statsd": "hits:1|c\nlevel:{}|g", "influx": "soak,host=a n={}i,level=0.5"}
@@ -297,7 +298,7 @@ class Datagrams(Worker):
             try:
                 self.socket.send(self.LINES[self.kind].format(self.sent + 1).encode())
                 self.sent += 1
-            except ConnectionRefusedError:  # of the one before: the socket is not there yet
+            except ConnectionRefusedError:  # error of the previous send: the socket does not exist yet
                 self.sent = 0
         self.ended.wait(self.PAUSE_S)
 
@@ -307,7 +308,7 @@ class Datagrams(Worker):
 
 
 class Script(Source):
-    """A command that the gateway runs; a file beside it says how it behaves."""
+    """A command that the gateway runs; a file next to it selects its behavior."""
 
     PROGRAMS = {
         "once": ('case $(cat "$0.mode") in\n'
@@ -341,14 +342,14 @@ class Script(Source):
 
 
 def replace(path, text):
-    """A reader sees the old text or the new one."""
+    """Replaces a file atomically: a reader sees the old or the new text."""
     new = path.with_name(path.name + ".new")
     new.write_text(text + "\n")
     new.rename(path)
 
 
 class Iio(Source):
-    """A made-up /sys with one converter, which can be pulled out, or give no numbers."""
+    """A simulated /sys with one converter, which can be unplugged or return invalid numbers."""
 
     faults = ("unplugged", "rubbish")
 
@@ -378,7 +379,7 @@ class Iio(Source):
 
 
 def all_sources(folder, recording):
-    """One of every kind, and of some two; the recording is of a device `sim`."""
+    """Returns one source of every kind, two of some; the recording is of a device `sim`."""
     return [
         Source("gateway", "driver = clock\n", 500),
         Source("host", "driver = host\n", 1000),

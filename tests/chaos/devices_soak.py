@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Devices of all kinds, three of them at fault now and then, and a wall clock that is stepped.
+"""Soak test with devices of all kinds, three of which fail at random, and a wall clock that is stepped.
 
 Usage: tests/chaos/devices_soak.py [--seconds N] [--seed S]     default: ten minutes
-The gateway reads fifteen made-up devices (device_sources.py). The seed chooses which three fail, how and when, when the
-wall clock steps and by how much (clock_shim.cpp), and when a reload removes devices and brings them back. All the time,
-and at the end: the books balance; a subscriber gets each sample once or is told of its loss; healthy devices stay
-healthy and on time; aligned devices are on whole multiples of the wall clock again after each step; steps are told; no
-thread and no descriptor is left over; and a stop beside hung devices is quick.
 
-Run by ctest with paths in TELEGATE_GATEWAY_APP and TELEGATE_CLOCK_SHIM_LIBRARY; without the latter the clock stays as it
-is. With TELEGATE_CHECK_TIMES=0 nobody is asked to be on time, as under sanitizers.
+The gateway reads fifteen simulated devices (device_sources.py). The seed determines which three fail, how and when;
+when and how far the wall clock steps (clock_shim.cpp); and when a reload removes and adds devices. During the run and
+at its end, the test checks that the ledger balances; that a subscriber receives each sample once or is notified of its
+loss; that healthy devices stay healthy and on time; that aligned devices are read at multiples of the wall clock again
+after each step; that steps are reported; that no threads or descriptors leak; and that a stop with hung devices is
+quick.
+
+Run by ctest with paths in TELEGATE_GATEWAY_APP and TELEGATE_CLOCK_SHIM_LIBRARY; without the latter, the clock is not
+stepped. With TELEGATE_CHECK_TIMES=0, as used with sanitizers, times are not checked.
 """
 
 import argparse
@@ -32,13 +34,13 @@ CHECK_TIMES = os.environ.get("TELEGATE_CHECK_TIMES", "1") != "0"
 FAULTY = 3
 STOP_S_MAX = 3 if CHECK_TIMES else 30
 LATENESS_S_MAX = 0.020
-READS_MIN = 200  # for a percentile of them to mean something
+READS_MIN = 200  # for a meaningful percentile
 MISSED_SHARE_MAX = 0.01
-PACE_S_MAX = 0.005  # a machine that wakes threads later than this keeps nobody on time
+PACE_S_MAX = 0.005  # on a machine that wakes threads later than this, nothing is on time
 SILENCE_S_MAX = 2
 STEP_PAUSE_S = (2.5, 6)
 STEPS_S = (0.05, 0.33, 1.07, 3.71, 61.3, 3_600.01, 40_000.123)
-AWAY_S_MAX = 86_400  # the clock goes about that far at most
+AWAY_S_MAX = 86_400  # maximum offset of the clock
 HEAD = """queue_size = 16384
 heartbeat_ms = 1000
 [rest]
@@ -48,15 +50,15 @@ endpoint = tcp://127.0.0.1:0
 """
 
 
-def books_fault(books):
-    dropped = sum(books["dropped"].values())
-    if books["sampled"] != books["published"] + books["filtered"] + books["queued"] + dropped:
-        return f"the books do not balance: {books}"
+def ledger_fault(ledger):
+    dropped = sum(ledger["dropped"].values())
+    if ledger["sampled"] != ledger["published"] + ledger["filtered"] + ledger["queued"] + dropped:
+        return f"the ledger does not balance: {ledger}"
     return None
 
 
 class Disturber:
-    """Faults of the three devices that have them, steps of the clock, reloads: each when its time has come."""
+    """Schedules the faults of the three faulty devices, clock steps and reloads."""
 
     def __init__(self, soak):
         self.soak = soak
@@ -94,7 +96,7 @@ class Disturber:
         self.step_at = time.monotonic() + self.random.uniform(*STEP_PAUSE_S)
 
     def reload(self):
-        """Devices go and come back, one of those that fail among them, whatever ails it just then."""
+        """Removes and adds devices, including a faulty one, whatever its fault is at that time."""
         gone = self.random.sample([each for each in self.soak.sources if self.soak.may_go(each)], 2)
         gone.append(self.random.choice(self.soak.faulty))
         self.soak.reload(gone)
@@ -117,7 +119,7 @@ class Soak:
         self.looks = 0
         self.peak = {"threads": 0, "descriptors": 0}
         self.step_seen_by = 0
-        self.failed = {}  # how often, of devices that nothing ails
+        self.failed = {}  # failed readings of healthy devices, by name
         self.excused = 0
         self.stalls = device_sources.Stalls()
         self.clock = WallClock(folder, arguments.shim)
@@ -137,7 +139,7 @@ class Soak:
         self.gateway = Gateway(self.app, self.folder, self.settings(), self.clock.environment())
         self.watch = SampleWatch(self.gateway.publish, {each.name for each in self.healthy},
                                  [each.name for each in self.healthy if each.wall_offset_ms is not None])
-        eventually(lambda: self.gateway.ask("/subscribers")["subscribers"], "the subscriber is there")
+        eventually(lambda: self.gateway.ask("/subscribers")["subscribers"], "the subscriber is connected")
         for source in self.sources:
             self.gateway.command(source.name, "start")
         self.all_measure()
@@ -145,7 +147,7 @@ class Soak:
             source.sending = True
 
     def recording(self):
-        """Two seconds of a device that counts, for the one that plays them back."""
+        """Records two seconds of a counting device, for the device that replays them."""
         path = self.folder / "recording"
         gateway = Gateway(self.app, self.folder, HEAD + f'[device "sim"]\ndriver = simulated\nwaveforms = counter\n'
                                                         f"interval_ms = 50\nrecord = {path}\n", {})
@@ -157,7 +159,7 @@ class Soak:
         return path
 
     def may_go(self, source):
-        """Not those whose totals begin anew, or whose deadlines are looked at from the first to the last."""
+        """Excludes devices whose totals restart or whose deadlines are checked from the first to the last."""
         return source in self.healthy and not isinstance(source, device_sources.Datagrams) and source.wall_offset_ms is None
 
     def settings(self, gone=()):
@@ -181,18 +183,18 @@ class Soak:
         def do_they():
             states = self.states()
             return len(states) == len(self.sources) and all(
-                each["state"] == "measuring" and each["reads"] > each["reads_failed"] and each["failures_in_row"] == 0
+                each["state"] == "measuring" and each["reads"] > each["reads_failed"] and each["consecutive_failures"] == 0
                 for each in states.values())
 
-        eventually(do_they, lambda: f"all measure: {[(n, s['state'], s['last_error']) for n, s in self.states().items()]}")
+        eventually(do_they, lambda: f"all devices measure: {[(n, s['state'], s['last_error']) for n, s in self.states().items()]}")
 
     def look(self):
         status = self.gateway.ask("/status")
         self.looks += 1
-        if not status["books"]["balanced"] or not status["transport"]["balanced"]:
-            self.tell(f"not balanced: {status['books']} {status['transport']}")
-        for books in (status["books"]["total"], *status["books"]["devices"].values()):
-            self.tell(books_fault(books))
+        if not status["ledger"]["balanced"] or not status["transport"]["balanced"]:
+            self.tell(f"not balanced: {status['ledger']} {status['transport']}")
+        for ledger in (status["ledger"]["total"], *status["ledger"]["devices"].values()):
+            self.tell(ledger_fault(ledger))
         for device in status["sampler"]["devices"]:
             if device["name"] in self.watch.healthy:
                 self.look_at(device)
@@ -208,16 +210,16 @@ class Soak:
             if self.stalls.excuses(time.monotonic()):
                 self.excused += 1
                 return
-            self.tell(f"{device['name']} is in state {device['state']}, though nothing ails it: "
+            self.tell(f"{device['name']} is in state {device['state']} although it is healthy: "
                       f"{device['reads_failed']} of {device['reads']} readings failed, {device['last_error']}")
 
     def look_at_clock(self, clock):
-        told = clock["last_step"] and clock["last_step"]["seconds"]
+        reported = clock["last_step"] and clock["last_step"]["seconds"]
         if clock["steps"] != self.clock.count:
-            self.tell(f"{self.clock.count} steps were made, {clock['steps']} are told, the last one of {told} s")
+            self.tell(f"{self.clock.count} steps were made, {clock['steps']} are reported, the last one of {reported} s")
             self.clock.count = clock["steps"]
-        elif told is not None and abs(told - self.clock.last_s) > 0.002:
-            self.tell(f"a step of {self.clock.last_s} s is told as one of {told} s")
+        elif reported is not None and abs(reported - self.clock.last_s) > 0.002:
+            self.tell(f"a step of {self.clock.last_s} s is reported as {reported} s")
 
     def run(self):
         self.begin()
@@ -241,7 +243,8 @@ class Soak:
         self.figures(disturber, states, before, after, stop_s)
 
     def settled(self):
-        """Threads, descriptors and KiB when nothing ails any device: the least of some looks, since commands come and go."""
+        """Returns threads, descriptors and KiB while all devices are healthy: the minimum of several reads, because
+        commands start and end."""
         self.all_measure()
         threads, descriptors = [], []
         for _ in range(40):
@@ -257,17 +260,17 @@ class Soak:
                 for each in then:
                     if each in more:
                         more.remove(each)
-                self.tell(f"{len(now)} {what} where there were {len(then)}; more: {more}")
+                self.tell(f"{len(now)} {what}, previously {len(then)}; new: {more}")
 
     def keeps_times(self):
-        """Whether missed deadlines and unaligned readings can be the gateway's fault."""
+        """Returns whether missed deadlines and unaligned readings can be caused by the gateway."""
         return CHECK_TIMES and self.pace_s <= PACE_S_MAX
 
     def late_max_s(self):
         return max(LATENESS_S_MAX, 2 * self.pace_s)
 
     def check_lateness(self, states):
-        """On a machine that itself is late they may be as late, and more so who was read a few times only."""
+        """On a machine that is late itself, readings may be as late, and more so for devices with few readings."""
         late_max = self.late_max_s()
         for source in self.healthy if CHECK_TIMES else ():
             device = states[source.name]
@@ -289,10 +292,10 @@ class Soak:
 
     def check_failures(self, states, disturber):
         if disturber.faults >= FAULTY and not any(states[each.name]["reads_failed"] for each in self.faulty):
-            self.tell("nothing has failed")
+            self.tell("no device has failed")
 
     def complete(self):
-        """Nothing new comes: then what came must be all there was."""
+        """Waits until no new samples arrive; the received samples must then be complete."""
         for source in self.sources:
             source.sending = False
         for source in self.sources:
@@ -310,7 +313,7 @@ class Soak:
             return {topic: channel.last_seq for topic, channel in list(self.watch.channels.items())}
 
         def all_there_were():
-            return {each["topic"]: each["books"]["sampled"] - each["books"].get("filtered", 0)
+            return {each["topic"]: each["ledger"]["sampled"] - each["ledger"].get("filtered", 0)
                     for each in self.gateway.ask("/channels")["channels"]}
 
         try:
@@ -318,7 +321,7 @@ class Soak:
         except AssertionError:
             ours, theirs = here(), all_there_were()
             odd = {topic: (ours.get(topic), theirs.get(topic)) for topic in {*ours, *theirs}}
-            self.tell(f"received up to, of so many: {({topic: both for topic, both in odd.items() if both[0] != both[1]})}")
+            self.tell(f"received up to, and expected: {({topic: both for topic, both in odd.items() if both[0] != both[1]})}")
         self.faults += self.watch.faults
         self.faults += [what for mono, what in self.watch.bad if not self.stalls.excuses(mono / NS)]
         if self.clock.library:
@@ -330,7 +333,7 @@ class Soak:
                         self.late_max_s() * NS, self.clock.steps).faults(source.name)
 
     def stop(self):
-        """While all that can hang does."""
+        """Stops the gateway while all devices that can hang do so."""
         for source in self.sources:
             self.gateway.command(source.name, "start")
         self.all_measure()
@@ -344,9 +347,9 @@ class Soak:
         if code != 0 or seconds > STOP_S_MAX:
             self.tell(f"the stop took {seconds:.1f} s, exit code {code}")
         if "do not balance" in self.gateway.log.read_text():
-            self.tell("the last line of the books: " + self.gateway.log.read_text()[-500:])
+            self.tell("the last line of the ledger: " + self.gateway.log.read_text()[-500:])
         left = processes_of(self.folder)
-        self.tell(f"processes are left: {left}" if left else None)
+        self.tell(f"leftover processes: {left}" if left else None)
         return seconds
 
     def figures(self, disturber, states, before, after, stop_s):
@@ -354,11 +357,11 @@ class Soak:
                    if states[each.name]["reads"] >= READS_MIN)
         missed = sum(states[each.name]["ticks_missed"] for each in self.healthy)
         print(f"{self.watch.samples:,} samples of {len(self.watch.channels)} channels of {len(self.sources)} devices, "
-              f"{self.watch.gapped} told as lost, {self.looks} looks; {disturber.faults} faults of "
+              f"{self.watch.gapped} reported as lost, {self.looks} checks; {disturber.faults} faults of "
               f"{', '.join(each.name for each in self.faulty)}, {disturber.reloads} reloads, "
-              f"{len(self.clock.steps.at) - 1} steps of the clock; lateness p99 at most {1_000 * late:.2f} ms (of the "
+              f"{len(self.clock.steps.at) - 1} clock steps; lateness p99 at most {1_000 * late:.2f} ms (of the "
               f"machine: {1_000 * self.pace_s:.2f} ms), {missed} deadlines missed"
-              f"{'' if self.keeps_times() else ', not judged'}, {len(self.stalls.found)} stalls of the "
+              f"{'' if self.keeps_times() else ', not checked'}, {len(self.stalls.found)} stalls of the "
               f"sources up to {self.longest_stall_s():.1f} s excuse {self.excused} failures; threads {len(before[0])} to "
               f"{len(after[0])} (at most {self.peak['threads']}), descriptors {len(before[1])} to {len(after[1])} "
               f"({self.peak['descriptors']}), resident {before[2]} to {after[2]} KiB; stopped in {stop_s:.2f} s", flush=True)
@@ -383,7 +386,7 @@ def main():
                                                          BUILD / "tests/libtelegate_clock_shim.so"))
     arguments = parser.parse_args()
     if not arguments.shim or not Path(arguments.shim).is_file():
-        print("the library that steps the clock was not built: the clock stays as it is")
+        print("the library that steps the clock was not built: the clock is not stepped")
         arguments.shim = None
     folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
     soak = Soak(arguments, folder)
@@ -391,7 +394,7 @@ def main():
     try:
         soak.run()
     except (AssertionError, OSError) as error:
-        soak.tell(f"cannot go on: {error!r}; the gateway's exit code: {soak.gateway and soak.gateway.process.poll()}")
+        soak.tell(f"cannot continue: {error!r}; exit code of the gateway: {soak.gateway and soak.gateway.process.poll()}")
     finally:
         soak.close()
     for fault in dict.fromkeys(soak.faults):

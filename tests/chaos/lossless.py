@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Clients that miss nothing: gateway_tail beside cut connections, stopped clients, reloads and a restart of the gateway.
+"""Checks that gateway_tail misses nothing when connections are closed, clients are stopped, and the gateway is reloaded
+and restarted.
 
 Usage: tests/chaos/lossless.py [--seconds N] [--rate N] [--seeds N] [--seed N]     default: one short round
-Three clients follow a gateway, each through a proxy of its own. At the end the seqs that each says it has received and
-those that it says are lost must be all there were, of every channel and epoch, none twice: the gateway's own numbers
-are read from REST and, of the epoch before the restart, from its state file. The seed chooses the format, what becomes
-of slow clients, and whether the gateway is stopped or killed. Of an epoch that was killed nobody knows the end: there
-the clients must say so, and what they tell must have no hole before it.
 
-Run by ctest with the programs' paths in TELEGATE_GATEWAY_APP and TELEGATE_TAIL; without, those of the release build.
+Three clients follow a gateway, each through its own proxy. At the end, the seqs that each client reports as received or
+lost must be all seqs of every channel and epoch, each once. The gateway's own counts are read from REST, and for the
+epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and whether
+the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their ranges
+must have no hole before it.
+
+Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_TAIL; by default, those of the release
+build are used.
 """
 
 import argparse
@@ -46,7 +49,7 @@ def free_port():
 
 
 class Scenario:
-    """What a seed stands for."""
+    """Parameters derived from a seed."""
 
     def __init__(self, seed):
         chosen = random.Random(seed)
@@ -63,12 +66,12 @@ class Scenario:
 
 
 class Gateway:
-    """gateway_app on fixed ports, so that clients find it again after a restart."""
+    """A gateway_app on fixed ports, so that clients reconnect after a restart."""
 
     def __init__(self, folder, rate, scenario):
         self.folder = folder
         self.scenario = scenario
-        self.killed = {}  # epochs that were: their topics, of which the end is not known
+        self.killed = {}  # previous epochs with their topics; an unknown end is None
         self.publish, self.services, self.rest = free_port(), free_port(), free_port()
         self.interval_us = round(1e6 * DEVICES * WAVEFORMS / rate)
         self.config = folder / "gateway.ini"
@@ -92,7 +95,7 @@ class Gateway:
 
     def start(self):
         self.process = subprocess.Popen([APP, "--config", str(self.config)], stderr=self.log, env=ENVIRONMENT)
-        eventually(lambda: self.is_there() or self.process.poll() is not None, "the gateway answers")
+        eventually(lambda: self.is_there() or self.process.poll() is not None, "the gateway responds")
         assert self.process.poll() is None, (self.folder / "log").read_text()
 
     def is_there(self):
@@ -131,7 +134,7 @@ class Gateway:
 
 
 class Client:
-    """One gateway_tail, behind two proxies."""
+    """A gateway_tail that connects through two proxies."""
 
     def __init__(self, number, folder, gateway):
         self.samples = CuttingProxy(gateway.publish, gateway.scenario.policy != "drop_oldest")
@@ -154,7 +157,7 @@ class Client:
             self.stopped_until = 0
 
     def end(self):
-        """What it says that it has received and lost."""
+        """Returns the report of what it received and lost."""
         self.go_on()
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(DEADLINE_S)
@@ -176,7 +179,7 @@ class Round:
         self.seconds = arguments.seconds
         self.folder = folder
         self.scenario = Scenario(seed)
-        self.small_queue = max(16, arguments.rate // 50)  # 20 ms: now and then it overflows
+        self.small_queue = max(16, arguments.rate // 50)  # 20 ms: it overflows occasionally
         self.gateway = Gateway(folder, arguments.rate, self.scenario)
         self.clients = []
         self.done = {"cuts": 0, "stops": 0, "reloads": 0, "restarts": 0}
@@ -188,7 +191,7 @@ class Round:
 
     def run(self):
         self.clients = [Client(number, self.folder, self.gateway) for number in range(CLIENTS)]
-        eventually(lambda: len(self.gateway.get("/subscribers")["subscribers"]) == CLIENTS, "the clients are there")
+        eventually(lambda: len(self.gateway.get("/subscribers")["subscribers"]) == CLIENTS, "the clients are connected")
         begin = time.monotonic()
         restart_at = begin + self.seconds * self.random.uniform(0.3, 0.7)
         while time.monotonic() < begin + self.seconds:
@@ -225,10 +228,10 @@ class Round:
         self.done["restarts"] += 1
 
     def settle(self):
-        """Nothing new comes, and all who read have read: then what each says must be complete."""
+        """Waits until no new samples arrive and the clients have read all of them; the reports must then be complete."""
         for client in self.clients:
             client.go_on()
-        self.gateway.reload({"extra": ["extra"]})  # so that its numbers are shown
+        self.gateway.reload({"extra": ["extra"]})  # so that its counts are shown
         eventually(lambda: "extra" in [device["name"] for device in self.gateway.get("/devices")["devices"]], "the reload")
         self.wait_until_still()
         last = self.last_seqs()
@@ -242,22 +245,22 @@ class Round:
             self.stop_devices()
             now = self.gateway.get("/status")
             services, subscribers = now["services"], now["transport"]["subscribers"]
-            work = (now["books"]["total"]["sampled"], services["samples_replayed"], services["replays_at_work"],
+            work = (now["ledger"]["total"]["sampled"], services["samples_replayed"], services["replays_active"],
                     len(subscribers), [each["pending"] for each in subscribers], now["queue"]["depth"])
             if work != before:
                 before, still_since = work, time.monotonic()
             wait_a_moment(0.2)
 
     def stop_devices(self):
-        """Those too that a reload has just added: one of before may have been on its way still."""
+        """Includes devices just added by a reload, whose samples may still be in flight."""
         for device in self.gateway.get("/devices")["devices"]:
             if device["state"] != "idle":
                 self.gateway.post(f"/devices/{device['name']}/stop")
 
     def last_seqs(self):
-        """By epoch and topic, from the gateway's own books."""
+        """Returns the last seqs by epoch and topic from the gateway's own ledger."""
         now = self.gateway.get("/status")["epoch"]
-        last = {**self.gateway.killed, str(now): {each["topic"]: each["books"]["sampled"]
+        last = {**self.gateway.killed, str(now): {each["topic"]: each["ledger"]["sampled"]
                                                   for each in self.gateway.get("/channels")["channels"]}}
         for each in json.loads((self.folder / "state.json").read_text())["epochs"]:
             if str(each["epoch"]) not in last:
@@ -295,10 +298,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--rate", type=int, default=50_000, help="samples per second")
     parser.add_argument("--seeds", type=int, default=1, help="rounds")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2 ** 32), help="of the first round")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2 ** 32), help="seed of the first round")
     arguments = parser.parse_args()
     good = [run_round(arguments.seed + i, arguments) for i in range(arguments.seeds)]
-    print(f"{sum(good)} of {len(good)} rounds: every seq once, or named as lost")
+    print(f"{sum(good)} of {len(good)} rounds: every seq once, or reported as lost")
     return 0 if all(good) else 1
 
 

@@ -1,4 +1,4 @@
-"""A subscriber that holds each sample against what the gateway promises: numbers, qualities, times, and no silence."""
+"""A subscriber that checks each sample against the guarantees of the gateway: seqs, qualities, times, and continuity."""
 
 import bisect
 import calendar
@@ -14,23 +14,23 @@ os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
 import raw_zmtp  # noqa: E402
 
 NS = 1_000_000_000
-FAULTS_MAX = 50  # told; one cause may have thousands
-CLOSE_NS = 1_000_000  # two looks at the two clocks
-APART_NS = 40_000_000  # the same, when the thread was put aside in between; less than any step
+FAULTS_MAX = 50  # reported; one cause may produce thousands
+CLOSE_NS = 1_000_000  # between two reads of the two clocks
+APART_NS = 40_000_000  # the same, if the thread was preempted in between; less than any step
 APART_SHARE_MAX = 0.001
-LOOK_NS = NS // 4  # how often an undisturbed time of a channel is kept
-# A time is put together from a look at the wall clock a moment before or behind it.
+LOOK_NS = NS // 4  # how often a normal time of a channel is kept
+# A time is computed from a read of the wall clock shortly before or after it.
 EARLY_NS, LATE_NS = NS // 10, 3 * NS // 2
 
 
 def ns_of(text):
-    """Of a time as samples have it: 2026-11-20T23:11:34.123456789Z."""
+    """Returns the ns of a time in the format of samples: 2026-11-20T23:11:34.123456789Z."""
     whole, fraction = text.rstrip("Z").split(".")
     return int(time_of(whole)) * NS + int(fraction)
 
 
 def time_of(text, known={}):
-    """Most samples are of the same second as the one before."""
+    """Caches the last result, because most samples are of the same second as the previous one."""
     if text not in known:
         known.clear()
         known[text] = calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
@@ -38,7 +38,7 @@ def time_of(text, known={}):
 
 
 class Subscriber(raw_zmtp.RawPeer):
-    """Answers the publisher's PINGs, so that it stays connected for long."""
+    """Replies to the publisher's PINGs, so that the connection stays open."""
 
     def receive_message(self):
         frames = []
@@ -57,22 +57,22 @@ class Channel:
     def __init__(self):
         self.last_seq = 0
         self.value = None
-        self.seen_ns = None  # of the last sample that is in offsets
-        self.offsets = []  # (mono_ns, wall clock less monotonic clock)
+        self.seen_ns = None  # of the last sample in offsets
+        self.offsets = []  # (mono_ns, wall clock minus monotonic clock)
 
 
 class SampleWatch:
-    """Threads: one of its own receives; what others ask is a number or a copy."""
+    """Threads: its own thread receives; other threads read numbers or copies."""
 
     def __init__(self, endpoint, healthy, aligned):
         self.healthy = healthy  # names
         self.points = {name: [] for name in aligned}  # (mono_ns, utc_ns) of each reading
         self.channels = {}
-        self.arrived = {}  # by device: the last sample's mono_ns
+        self.arrived = {}  # by device: mono_ns of its last sample
         self.silence_ns = dict.fromkeys(healthy, 0)  # the longest
         self.samples = self.gapped = 0
         self.faults = []
-        self.bad = []  # (mono_ns, what) of samples without a value that devices gave which nothing ails
+        self.bad = []  # (mono_ns, what) of samples without a value from healthy devices
         self.ended = False
         self.peer = Subscriber(raw_zmtp.socket.create_connection(raw_zmtp.tcp_address(endpoint)), b"SUB", 1)
         self.peer.send(raw_zmtp.command(b"SUBSCRIBE"))
@@ -88,11 +88,11 @@ class SampleWatch:
             while True:
                 self.take(*self.peer.receive_message())
         except (EOFError, OSError) as error:
-            self.peer.close()  # a gateway that stops waits for that
+            self.peer.close()  # a stopping gateway waits for this
             if not self.ended:
                 self.tell(f"the subscriber lost its connection: {error}")
-        except Exception as error:  # else it would end without a word
-            self.tell(f"the subscriber cannot go on: {error!r}")
+        except Exception as error:  # otherwise the thread would end silently
+            self.tell(f"the subscriber cannot continue: {error!r}")
             raise
 
     def take(self, topic, payload):
@@ -125,15 +125,15 @@ class SampleWatch:
         if device in self.healthy:
             if self.arrived.get(device):
                 self.silence_ns[device] = max(self.silence_ns[device], mono - self.arrived[device])
-            if sample["quality"] == "bad" and device not in ("gateway", "host"):  # they tell of what this machine has
-                self.bad.append((mono, f"{topic}: {sample['seq']} is bad, though nothing ails its device"))
+            if sample["quality"] == "bad" and device not in ("gateway", "host"):  # their values depend on this machine
+                self.bad.append((mono, f"{topic}: {sample['seq']} is bad although its device is healthy"))
         self.arrived[device] = mono
         points = self.points.get(device)
         if points is not None and (not points or mono - points[-1][0] > CLOSE_NS):
             points.append((mono, utc))
 
     def forget(self, device):
-        """It is to be silent for a while."""
+        """Excludes an expected silence of the device."""
         self.arrived[device] = None
         if device in self.points:
             self.points[device] = []
@@ -148,7 +148,7 @@ class SampleWatch:
 
 
 class Steps:
-    """What the wall clock is ahead of the monotonic one, over time."""
+    """Offsets between the wall clock and the monotonic clock over time."""
 
     def __init__(self, offset):
         self.at = [0]
@@ -161,25 +161,25 @@ class Steps:
         self.offsets.append(offset)
 
     def possible(self, mono_ns):
-        """The offsets that a sample of that time may be told with."""
+        """Returns the offsets that a sample of that time may have."""
         first = bisect.bisect_right(self.until, mono_ns - LATE_NS) - 1
         last = bisect.bisect_right(self.at, mono_ns + EARLY_NS) - 1
         return self.offsets[max(first, 0):last + 1]
 
 
 def time_faults(watch, steps):
-    """Samples with a time that is neither that before nor that behind a step."""
+    """Yields channels with times that match neither the offset before nor after a step."""
     for topic, channel in sorted(watch.channels.items()):
         off = [(min(abs(offset - each) for each in steps.possible(mono)), mono) for mono, offset in channel.offsets]
         off = [each for each in off if each[0] > CLOSE_NS]
         if off and (max(off)[0] > APART_NS or len(off) > APART_SHARE_MAX * len(channel.offsets) + 1):
             most, mono = max(off)
-            yield (f"{topic}: of {len(channel.offsets)} times {len(off)} do not fit the monotonic ones; the worst by "
+            yield (f"{topic}: of {len(channel.offsets)} times {len(off)} do not match the monotonic ones; the worst by "
                    f"{most / 1e6:.1f} ms at {mono}, steps were made at {steps.at[1:]}")
 
 
 class Alignment:
-    """How an aligned device was read: on whole multiples by the wall clock, but for the reading right behind a step."""
+    """Checks the readings of an aligned device: at multiples of the wall clock, except for the first after a step."""
 
     OFF_SHARE_MAX = 0.01
 
@@ -192,7 +192,7 @@ class Alignment:
         self.gaps = [(now[0], now[0] - before[0]) for before, now in zip(points, points[1:])]
 
     def phase(self, utc):
-        """How far behind its multiple; one that is a little before it is not behind at all."""
+        """Returns the delay after the multiple; a reading slightly before it counts as 0."""
         behind = (utc - self.offset) % self.interval
         return 0 if self.interval - behind < CLOSE_NS else behind
 
@@ -207,15 +207,15 @@ class Alignment:
     def faults(self, name):
         allowed = self.OFF_SHARE_MAX * len(self.points) + 1
         if not self.points:
-            yield f"{name}: no reading of it has a monotonic time"
+            yield f"{name}: no reading has a monotonic time"
         if len(self.off) > allowed:
             mono, utc = self.off[0]
-            yield (f"{name}: {len(self.off)} of {len(self.points)} readings are not on whole multiples of the wall clock; "
-                   f"the first at {mono}, {self.phase(utc) / 1e6:.1f} ms behind")
+            yield (f"{name}: {len(self.off)} of {len(self.points)} readings are not at multiples of the wall clock; "
+                   f"the first at {mono}, late by {self.phase(utc) / 1e6:.1f} ms")
         odd = self.odd_gaps()
         if len(odd) > allowed:
-            yield (f"{name}: {len(odd)} of {len(self.gaps)} gaps between readings are odd: "
+            yield (f"{name}: {len(odd)} of {len(self.gaps)} intervals between readings are wrong: "
                    f"{[gap / 1e6 for _, gap in odd[:5]]} ms")
         after = [(mono, gap) for mono, gap in odd if not self.is_settled(mono)]
         if len(after) > 1:
-            yield f"{name}: {len(after)} bursts or holes behind steps: {[gap / 1e6 for _, gap in after[:5]]} ms"
+            yield f"{name}: {len(after)} bursts or gaps after steps: {[gap / 1e6 for _, gap in after[:5]]} ms"

@@ -1,4 +1,4 @@
-"""gateway_app as a process of its own, with a wall clock of its own, which a test steps."""
+"""A gateway_app process with its own wall clock, which a test can step."""
 
 import ctypes
 import json
@@ -16,20 +16,20 @@ from waiting import DEADLINE_S, ENVIRONMENT, eventually
 
 
 def processes_of(folder):
-    """Those that name the folder in their command, but for this one."""
+    """Returns other processes whose command line contains the folder."""
     found = []
     for each in Path("/proc").iterdir():
         try:
             if each.name.isdigit() and each.name != str(os.getpid()):
                 command = (each / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 found += [f"{each.name} {command}"] if str(folder) in command else []
-        except OSError:  # ended meanwhile
+        except OSError:  # ended in the meantime
             pass
     return found
 
 
 class WallClock:
-    """The gateway's, and nobody else's."""
+    """The wall clock of the gateway only."""
 
     def __init__(self, folder, library):
         self.library = library
@@ -38,7 +38,7 @@ class WallClock:
         with open(self.path, "r+b") as file:
             self.mapped = mmap.mmap(file.fileno(), 8)
         self.ahead = ctypes.c_int64.from_buffer(self.mapped)
-        # Of three tries the one that nothing came between.
+        # Uses the one of three attempts with the least delay.
         tries = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(3)]
         before, utc, after = min(tries, key=lambda each: each[2] - each[0])
         self.real = utc - (before + after) // 2
@@ -58,7 +58,8 @@ class WallClock:
 
 
 class Pace:
-    """How late this machine wakes a thread that sleeps every 20 ms, in a process of its own: what the gateway is up to."""
+    """Measures, in a separate process, how late this machine wakes a thread that sleeps for 20 ms, as a reference for
+    the gateway."""
 
     PROGRAM = """
 import sys, threading, time
@@ -77,7 +78,7 @@ print(sorted(late)[len(late) * 99 // 100])
         self.process = subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def end(self):
-        """The 99th percentile, in s."""
+        """Returns the 99th percentile in s."""
         return float(self.process.communicate()[0])
 
     def close(self):
@@ -94,7 +95,7 @@ class Gateway:
             self.process = subprocess.Popen([app, "--config", str(self.config)], stderr=log,
                                             env={**ENVIRONMENT, **environment})
         self.proc = Path(f"/proc/{self.process.pid}")
-        line = eventually(self.running_line, lambda: f"it runs:\n{self.log.read_text()}")
+        line = eventually(self.running_line, lambda: f"it is running:\n{self.log.read_text()}")
         words = dict(word.split("=", 1) for word in line.split() if "=" in word)
         self.rest, self.publish = words["rest"], words.get("publish")
 
@@ -111,12 +112,12 @@ class Gateway:
         return self.ask(f"/devices/{device}/{what}", "POST")
 
     def descriptors(self):
-        """What each is: numbers are left out."""
+        """Returns the kind of each descriptor, without numbers."""
         targets = []
         for each in (self.proc / "fd").iterdir():
             try:
                 targets.append(os.readlink(each).split("[")[0])
-            except OSError:  # closed meanwhile
+            except OSError:  # closed in the meantime
                 pass
         return sorted(targets)
 
@@ -125,7 +126,7 @@ class Gateway:
         for each in (self.proc / "task").iterdir():
             try:
                 names.append((each / "comm").read_text().strip())
-            except OSError:  # ended meanwhile
+            except OSError:  # ended in the meantime
                 pass
         return sorted(names)
 

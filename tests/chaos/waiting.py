@@ -1,10 +1,10 @@
-"""What programs are started with, and how a test waits for them."""
+"""Environment of started programs, and waiting in tests."""
 
 import os
 import select
 import time
 
-# What is meant for the tests would be taken for settings.
+# Variables for the tests would be read as settings.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
 DEADLINE_S = 90
 
@@ -14,7 +14,7 @@ def wait_a_moment(seconds):
 
 
 def eventually(condition, what, seconds=DEADLINE_S):
-    """What the condition comes to; `what` is a text, or makes one."""
+    """Returns the value of the condition once it is true; `what` is a text or a function that returns one."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > end:

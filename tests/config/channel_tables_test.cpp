@@ -21,10 +21,10 @@ struct TableFiles : test::ScratchFiles {
         file = write("a.ini", settings);
     }
     [[nodiscard]] Settings load() const { return load_settings(SettingsSources{.file = file}).settings; }
-    /// The problems, without what is allowed.
+    /// Returns the problems up to what is allowed.
     [[nodiscard]] std::string short_problems() const {
         const std::string all = problems({.file = file});
-        return all.substr(0, all.find(", allowed: "));
+        return all.substr(0, all.find("; allowed: "));
     }
 
     std::string file;
@@ -40,7 +40,7 @@ std::string shown(const ChannelSettings& channel) {
 
 }  // namespace
 
-TEST_CASE("a table of registers gives a channel for each row", "[config][channel_tables]") {
+TEST_CASE("a register table creates a channel for each row", "[config][channel_tables]") {
     const TableFiles files(
         "# from the manual\n"
         "name,table,address,type,order,scale,unit\n"
@@ -55,8 +55,10 @@ TEST_CASE("a table of registers gives a channel for each row", "[config][channel
     CHECK(shown(settings.channels[2]) == "plc/burner coil 3 auto big 1.00 ");
 }
 
-TEST_CASE("a column may be any key of a channel, and columns may be divided as spreadsheets do",
-          "[config][channel_tables]") {
+TEST_CASE(
+    "a column may be any key of a channel, and columns may be separated by comma, semicolon or "
+    "tab",
+    "[config][channel_tables]") {
     const char sign = GENERATE(',', ';', '\t');
     CAPTURE(sign);
     std::string table = "\xef\xbb\xbfname,address,alarm_high,word_order,deadband\r\nx,1,90,little,\"\"\r\n";
@@ -67,7 +69,7 @@ TEST_CASE("a column may be any key of a channel, and columns may be divided as s
     CHECK(test::setting_of(settings.channels[0], "modbus", "word_order") == "little");
 }
 
-TEST_CASE("a section of a channel overrides its row of the table", "[config][channel_tables]") {
+TEST_CASE("a channel section overrides the row of the table", "[config][channel_tables]") {
     const TableFiles files("name,address,unit\nx,1,V\ny,2,V\n", plc + "[channel \"plc/y\"]\nunit = kV\n");
     const LoadedSettings loaded = load_settings(SettingsSources{.file = files.file});
     REQUIRE(loaded.settings.channels.size() == 2);
@@ -78,7 +80,7 @@ TEST_CASE("a section of a channel overrides its row of the table", "[config][cha
     CHECK(files.relative(effective_text(loaded)).find("plc.csv:2\n") != std::string::npos);
 }
 
-TEST_CASE("devices of a template share a table", "[config][channel_tables]") {
+TEST_CASE("the devices of a template share a table", "[config][channel_tables]") {
     std::string template_text = plc + "instances = 1..20\n";
     template_text.replace(template_text.find("plc"), 3, "plc%d");
     std::string table = "name,address,type\n";
@@ -90,7 +92,7 @@ TEST_CASE("devices of a template share a table", "[config][channel_tables]") {
     CHECK(settings.channels.size() == 8'000);
 }
 
-TEST_CASE("a table is found from the folder of the file that names it, and else of the settings file",
+TEST_CASE("a table path is relative to the file that gives it, otherwise to the settings file",
           "[config][channel_tables]") {
     const TableFiles files("name,address\nx,1\n", "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://10.0.0.1\n");
     files.write("conf.d/more.csv", "name,address\na,1\nb,2\n");
@@ -102,39 +104,39 @@ TEST_CASE("a table is found from the folder of the file that names it, and else 
     CHECK(load_settings({.file = files.file, .assignments = {"device.plc.registers="}}).settings.channels.empty());
 }
 
-TEST_CASE("a mistake in a table names its line, column and value", "[config][channel_tables]") {
+TEST_CASE("a mistake in a table is reported with its line, column and value", "[config][channel_tables]") {
     const auto [text, problem] = GENERATE(table<std::string, std::string>({
-        {"name,address\nx,70000\n", "plc.csv:2: address: \"70000\" is out of range"},
-        {"name,address,type\nx,1,real\n", "plc.csv:2: type: \"real\" is not a choice"},
-        {"name,address,order\nx,1,middle\n", "plc.csv:2: order: \"middle\" is not a choice"},
-        {"name;address;scale\nx;1;0,1\n", "plc.csv:2: scale: \"0,1\" is not a number"},
-        {"name,address\nFlow Temp,1\n", "plc.csv:2: name: the row \"Flow Temp\" has a bad name"},
-        {"name,address\n,1\n", "plc.csv:2: name: the row \"\" has a bad name"},
-        {"name,address\nx,1\nx,2\n", "plc.csv:3: name: the row \"x\" is there twice, first in line 2"},
-        {"name,address\nx,1,2\n", "plc.csv:2: the row has 3 fields"},
-        {"name,address\nx\n", "plc.csv:2: the row has 1 fields"},
-        {"name,adress\nx,1\n", "plc.csv:1: adress: \"adress\" is not a column, did you mean address?"},
-        {"name,order,word_order\nx,,\n",
-         "plc.csv:1: word_order: \"word_order\" names a second column for the same key"},
-        {"name,address,\nx,1,\n", "plc.csv:1: \"\" is not a column"},
-        {"x,1\ny,2\n", "plc.csv:1: x: \"x\" is not a column"},
-        {"address\n1\n", "plc.csv:1: name: the column is missing in \"address\" and so on"},
-        {"", "plc.csv: has no line that names its columns"},
-        {"name,address\n\"x,1\n", "plc.csv:2: '\"x,1' has a quoted field without a proper end"},
-        {"name,address\n\"x\"y,1\n", "plc.csv:2: '\"x\"y,1' has a quoted field without a proper end"},
+        {"name,address\nx,70000\n", "plc.csv:2: address: out of range: \"70000\""},
+        {"name,address,type\nx,1,real\n", "plc.csv:2: type: unknown value: \"real\""},
+        {"name,address,order\nx,1,middle\n", "plc.csv:2: order: unknown value: \"middle\""},
+        {"name;address;scale\nx;1;0,1\n", "plc.csv:2: scale: not a number: \"0,1\""},
+        {"name,address\nFlow Temp,1\n", "plc.csv:2: name: invalid name: the row \"Flow Temp\""},
+        {"name,address\n,1\n", "plc.csv:2: name: invalid name: the row \"\""},
+        {"name,address\nx,1\nx,2\n", "plc.csv:3: name: duplicate: the row \"x\" (first defined on line 2)"},
+        {"name,address\nx,1,2\n", "plc.csv:2: wrong number of fields: 3"},
+        {"name,address\nx\n", "plc.csv:2: wrong number of fields: 1"},
+        {"name,adress\nx,1\n", "plc.csv:1: adress: unknown column: \"adress\"; did you mean address?"},
+        {"name,order,word_order\nx,,\n", "plc.csv:1: word_order: duplicate column: \"word_order\" sets the same key"},
+        {"name,address,\nx,1,\n", "plc.csv:1: unknown column: \"\""},
+        {"x,1\ny,2\n", "plc.csv:1: x: unknown column: \"x\""},
+        {"address\n1\n", "plc.csv:1: name: missing column: the first line begins with \"address\""},
+        {"", "plc.csv: no line with the column names"},
+        {"name,address\n\"x,1\n", "plc.csv:2: invalid quoted field: '\"x,1'"},
+        {"name,address\n\"x\"y,1\n", "plc.csv:2: invalid quoted field: '\"x\"y,1'"},
     }));
     CAPTURE(text);
     CHECK(TableFiles(text).short_problems().starts_with(problem));
 }
 
-TEST_CASE("a table that cannot be read is a problem of the line that names it", "[config][channel_tables]") {
+TEST_CASE("an unreadable table is reported at the line that names it", "[config][channel_tables]") {
     std::string text = plc;
     text.replace(text.find("plc.csv"), 7, "no.csv");
     CHECK(TableFiles("", text).short_problems() ==
-          "a.ini:4: registers: \"no.csv\" cannot be read: No such file or directory");
+          "a.ini:4: registers: cannot read \"no.csv\": No such file or directory");
 }
 
-TEST_CASE("the tables of all devices have no more rows than there may be channels", "[config][channel_tables]") {
+TEST_CASE("the tables of all devices together have at most as many rows as there may be channels",
+          "[config][channel_tables]") {
     std::string table = "name,address\n";
     for (int i = 0; i < 5'000; ++i) {
         table += "r" + std::to_string(i) + ",1\n";
@@ -142,5 +144,5 @@ TEST_CASE("the tables of all devices have no more rows than there may be channel
     std::string second = plc;
     second.replace(second.find("plc"), 3, "other");
     CHECK(TableFiles(table, plc + second).short_problems() ==
-          "plc.csv:3194: the tables of all devices have too many rows");
+          "plc.csv:3194: too many rows in the tables of all devices");
 }

@@ -19,7 +19,7 @@ const std::string boiler_sine = boiler_section + "[channel \"boiler/sine\"]\nuni
 
 }  // namespace
 
-TEST_CASE("what is said of a channel is known by its device and its own name", "[config][channels]") {
+TEST_CASE("the settings of a channel are identified by its device and its own name", "[config][channels]") {
     const Settings settings = parse("[channel \"boiler/a.b-c\"]\nunit = kPa\n" + boiler_sine);
     REQUIRE(settings.channels.size() == 2);
     const ChannelSettings& first = settings.channels.front();
@@ -36,7 +36,7 @@ TEST_CASE("a device knows where its keys are given", "[config][channels]") {
     CHECK(parse(boiler_section + "\nseed = 4\n").devices.at(0).places.at("seed").line == 4);
 }
 
-TEST_CASE("the name of a channel has two parts of a topic", "[config][channels]") {
+TEST_CASE("the name of a channel has two topic parts", "[config][channels]") {
     const auto [name, good] = GENERATE(table<std::string, bool>({{"boiler/sine", true},
                                                                  {"boiler/" + std::string(64, 'x'), true},
                                                                  {"boiler/" + std::string(65, 'x'), false},
@@ -49,34 +49,34 @@ TEST_CASE("the name of a channel has two parts of a topic", "[config][channels]"
     CAPTURE(name);
     const std::string problem = problem_of(boiler_section + "[channel \"" + name + "\"]\n");
     CHECK(problem.empty() == good);
-    CHECK(has(problem, "has a bad name, allowed: DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") ==
-          !good);
+    CHECK(has(problem, "invalid name: [channel \"" + name +
+                           "\"]; allowed: DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") == !good);
 }
 
-TEST_CASE("a channel needs a device, in any source and before or behind it", "[config][channels]") {
+TEST_CASE("a channel needs a device, which may be in any source, before or after the channel", "[config][channels]") {
     CHECK(problem_of(boiler_section + "\n[channel \"boilr/sine\"]\nunit = x\n") ==
-          "t.ini:4: [channel \"boilr/sine\"]: there is no [device \"boilr\"], did you mean boiler?");
-    CHECK(problem_of("[channel \"a/b\"]\n") == "t.ini:1: [channel \"a/b\"]: there is no [device \"a\"]");
+          "t.ini:4: [channel \"boilr/sine\"]: unknown device: no section [device \"boilr\"]; did you mean boiler?");
+    CHECK(problem_of("[channel \"a/b\"]\n") == "t.ini:1: [channel \"a/b\"]: unknown device: no section [device \"a\"]");
     const LoadedSettings loaded =
         load_settings({.assignments = {"channel.new/sine.unit=Cel", "device.new.driver=simulated"}});
     CHECK(loaded.settings.channels.at(0).unit == "Cel");
     CHECK(loaded.settings.channels.at(0).place.name == "--set channel.new/sine.unit=Cel");
 }
 
-TEST_CASE("a channel of a device with a problem has none of its own", "[config][channels]") {
+TEST_CASE("a channel of an invalid device is not an additional problem", "[config][channels]") {
     CHECK(problems_of("[device \"a\"]\ndriver = hots\n[channel \"a/b\"]\nunit = x\n").size() == 1);
     CHECK(problems_of("[device \"a\"]\n[channel \"a/b\"]\nunit = x\n").size() == 1);
     CHECK(problems_of(boiler_section + boiler_section + "[channel \"boiler/b\"]\nunit = x\n").size() == 1);
 }
 
-TEST_CASE("a key of a channel in another section is told where it belongs", "[config][channels]") {
+TEST_CASE("a channel key in another section is reported with the section where it belongs", "[config][channels]") {
     CHECK(has(problem_of(boiler_section + "unit = Cel\n"), "it belongs in [channel \"DEVICE/CHANNEL\"]"));
-    CHECK(problem_of("[channel]\n") == "t.ini:1: [channel] has no name, allowed: [channel \"DEVICE/CHANNEL\"]");
+    CHECK(problem_of("[channel]\n") == "t.ini:1: missing name: [channel]; allowed: [channel \"DEVICE/CHANNEL\"]");
 }
 
-TEST_CASE("a channel that is there twice in one file is a problem", "[config][channels]") {
+TEST_CASE("a duplicate channel in one file is a problem", "[config][channels]") {
     CHECK(problem_of(boiler_sine + "[channel \"boiler/sine\"]\n") ==
-          "t.ini:5: [channel \"boiler/sine\"] is there twice, first in line 3");
+          "t.ini:5: duplicate: [channel \"boiler/sine\"] (first defined on line 3)");
 }
 
 TEST_CASE("there are at most 8192 channels", "[config][channels]") {
@@ -85,11 +85,11 @@ TEST_CASE("there are at most 8192 channels", "[config][channels]") {
         text += "[channel \"boiler/c" + std::to_string(i) + "\"]\n";
     }
     CHECK(problem_of(text) ==
-          "t.ini:8195: [channel \"boiler/c8193\"] is one too many, allowed are at most 8192 sections "
+          "t.ini:8195: too many sections: [channel \"boiler/c8193\"]; allowed: at most 8192 sections "
           "[channel \"DEVICE/CHANNEL\"]");
 }
 
-TEST_CASE("a variable gives a setting of a channel, with _ for the / of its name", "[config][channels]") {
+TEST_CASE("a variable sets a key of a channel, with _ for the / in its name", "[config][channels]") {
     const test::ScratchFiles files;
     const auto load = [&](const std::string& text, const std::string& variable) {
         return load_settings({.file = files.write("a.ini", text), .environment = {{variable, "mm"}}});
@@ -99,11 +99,11 @@ TEST_CASE("a variable gives a setting of a channel, with _ for the / of its name
         load(boiler_sine + "[device \"boiler_sine\"]\ndriver = host\n[channel \"boiler_sine/x\"]\n"
                            "[channel \"boiler/sine_x\"]\n",
              "TELEGATE_CHANNEL_BOILER_SINE_X_UNIT"),
-        "env TELEGATE_CHANNEL_BOILER_SINE_X_UNIT: could mean channel.boiler/sine_x.unit or channel.boiler_sine/x.unit, "
-        "allowed: a variable that can mean one setting only; use --set or a file for these");
+        "env TELEGATE_CHANNEL_BOILER_SINE_X_UNIT: ambiguous: channel.boiler/sine_x.unit or channel.boiler_sine/x.unit; "
+        "use --set or a file for these settings");
 }
 
-TEST_CASE("the effective settings and the sample file have the channels", "[config][channels]") {
+TEST_CASE("the effective settings and the sample file include the channels", "[config][channels]") {
     const LoadedSettings loaded = load_settings({.assignments = {"device.a.driver=host", "channel.a/b.c.unit=Cel"}});
     const std::string text = effective_text(loaded);
     CHECK(has(text, "channel.a/b.c.unit "));
@@ -112,15 +112,15 @@ TEST_CASE("the effective settings and the sample file have the channels", "[conf
     CHECK(parse(sample_ini(loaded.settings)).channels.at(0).unit == "Cel");
 }
 
-TEST_CASE("the sample file explains a key once, and of further sections has what is set", "[config][channels]") {
+TEST_CASE("the sample file explains a key once, and lists only set keys in further sections", "[config][channels]") {
     const std::string sample = sample_ini(parse(boiler_section + "[device \"b\"]\ndriver = simulated\nseed = 7\n"));
-    const std::string meaning = "# The same seed gives the same values.\n";
+    const std::string meaning = "# Seed of the random numbers; the same seed gives the same values.\n";
     CHECK(sample.find(meaning) == sample.rfind(meaning));
     CHECK(has(sample, "\nseed = 7\n"));
     CHECK(sample.find("# interval_us =") == sample.rfind("# interval_us ="));
 }
 
-TEST_CASE("channels come, go and change by name", "[config][channels]") {
+TEST_CASE("channels are added, removed and changed by name", "[config][channels]") {
     const auto changes = [](const std::string& from, const std::string& to) {
         std::vector<std::string> texts;
         for (const SettingChange& change : diff(parse(from), parse(to))) {
@@ -136,7 +136,7 @@ TEST_CASE("channels come, go and change by name", "[config][channels]") {
           Texts{"channel.boiler/sine.unit changed live"});
 }
 
-TEST_CASE("an instance of every kind of section can be had, and has its owner", "[config][channels]") {
+TEST_CASE("an instance of every kind of section can be created and has its owner", "[config][channels]") {
     Settings settings;
     for (const SectionRow& section : section_table()) {
         CAPTURE(section.name);

@@ -8,7 +8,7 @@
 
 using namespace telegate;
 
-TEST_CASE("the settings for three kinds of deployment load and say what they are for", "[config][load]") {
+TEST_CASE("the settings files for three kinds of deployment load and have the intended values", "[config][load]") {
     const auto [name, interval_ms, queue_size, log_level] =
         GENERATE(table<std::string, std::int64_t, std::int64_t, std::string>(
             {{"embedded", 200, 64, "error"}, {"high_frequency", 10, 512, "warn"}, {"cloud", 50, 2'048, "info"}}));
@@ -22,6 +22,6 @@ TEST_CASE("the settings for three kinds of deployment load and say what they are
     REQUIRE_FALSE(settings.publish.empty());
     CHECK(settings.publish.front().endpoint == "tcp://127.0.0.1:5556");
     REQUIRE_FALSE(settings.devices.empty());
-    CHECK(settings.devices.back().name == "simulated");  // perf_tool footprint adds to the last section
+    CHECK(settings.devices.back().name == "simulated");  // perf_tool footprint appends to the last section
     CHECK(settings.devices.back().interval_ms == 0);
 }

@@ -28,7 +28,7 @@ struct Bench : ScratchFiles {
 
 }  // namespace
 
-TEST_CASE("a variable gives a setting of a section", "[config][environment]") {
+TEST_CASE("a variable sets a key of a section", "[config][environment]") {
     const LoadedSettings loaded = Bench().load({{"TELEGATE_QUEUE_POLICY", "block"},
                                                 {"TELEGATE_REST_LISTEN", "[::1]:0"},
                                                 {"TELEGATE_SAMPLING_INTERVAL_MS", "2s"},
@@ -40,7 +40,7 @@ TEST_CASE("a variable gives a setting of a section", "[config][environment]") {
     CHECK(loaded.warnings.empty());
 }
 
-TEST_CASE("a variable gives a setting of one of several sections by its name", "[config][environment]") {
+TEST_CASE("a variable sets a key of one of several sections by its name", "[config][environment]") {
     const LoadedSettings loaded = Bench().load({{"TELEGATE_DEVICE_BOILER_INTERVAL_MS", "5"},
                                                 {"TELEGATE_DEVICE_A_B_C_INTERVAL_MS", "6"},
                                                 {"TELEGATE_PUBLISH_TCP_FORMAT", "cbor"}});
@@ -49,25 +49,25 @@ TEST_CASE("a variable gives a setting of one of several sections by its name", "
     CHECK(loaded.settings.publish.at(0).format == "cbor");
 }
 
-TEST_CASE("a variable reaches a section that only --set makes", "[config][environment]") {
+TEST_CASE("a variable can set a key of a section that only --set creates", "[config][environment]") {
     const LoadedSettings loaded = load_settings(
         {.environment = {{"TELEGATE_DEVICE_NEW_AUTOSTART", "no"}}, .assignments = {"device.new.driver=host"}});
     CHECK_FALSE(loaded.settings.devices.at(0).autostart);
 }
 
-TEST_CASE("a variable that could mean two settings is a problem that names both", "[config][environment]") {
+TEST_CASE("an ambiguous variable is a problem that names both settings", "[config][environment]") {
     CHECK(Bench().problem({{"TELEGATE_DEVICE_A_B_AUTOSTART", "no"}},
                           "[device \"a.b\"]\ndriver = host\n[device \"a_b\"]\ndriver = host\n") ==
-          "env TELEGATE_DEVICE_A_B_AUTOSTART: could mean device.a.b.autostart or device.a_b.autostart, allowed: a "
-          "variable that can mean one setting only; use --set or a file for these");
+          "env TELEGATE_DEVICE_A_B_AUTOSTART: ambiguous: device.a.b.autostart or device.a_b.autostart; use "
+          "--set or a file for these settings");
 }
 
-TEST_CASE("a setting that two variables give is a problem", "[config][environment]") {
+TEST_CASE("two variables for the same setting are a problem", "[config][environment]") {
     CHECK(Bench().problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_GATEWAY_LOG_LEVEL", "info"}}) ==
-          "env TELEGATE_LOG_LEVEL: gives the same setting as TELEGATE_GATEWAY_LOG_LEVEL, allowed: one of the two");
+          "env TELEGATE_LOG_LEVEL: sets the same setting as TELEGATE_GATEWAY_LOG_LEVEL; allowed: only one of the two");
 }
 
-TEST_CASE("a variable that ends in _FILE names a file that holds the value", "[config][environment]") {
+TEST_CASE("a variable that ends in _FILE names a file with the value", "[config][environment]") {
     const Bench bench;
     const auto policy = [&](const std::string& content) {
         return bench.load({{"TELEGATE_QUEUE_POLICY_FILE", bench.write("secret", content)}}).settings.queue_policy;
@@ -75,67 +75,70 @@ TEST_CASE("a variable that ends in _FILE names a file that holds the value", "[c
     CHECK(policy("block\n") == "block");
     CHECK(policy("drop_newest") == "drop_newest");
     CHECK(has(bench.problem({{"TELEGATE_QUEUE_POLICY_FILE", bench.write("secret", "block\n\n")}}),
-              "env TELEGATE_QUEUE_POLICY_FILE: \"block\\x0a\" is not a choice"));
+              "env TELEGATE_QUEUE_POLICY_FILE: unknown value: \"block\\x0a\""));
 }
 
-TEST_CASE("a file of a value that cannot be read is a problem", "[config][environment]") {
+TEST_CASE("a value file that cannot be read is a problem", "[config][environment]") {
     const Bench bench;
     CHECK(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/nonexistent"}}) ==
-          "env TELEGATE_LOG_LEVEL_FILE: \"/nonexistent\" cannot be read: No such file or directory, allowed: the path "
-          "of a file that holds the value, at most 4096 bytes");
+          "env TELEGATE_LOG_LEVEL_FILE: cannot read \"/nonexistent\": No such file or directory; allowed: the path "
+          "of a file that contains the value, at most 4096 bytes");
     CHECK(has(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/dev/zero"}}),
-              "\"/dev/zero\" cannot be read: is not a regular file"));
+              "cannot read \"/dev/zero\": not a regular file"));
 }
 
-TEST_CASE("a value and a file of it are a problem", "[config][environment]") {
+TEST_CASE("a value together with a value file is a problem", "[config][environment]") {
     const Bench bench;
     const std::string secret = bench.write("secret", "info");
     CHECK(bench.problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_LOG_LEVEL_FILE", secret}}) ==
-          "env TELEGATE_LOG_LEVEL_FILE: gives the same setting as TELEGATE_LOG_LEVEL, allowed: one of the two");
+          "env TELEGATE_LOG_LEVEL_FILE: sets the same setting as TELEGATE_LOG_LEVEL; allowed: only one of the two");
 }
 
-TEST_CASE("a variable that is no setting is a warning with the nearest name", "[config][environment]") {
+TEST_CASE("a variable that matches no setting is a warning with the nearest name", "[config][environment]") {
     const LoadedSettings loaded = Bench().load({{"TELEGATE_PORT", "tcp://10.0.0.1:5556"},
                                                 {"TELEGATE_QUEUE_POLCY", "block"},
                                                 {"TELEGATE_DEVICE_KETTLE_INTERVAL_MS", "5"},
                                                 {"TELEGATE_TLS_\x1b[2J", ""}});
     CHECK(loaded.warnings ==
-          std::vector<std::string>{"env TELEGATE_DEVICE_KETTLE_INTERVAL_MS: is not a setting and is ignored, did you "
+          std::vector<std::string>{"env TELEGATE_DEVICE_KETTLE_INTERVAL_MS: not a setting, ignored; did you "
                                    "mean TELEGATE_DEVICE_BOILER_INTERVAL_MS?",
-                                   "env TELEGATE_PORT: is not a setting and is ignored",
-                                   "env TELEGATE_QUEUE_POLCY: is not a setting and is ignored, did you mean "
+                                   "env TELEGATE_PORT: not a setting, ignored",
+                                   "env TELEGATE_QUEUE_POLCY: not a setting, ignored; did you mean "
                                    "TELEGATE_QUEUE_POLICY?",
-                                   "env TELEGATE_TLS_\\x1b[2J: is not a setting and is ignored"});
+                                   "env TELEGATE_TLS_\\x1b[2J: not a setting, ignored"});
 }
 
-TEST_CASE("a variable for the settings file is told of --config, and what is far from all names of none",
-          "[config][environment]") {
+TEST_CASE(
+    "a variable for the settings file gives a hint to --config, and a name that is far from "
+    "all others gives none",
+    "[config][environment]") {
     const LoadedSettings loaded = Bench().load({{"TELEGATE_CONFIG", "a.ini"}, {"TELEGATE_COLOR", "on"}});
     CHECK(loaded.warnings ==
           std::vector<std::string>{
-              "env TELEGATE_COLOR: is not a setting and is ignored",
-              "env TELEGATE_CONFIG: is not a setting and is ignored, the settings file is named by --config"});
+              "env TELEGATE_COLOR: not a setting, ignored",
+              "env TELEGATE_CONFIG: not a setting, ignored; the settings file is named by --config"});
 }
 
-TEST_CASE("no more than 50 warnings are told, and the rest is counted", "[config][environment]") {
+TEST_CASE("at most 50 warnings are listed, and the rest are counted", "[config][environment]") {
     Variables variables;
     for (int i = 0; i < 60; ++i) {
         variables.emplace_back("TELEGATE_XYZZY_" + std::to_string(1'000'000 + i), "");
     }
     const LoadedSettings loaded = Bench().load(variables);
     REQUIRE(loaded.warnings.size() == 51);
-    CHECK(loaded.warnings.back() == "env: 10 more variables are no settings");
+    CHECK(loaded.warnings.back() == "env: 10 more variables match no setting");
 }
 
 TEST_CASE("a setting of another driver is a problem, not a warning", "[config][environment]") {
     CHECK(Bench().problem({{"TELEGATE_DEVICE_BOILER_PER_CORE", "yes"}}) ==
-          "env TELEGATE_DEVICE_BOILER_PER_CORE: is a setting of the driver host, but the driver of this device is "
+          "env TELEGATE_DEVICE_BOILER_PER_CORE: only valid with the driver host: the driver of this device is "
           "simulated");
 }
 
-TEST_CASE("no two settings of the table have one variable, nor is one the file of another", "[config][environment]") {
+TEST_CASE("no two settings have the same variable, and no variable is the _FILE form of another",
+          "[config][environment]") {
     std::set<std::string> names;
-    std::set<std::pair<std::string_view, std::string_view>> keys;  // several drivers may have one
+    std::set<std::pair<std::string_view, std::string_view>> keys;  // several drivers may have the same key
     std::size_t flat = 0;
     for (const SettingRow& row : settings_table()) {
         if (!keys.emplace(row.section, row.key).second) {
@@ -144,7 +147,7 @@ TEST_CASE("no two settings of the table have one variable, nor is one the file o
         const bool named = find_section(row.section)->named();
         names.insert(variable_name({std::string(row.section), named ? "x" : "", std::string(row.key)}));
         if (row.section == "gateway") {
-            // The flat form: as if its section had no name.
+            // The flat form, without the section.
             names.insert("TELEGATE_" + variable_name({"", "", std::string(row.key)}).substr(10));
             ++flat;
         }

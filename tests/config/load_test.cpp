@@ -33,50 +33,50 @@ std::string error_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a file is read and its problems name it", "[config][load]") {
+TEST_CASE("problems name the file that was read", "[config][load]") {
     const Scratch scratch;
     CHECK(load_settings(scratch.write("a.ini", "queue_size = 9")).queue_size == 9);
     const std::string bad = scratch.write("b.ini", "\nqueue_size = x");
     CHECK(error_of(bad).starts_with(bad + ":2: queue_size: "));
 }
 
-TEST_CASE("a missing file is a problem of its own", "[config][load]") {
+TEST_CASE("a missing file is a problem", "[config][load]") {
     const Scratch scratch;
     CHECK(error_of(scratch.path("none.ini")) ==
           scratch.path("none.ini") + ": cannot be read: No such file or directory");
 }
 
-TEST_CASE("a directory is not a file", "[config][load]") {
+TEST_CASE("a directory is not accepted as a file", "[config][load]") {
     const Scratch scratch;
     CHECK(has(error_of(scratch.path("")), ": cannot be read: Is a directory"));
 }
 
-TEST_CASE("a file that may not be read is a problem", "[config][load]") {
+TEST_CASE("a file without read permission is a problem", "[config][load]") {
     const Scratch scratch;
     const std::string path = scratch.write("a.ini", "queue_size = 9");
     REQUIRE(::chmod(path.c_str(), 0) == 0);
     if (::access(path.c_str(), R_OK) == 0) {
-        CHECK(load_settings(path).queue_size == 9);  // root may read everything
+        CHECK(load_settings(path).queue_size == 9);  // root can read everything
     } else {
         CHECK(has(error_of(path), ": cannot be read: Permission denied"));
     }
 }
 
-TEST_CASE("what could keep its reader waiting is not read", "[config][load]") {
+TEST_CASE("a file that could block the reader is not read", "[config][load]") {
     const Scratch scratch;
     const std::string pipe = scratch.path("pipe.ini");
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK(error_of(pipe) == pipe + ": cannot be read: is not a regular file");
-    CHECK(error_of("/dev/zero") == "/dev/zero: cannot be read: is not a regular file");
+    CHECK(error_of(pipe) == pipe + ": cannot be read: not a regular file");
+    CHECK(error_of("/dev/zero") == "/dev/zero: cannot be read: not a regular file");
 }
 
-TEST_CASE("a file of 1 MiB is read, a larger one is refused", "[config][load]") {
+TEST_CASE("a file of 1 MiB is accepted, a larger one is refused", "[config][load]") {
     const Scratch scratch;
     CHECK(error_of(scratch.write("a.ini", std::string(1024 * 1024, '\n'))).empty());
-    CHECK(has(error_of(scratch.write("b.ini", std::string(1024 * 1024 + 1, '\n'))), "is too large"));
+    CHECK(has(error_of(scratch.write("b.ini", std::string(1024 * 1024 + 1, '\n'))), "file too large"));
 }
 
-TEST_CASE("a problem without line or key leaves them out of its text", "[config][load]") {
+TEST_CASE("the text of a problem omits a missing line or key", "[config][load]") {
     CHECK(SettingsProblem{.place = {"f", 3}, .key = "k", .what = "w"}.text() == "f:3: k: w");
     CHECK(SettingsProblem{.place = {"f", 3}, .key = "", .what = "w"}.text() == "f:3: w");
     CHECK(SettingsProblem{.place = {"f", 0}, .key = "", .what = "w"}.text() == "f: w");
@@ -89,7 +89,7 @@ TEST_CASE("the log levels are those of the settings table", "[config][load]") {
     CHECK_FALSE(is_log_level(""));
 }
 
-TEST_CASE("the shipped settings load and say what the documentation says", "[config][load]") {
+TEST_CASE("the shipped settings load and match the documentation", "[config][load]") {
     const Settings settings = load_settings(TELEGATE_SOURCE_DIR "/config/gateway.ini");
     CHECK(settings.sampling_interval_ms == 100);
     CHECK(settings.queue_size == 1024);

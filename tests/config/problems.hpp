@@ -10,10 +10,10 @@
 
 namespace telegate::test {
 
-/// A device with nothing said of it.
+/// A device with only its driver set.
 inline const std::string boiler_section = "[device \"boiler\"]\ndriver = simulated\n";
 
-/// The problems of a settings text that is called "t.ini", as they are printed. Empty when there are none.
+/// Returns the printed problems of a settings text, which is called "t.ini"; empty if there are none.
 inline std::vector<std::string> problems_of(std::string_view text) {
     std::vector<std::string> texts;
     try {
@@ -26,7 +26,7 @@ inline std::vector<std::string> problems_of(std::string_view text) {
     return texts;
 }
 
-/// The only problem of the text; "" when there are none, and all of them when there are several.
+/// Returns all problems of the text, one per line; "" if there are none.
 inline std::string problem_of(std::string_view text) {
     std::string all;
     for (const std::string& problem : problems_of(text)) {
@@ -35,7 +35,7 @@ inline std::string problem_of(std::string_view text) {
     return all;
 }
 
-/// The drivers that there are, as problems list them.
+/// Returns the drivers as problems list them.
 inline std::string driver_names() {
     return allowed_text(*find_setting("device", "driver"));
 }

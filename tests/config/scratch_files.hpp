@@ -10,7 +10,7 @@
 
 namespace telegate::test {
 
-/// Files of settings in a folder of their own. `root` stands for it in texts, so that they are the same everywhere.
+/// Settings files in a temporary directory. `root` replaces its path in texts, so that they do not depend on it.
 struct ScratchFiles : ScratchDir {
     std::string write(const std::string& name, const std::string& text) const {
         std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
@@ -18,7 +18,7 @@ struct ScratchFiles : ScratchDir {
         return path(name);
     }
 
-    /// Without the path of the folder: "a.ini:1: ...".
+    /// Removes the path of the directory: "a.ini:1: ...".
     [[nodiscard]] std::string relative(std::string text) const {
         const std::string root = path("");
         for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) {
@@ -27,7 +27,7 @@ struct ScratchFiles : ScratchDir {
         return text;
     }
 
-    /// All problems of a load, a line each; "" when there are none.
+    /// Returns all problems of a load, one per line; "" if there are none.
     [[nodiscard]] std::string problems(const SettingsSources& sources) const {
         try {
             (void)load_settings(sources);

@@ -19,7 +19,7 @@ SettingSlot real_slot(const SettingOwner& /*owner*/) {
     return &value;
 }
 
-/// A number of which there may be none.
+/// An optional number.
 SettingRow optional_real() {
     SettingRow row{.section = "channel", .key = "limit", .rule = RealRule{.min = -1, .max = 1}, .unset = "no limit"};
     row.slot = real_slot;
@@ -40,7 +40,7 @@ SettingRow text_list_row(const TextListRule& rule) {
 
 }  // namespace
 
-TEST_CASE("a whole number of which there may be none is not set until it is given", "[config][rules]") {
+TEST_CASE("an optional whole number has no value until it is set", "[config][rules]") {
     DeviceSettings device;
     CHECK(is_optional(optional_whole()));
     CHECK(is_unset(optional_whole(), &device));
@@ -51,7 +51,7 @@ TEST_CASE("a whole number of which there may be none is not set until it is give
     CHECK(value_text(optional_whole(), &device) == "0");
 }
 
-TEST_CASE("no text takes a number away again, and so does a reset", "[config][rules]") {
+TEST_CASE("an empty text or a reset removes an optional number", "[config][rules]") {
     DeviceSettings device;
     device.errors_before_safe = 5;
     REQUIRE_FALSE(assign(optional_whole(), &device, ""));
@@ -61,20 +61,20 @@ TEST_CASE("no text takes a number away again, and so does a reset", "[config][ru
     CHECK_FALSE(device.errors_before_safe.has_value());
 }
 
-TEST_CASE("a number that is refused leaves an optional one as it is", "[config][rules]") {
+TEST_CASE("a refused number leaves an optional number unchanged", "[config][rules]") {
     DeviceSettings device;
     device.errors_before_safe = 5;
     CHECK(assign(optional_whole(), &device, "-1") ==
-          "\"-1\" is out of range, allowed: a whole number without unit, 0 to 1000000 (readings), or nothing");
+          "out of range: \"-1\"; allowed: a whole number without a unit, 0 to 1000000 (readings), or empty");
     CHECK(assign(optional_whole(), &device, "x", Notation::json) ==
-          "\"x\" is not a whole number, allowed: a whole number without unit, 0 to 1000000 (readings), or null");
+          "not a whole number: \"x\"; allowed: a whole number without a unit, 0 to 1000000 (readings), or null");
     CHECK(device.errors_before_safe == 5);
 }
 
-TEST_CASE("a number with a fraction may be one of which there may be none", "[config][rules]") {
+TEST_CASE("a real number can be optional", "[config][rules]") {
     ChannelSettings channel;
     const SettingRow row = optional_real();
-    CHECK(allowed_text(row) == "a number, -1 to 1, or nothing");
+    CHECK(allowed_text(row) == "a number, -1 to 1, or empty");
     CHECK(value_text(row, &channel) == "no limit");
     CHECK(default_text(row) == "no limit");
     REQUIRE_FALSE(assign(row, &channel, "0.25"));
@@ -85,7 +85,7 @@ TEST_CASE("a number with a fraction may be one of which there may be none", "[co
     CHECK(is_unset(row, &channel));
 }
 
-TEST_CASE("a list of texts keeps them in their order", "[config][rules]") {
+TEST_CASE("a list of texts keeps the order of its elements", "[config][rules]") {
     DeviceSettings device;
     const SettingRow row = text_list_row({.allowed = "a name", .count_max = 3});
     CHECK(is_list(row));
@@ -97,17 +97,17 @@ TEST_CASE("a list of texts keeps them in their order", "[config][rules]") {
     CHECK(part_of<Texts>(device.driver_settings).empty());
 }
 
-TEST_CASE("what is no list of texts is refused and stores nothing", "[config][rules]") {
+TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][rules]") {
     const SettingRow row = text_list_row(
         {.allowed = "1 to 4 of a b", .characters = "ab", .bytes_max = 4, .count_max = 2, .may_be_empty = false});
-    const std::string allowed = ", allowed: one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
-    const auto [text, fault] = GENERATE(table<std::string, std::string>({{"", "\"\" is not allowed"},
-                                                                         {"a,", "\"\" is not allowed"},
-                                                                         {"a,,b", "\"\" is not allowed"},
-                                                                         {"c", "\"c\" is not allowed"},
-                                                                         {"abaab", "\"abaab\" is not allowed"},
-                                                                         {"a, a", "\"a\" is there twice"},
-                                                                         {"a,b,ab", "\"ab\" is one too many"}}));
+    const std::string allowed = "; allowed: one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
+    const auto [text, fault] = GENERATE(table<std::string, std::string>({{"", "invalid value: \"\""},
+                                                                         {"a,", "invalid value: \"\""},
+                                                                         {"a,,b", "invalid value: \"\""},
+                                                                         {"c", "invalid value: \"c\""},
+                                                                         {"abaab", "invalid value: \"abaab\""},
+                                                                         {"a, a", "duplicate value: \"a\""},
+                                                                         {"a,b,ab", "one value too many: \"ab\""}}));
     CAPTURE(text);
     DeviceSettings device;
     part_of<Texts>(device.driver_settings) = {"old"};
@@ -115,24 +115,24 @@ TEST_CASE("what is no list of texts is refused and stores nothing", "[config][ru
     CHECK(part_of<Texts>(device.driver_settings) == Texts{"old"});
 }
 
-TEST_CASE("a text of a list fits a line", "[config][rules]") {
+TEST_CASE("an element of a list of texts must be valid in every source and file", "[config][rules]") {
     const auto* const text = GENERATE("a\\", "a\\,b", "a\x01", "\x7f");
     DeviceSettings device;
     CHECK(assign(text_list_row({.allowed = "a text", .count_max = 9}), &device, text).has_value());
 }
 
-TEST_CASE("a text of a list may be there twice where its rule says so", "[config][rules]") {
+TEST_CASE("a list of texts may contain duplicates if its rule allows them", "[config][rules]") {
     DeviceSettings device;
     REQUIRE_FALSE(assign(text_list_row({.allowed = "a text", .count_max = 9, .may_repeat = true}), &device, "-,a,-"));
     CHECK(part_of<Texts>(device.driver_settings) == Texts{"-", "a", "-"});
 }
 
-TEST_CASE("a text may have a number of bytes at most", "[config][rules]") {
+TEST_CASE("a text can have a maximum length", "[config][rules]") {
     const SettingRow& unit = *find_setting("channel", "unit");
     ChannelSettings channel;
     CHECK_FALSE(assign(unit, &channel, std::string(32, 'x')));
     CHECK(assign(unit, &channel, std::string(33, 'x')) ==
-          "\"" + std::string(33, 'x') + "\" is not allowed, allowed: a unit of at most 32 bytes, or nothing");
+          "invalid value: \"" + std::string(33, 'x') + "\"; allowed: a unit of at most 32 bytes, or empty");
     CHECK(channel.unit.size() == 32);
     CHECK_FALSE(assign(unit, &channel, ""));
 }

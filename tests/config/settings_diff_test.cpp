@@ -7,7 +7,7 @@ using namespace telegate;
 
 namespace {
 
-/// Each change as "key kind from -> to applies".
+/// Formats each change as "key kind from -> to applies".
 std::vector<std::string> change_texts(const std::string& from, const std::string& to) {
     std::vector<std::string> result;
     for (const SettingChange& change : diff(parse_settings(from, "a.ini"), parse_settings(to, "b.ini"))) {
@@ -25,7 +25,7 @@ constexpr const char* boiler_and_pump =
 
 }  // namespace
 
-TEST_CASE("equal settings have no difference, wherever they stand", "[config][diff]") {
+TEST_CASE("equal settings have no differences, regardless of the order of sections", "[config][diff]") {
     CHECK(change_texts(boiler_and_pump, boiler_and_pump).empty());
     CHECK(change_texts(
               boiler_and_pump,
@@ -34,7 +34,7 @@ TEST_CASE("equal settings have no difference, wherever they stand", "[config][di
     CHECK(change_texts("queue_size = 0\n", "").empty());
 }
 
-TEST_CASE("a value that differs is named with both values", "[config][diff]") {
+TEST_CASE("a changed value is reported with both values", "[config][diff]") {
     CHECK(change_texts("queue_size = 5\n[queue]\npolicy = block\n", "log_level = debug\n") ==
           Texts{"gateway.queue_size 5 -> 1024 changed live", "gateway.log_level info -> debug changed live",
                 "queue.policy block -> drop_oldest changed live"});
@@ -45,20 +45,20 @@ TEST_CASE("a value that differs is named with both values", "[config][diff]") {
                 "device.boiler.waveforms sine, ramp, square, random_walk, noise, counter -> sine, ramp changed live"});
 }
 
-TEST_CASE("what only a start can change says so", "[config][diff]") {
+TEST_CASE("a setting that needs a restart is reported as such", "[config][diff]") {
     CHECK(change_texts("", "[sampling]\nrealtime_priority = 5\ncpu_affinity = 0, 1\n[rest]\nlisten = 127.0.0.1:1\n") ==
           Texts{"sampling.realtime_priority 0 -> 5 changed restart", "sampling.cpu_affinity  -> 0, 1 changed restart",
                 "rest.listen 127.0.0.1:8080 -> 127.0.0.1:1 changed restart"});
 }
 
-TEST_CASE("a section that comes or goes is one difference, also when it is renamed", "[config][diff]") {
+TEST_CASE("an added, removed or renamed section is reported as a whole", "[config][diff]") {
     CHECK(change_texts("[publish \"a\"]\nendpoint = tcp://*:1\n", "[publish \"b\"]\nendpoint = tcp://*:1\n") ==
           Texts{"publish.a removed live", "publish.b added live"});
     CHECK(change_texts(boiler_and_pump, "[device \"fan\"]\ndriver = host\n[device \"pump\"]\ndriver = simulated\n") ==
           Texts{"device.boiler removed live", "device.fan added live"});
 }
 
-TEST_CASE("of another driver only what all drivers have is compared", "[config][diff]") {
+TEST_CASE("if the driver of a device changes, only settings of all drivers are compared", "[config][diff]") {
     CHECK(change_texts("[device \"a\"]\ndriver = simulated\nseed = 5\nautostart = no\n",
                        "[device \"a\"]\ndriver = host\n") ==
           Texts{"device.a.driver simulated -> host changed live", "device.a.autostart no -> yes changed live"});

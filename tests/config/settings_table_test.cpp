@@ -25,7 +25,7 @@ void for_each_row(Check check) {
 
 }  // namespace
 
-TEST_CASE("every setting says what it is, in full", "[config][table]") {
+TEST_CASE("every setting has a complete row", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         CHECK(find_section(row.section) != nullptr);
         CHECK_FALSE(row.key.empty());
@@ -37,9 +37,10 @@ TEST_CASE("every setting says what it is, in full", "[config][table]") {
     });
 }
 
-TEST_CASE("a key that ends in _ms or _age has the unit ms", "[config][table]") {
+TEST_CASE("a key that ends in _ms, _age, age_max or _interval has the unit ms", "[config][table]") {
     for_each_row([](const SettingRow& row) {
-        CHECK((row.key.ends_with("_ms") || row.key.ends_with("_age")) == (row.unit == "ms"));
+        CHECK((row.key.ends_with("_ms") || row.key.ends_with("_age") || row.key == "age_max" ||
+               row.key.ends_with("_interval")) == (row.unit == "ms"));
     });
 }
 
@@ -47,7 +48,7 @@ TEST_CASE("a key that ends in _us has the unit us", "[config][table]") {
     for_each_row([](const SettingRow& row) { CHECK(row.key.ends_with("_us") == (row.unit == "us")); });
 }
 
-TEST_CASE("the table has its sections in their order, each in one piece", "[config][table]") {
+TEST_CASE("the sections of the table are in order and contiguous", "[config][table]") {
     std::vector<std::string_view> sections;
     for_each_row([&](const SettingRow& row) {
         if (sections.empty() || sections.back() != row.section) {
@@ -61,8 +62,7 @@ TEST_CASE("the table has its sections in their order, each in one piece", "[conf
     CHECK(sections == expected);
 }
 
-TEST_CASE("a setting of a driver is one of a device or of a channel, and of a driver that there is",
-          "[config][table]") {
+TEST_CASE("a driver setting belongs to a device or a channel, and its driver exists", "[config][table]") {
     const auto drivers = std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
     for_each_row([&](const SettingRow& row) {
         if (!row.driver.empty()) {
@@ -72,7 +72,7 @@ TEST_CASE("a setting of a driver is one of a device or of a channel, and of a dr
     });
 }
 
-TEST_CASE("a setting of which there may be none has nothing else that stands for a default", "[config][table]") {
+TEST_CASE("an optional setting has no other value that means the default", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         const auto* const whole = std::get_if<WholeRule>(&row.rule);
         CHECK_FALSE((is_optional(row) && whole != nullptr && whole->zero_is_default));
@@ -80,32 +80,32 @@ TEST_CASE("a setting of which there may be none has nothing else that stands for
     });
 }
 
-TEST_CASE("a list of texts has a number of them at most", "[config][table]") {
+TEST_CASE("a list of texts has a maximum number of elements", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         const auto* const list = std::get_if<TextListRule>(&row.rule);
         CHECK((list == nullptr || list->count_max > 0));
     });
 }
 
-TEST_CASE("settings that REST can change open no path and run no program", "[config][table]") {
-    // Numbers and choices are bounded by their rules. Each free text needs a reason why it is harmless.
+TEST_CASE("settings that REST can change do not open paths or run programs", "[config][table]") {
+    // Rules bound numbers and choices. Each free text needs a reason why it is harmless.
     using Reasons = std::map<std::string, std::string_view>;
     const Reasons harmless{
-        {"publish..endpoint", "ipc://PATH is left to files"},
-        {"services..endpoint", "ipc://PATH is left to files"},
+        {"publish..endpoint", "ipc://PATH can only be set in files"},
+        {"services..endpoint", "ipc://PATH can only be set in files"},
         {"channel..unit", "published as it is"},
         {"channel..texts", "published as they are"},
-        {"channel.http.source", "looked for in an answer"},
+        {"channel.http.source", "looked up in a response"},
         {"device.exec.columns", "names"},
-        {"device.exec.pattern", "an expression of RE2, in bounded time"},
+        {"device.exec.pattern", "an RE2 expression, evaluated in linear time"},
         {"device.exec.time_member", "a name"},
         {"device.exec.name_member", "a name"},
         {"device.host.processes", "names that are compared"},
         {"device.host.filesystems", "measured, not opened"},
-        {"device.modbus.endpoint", "rtu://PATH is left to files"},
+        {"device.modbus.endpoint", "rtu://PATH can only be set in files"},
         {"device.replay.source", "a name that is compared"},
         {"device.serial.columns", "names"},
-        {"device.serial.pattern", "an expression of RE2, in bounded time"},
+        {"device.serial.pattern", "an RE2 expression, evaluated in linear time"},
         {"device.serial.frame_start", "bytes that are compared"},
         {"device.udp.multicast_group", "an address"},
         {"device.udp.time_member", "a name"},
@@ -115,7 +115,7 @@ TEST_CASE("settings that REST can change open no path and run no program", "[con
     for_each_row([&](const SettingRow& row) {
         const bool is_text =
             std::holds_alternative<TextRule>(row.rule) || std::holds_alternative<TextListRule>(row.rule);
-        if (row.key.starts_with("record")) {  // REST must not shrink a recording away
+        if (row.key.starts_with("record")) {  // REST must not shrink a recording
             CHECK(row.applies == Applies::file);
         } else if (is_text && row.applies == Applies::live) {
             const std::string name =
@@ -128,14 +128,14 @@ TEST_CASE("settings that REST can change open no path and run no program", "[con
     CHECK(unused.empty());
 }
 
-TEST_CASE("an endpoint that names a path is not changed over REST", "[config][table]") {
+TEST_CASE("an endpoint that names a path cannot be changed over REST", "[config][table]") {
     const SettingRow& publish = *find_setting("publish", "endpoint");
     CHECK(applies_to(publish, "tcp://127.0.0.1:5556") == Applies::live);
     CHECK(applies_to(publish, "ipc:///run/x") == Applies::file);
     CHECK(applies_to(*find_setting("device", "endpoint", "modbus"), "rtu:///dev/ttyS0") == Applies::file);
 }
 
-TEST_CASE("a setting excludes one of its own section", "[config][table]") {
+TEST_CASE("settings exclude only settings of their own section", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         if (!row.excludes.empty()) {
             CHECK(find_setting(row.section, row.excludes, row.driver) != nullptr);
@@ -143,10 +143,10 @@ TEST_CASE("a setting excludes one of its own section", "[config][table]") {
     });
 }
 
-TEST_CASE("no setting and no place is there twice", "[config][table]") {
+TEST_CASE("no two rows have the same key or the same location", "[config][table]") {
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
     DefaultOwners owners;
-    // Those of a driver come and go with its rows of a section.
+    // Driver settings are created and deleted with their section.
     std::set<std::tuple<std::string_view, std::string_view, const void*>> places;
     for_each_row([&](const SettingRow& row) {
         CHECK(keys.emplace(row.section, row.driver, row.key).second);
@@ -170,7 +170,7 @@ TEST_CASE("no setting and no place is there twice", "[config][table]") {
     });
 }
 
-TEST_CASE("every default is allowed, and reads back as itself", "[config][table]") {
+TEST_CASE("every default is an allowed value and survives printing and parsing", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         DefaultOwners owners;
         if (!row.required && row.unset.empty()) {
@@ -180,12 +180,12 @@ TEST_CASE("every default is allowed, and reads back as itself", "[config][table]
     });
 }
 
-TEST_CASE("every row refuses nonsense and then stores nothing", "[config][table]") {
+TEST_CASE("every row refuses an invalid text and stores nothing", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         DefaultOwners owners;
         const auto fault = assign(row, owners.of(row.section), "\x01");
         REQUIRE(fault.has_value());
-        CHECK(fault->find(", allowed: " + allowed_text(row)) != std::string::npos);
+        CHECK(fault->find("; allowed: " + allowed_text(row)) != std::string::npos);
         CHECK(value_text(row, owners.of(row.section)) == default_text(row));
     });
 }
@@ -202,20 +202,20 @@ TEST_CASE("defaults come from the settings structs", "[config][table]") {
     CHECK(default_text(*find_setting("sampling", "cpu_affinity")).empty());
 }
 
-TEST_CASE("a list of numbers is shown with commas", "[config][table]") {
+TEST_CASE("a list of numbers is printed with commas", "[config][table]") {
     Settings settings;
     settings.cpu_affinity = {2, 0};
     CHECK(value_text(*find_setting("sampling", "cpu_affinity"), &settings) == "2, 0");
 }
 
-TEST_CASE("an IPv6 address is shown in brackets", "[config][table]") {
+TEST_CASE("an IPv6 address is printed in brackets", "[config][table]") {
     const SettingRow& listen = *find_setting("rest", "listen");
     Settings settings;
     CHECK(assign(listen, &settings, "[::1]:80") == std::nullopt);
     CHECK(value_text(listen, &settings) == "[::1]:80");
 }
 
-TEST_CASE("a setting of a driver is found with that driver only", "[config][table]") {
+TEST_CASE("a driver setting is only found with its driver", "[config][table]") {
     CHECK(find_setting("device", "seed", "simulated") != nullptr);
     CHECK(find_setting("device", "seed", "host") == nullptr);
     CHECK(find_setting("device", "seed") == nullptr);
@@ -223,7 +223,7 @@ TEST_CASE("a setting of a driver is found with that driver only", "[config][tabl
     CHECK(find_setting("queue", "autostart") == nullptr);
 }
 
-TEST_CASE("a text fits a line of a file", "[config][table]") {
+TEST_CASE("a text must be valid in every source and file", "[config][table]") {
     const SettingRow& row = *find_setting("device", "proc_root", "host");
     DefaultOwners owners;
     const auto [text, good] = GENERATE(table<std::string, bool>({{"/a b", true},
@@ -238,16 +238,16 @@ TEST_CASE("a text fits a line of a file", "[config][table]") {
     CHECK(assign(row, owners.of(row.section), text).has_value() == !good);
 }
 
-TEST_CASE("a text may be nothing where its rule says so", "[config][table]") {
+TEST_CASE("a text may be empty if its rule allows it", "[config][table]") {
     SettingRow row = *find_setting("device", "proc_root", "host");
-    row.rule = TextRule{.prefixes = {}, .allowed = "a path, or nothing", .may_be_empty = true};
+    row.rule = TextRule{.prefixes = {}, .allowed = "a path, or empty", .may_be_empty = true};
     DefaultOwners owners;
     CHECK(assign(row, owners.of(row.section), "") == std::nullopt);
     CHECK(value_text(row, owners.of(row.section)).empty());
     CHECK(assign(row, owners.of(row.section), " ").has_value());
 }
 
-TEST_CASE("a setting takes its default back", "[config][table]") {
+TEST_CASE("a reset restores the default", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         DefaultOwners owners;
         if (!row.required) {
@@ -264,12 +264,12 @@ TEST_CASE("a setting takes its default back", "[config][table]") {
     CHECK(settings.cpu_affinity.empty());
 }
 
-TEST_CASE("what is allowed in JSON speaks of JSON", "[config][table]") {
+TEST_CASE("the allowed values in JSON are described in JSON terms", "[config][table]") {
     const auto allowed = [](std::string_view section, std::string_view key) {
         return allowed_text(*find_setting(section, key, "simulated"), Notation::json);
     };
     CHECK(allowed("device", "autostart") == "true or false");
-    CHECK(allowed("device", "interval_ms") == "a whole number without unit, 1 to 3600000 (ms)");
+    CHECK(allowed("device", "interval_ms") == "a whole number without a unit, 1 to 3600000 (ms)");
     CHECK(allowed("sampling", "cpu_affinity") == "an array of whole numbers, 0 to 1023");
     CHECK(allowed("queue", "policy") == "drop_oldest, drop_newest, block");
 }

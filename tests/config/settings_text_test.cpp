@@ -12,12 +12,12 @@ using telegate::test::parse;
 
 namespace {
 
-/// Everything that settings say, by the table.
+/// Returns all settings with their values, by the table.
 std::string all_of(Settings settings) {
     return effective_text({.settings = std::move(settings), .origins = {}, .warnings = {}});
 }
 
-/// The text with every comment that holds a setting or a section made one.
+/// Uncomments every setting and section header in the text.
 std::string uncommented(const std::string& text) {
     std::istringstream lines(text);
     std::string out;
@@ -46,7 +46,7 @@ TEST_CASE("the sample file of the shipped settings loads back", "[config][print]
     CHECK(all_of(parse(sample_ini(settings))) == all_of(settings));
 }
 
-TEST_CASE("the sample file explains every key, also of sections that are not there", "[config][print]") {
+TEST_CASE("the sample file explains every key, also of sections without instances", "[config][print]") {
     const std::string sample = sample_ini(Settings());
     Settings some = parse(
         "[publish \"a\"]\nendpoint = tcp://*:0\n[device \"x\"]\ndriver = simulated\n[device \"y\"]\n"
@@ -58,21 +58,21 @@ TEST_CASE("the sample file explains every key, also of sections that are not the
     CHECK(has(sample, "# [device \"simulated\"]\n"));
     for (const std::string& problem : test::problems_of(uncommented(sample))) {
         const bool is_example = has(problem, "endpoint: \"\"") || has(problem, "value: \"\"") ||
-                                has(problem, "has a bad name") || has(problem, ": is missing in [device \"");
-        const bool is_unset = has(problem, "\"\" is not a whole number") || has(problem, "stands beside interval_ms");
+                                has(problem, "invalid name") || has(problem, ": missing in [device \"");
+        const bool is_unset = has(problem, "not a whole number: \"\"") || has(problem, "conflicts with interval_ms");
         CAPTURE(problem);
         CHECK((is_example || is_unset));
     }
 }
 
-TEST_CASE("a line of the sample file is short enough to read", "[config][print]") {
+TEST_CASE("the lines of the sample file have a readable length", "[config][print]") {
     std::istringstream lines(sample_ini(Settings()));
     for (std::string line; std::getline(lines, line);) {
         CHECK(line.size() <= 120);
     }
 }
 
-TEST_CASE("the effective settings show each value with where it was given", "[config][print]") {
+TEST_CASE("the effective settings show each value with its source", "[config][print]") {
     const LoadedSettings loaded = load_settings({.environment = {{"TELEGATE_QUEUE_POLICY", "block"}},
                                                  .assignments = {"device.d.driver=host", "sampling.cpu_affinity=1,2"}});
     const std::string text = effective_text(loaded);
@@ -88,7 +88,7 @@ TEST_CASE("the effective settings show each value with where it was given", "[co
     CHECK_FALSE(has(collapsed, "waveforms"));
 }
 
-TEST_CASE("the effective settings stand in columns", "[config][print]") {
+TEST_CASE("the effective settings are printed in columns", "[config][print]") {
     std::istringstream lines(effective_text({}));
     std::size_t column = 0;
     for (std::string line; std::getline(lines, line);) {

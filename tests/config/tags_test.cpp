@@ -23,7 +23,7 @@ std::string shown(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("tags are keys of one section, or sections of their own", "[config][tags]") {
+TEST_CASE("tags are keys of one section, or separate sections", "[config][tags]") {
     CHECK(shown(parse("[tags]\nsite = north\nline_3 = a, b\n")) == "site=north;line_3=a, b;");
     CHECK(shown(parse("[tags \"site\"]\nvalue = north\n")) == "site=north;");
     CHECK(shown(parse("[tags]\n")).empty());
@@ -40,18 +40,18 @@ TEST_CASE("later sources add tags and change them", "[config][tags]") {
     CHECK(files.origin(loaded, {"tags", "line", "value"}) == "conf.d/b.ini:2");
 }
 
-TEST_CASE("a tag needs a name that can be a label, and a text", "[config][tags]") {
+TEST_CASE("a tag needs a name that is a valid label, and a text", "[config][tags]") {
     CHECK(problem_of("[tags]\nsite.name = x\n") ==
-          "t.ini:2: site.name: [tags \"site.name\"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _, no "
-          "digit first");
-    CHECK(test::has(problem_of("[tags]\n3d = x\n"), "has a bad name"));
+          "t.ini:2: site.name: invalid name: [tags \"site.name\"]; allowed: 1 to 64 of the characters a-z 0-9 _, "
+          "not beginning with a digit");
+    CHECK(test::has(problem_of("[tags]\n3d = x\n"), "invalid name"));
     CHECK(test::has(problem_of("[tags]\nsite =\n"), "t.ini:2: site: "));
     CHECK(problem_of("[tags]\nsite = a\nsite = b\n") ==
-          "t.ini:3: site: [tags \"site\"] is there twice, first in line 2");
+          "t.ini:3: site: duplicate: [tags \"site\"] (first defined on line 2)");
     std::string many = "[tags]\n";
     for (int i = 0; i < 17; ++i) {
         many += "t" + std::to_string(i) + " = x\n";
     }
     CHECK(
-        test::has(problem_of(many), "t.ini:18: t16: [tags \"t16\"] is one too many, allowed are at most 16 sections"));
+        test::has(problem_of(many), "t.ini:18: t16: too many sections: [tags \"t16\"]; allowed: at most 16 sections"));
 }

@@ -9,7 +9,7 @@ std::vector<TransportTraits>& transports() {
 
 namespace {
 
-/// The places in transports() of those that `wanted` holds for.
+/// Returns the indexes in transports() for which `wanted` is true.
 template <class Wanted>
 std::vector<std::size_t> indices_of(const Wanted& wanted) {
     std::vector<std::size_t> indices;

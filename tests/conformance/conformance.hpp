@@ -7,38 +7,38 @@
 #include <string>
 #include <vector>
 
-/// The suite that every transport must pass. The cases are in *_test.cpp; each runs over all transports that a
-/// ConformingTransport in a file of its own has named.
+/// The suite that every transport must pass. The cases are in *_test.cpp; each runs for all transports that are
+/// registered by a ConformingTransport in their own files.
 namespace telegate::test {
 
 struct TransportTraits {
     std::string name;
-    /// A fresh endpoint to bind, which answers with the one to connect to.
+    /// Returns a new endpoint to bind; binding returns the one to connect to.
     std::function<Endpoint(const ScratchDir&)> to_bind;
-    /// A fresh endpoint that is known before it is bound.
+    /// Returns a new endpoint that is known before it is bound.
     std::function<Endpoint(const ScratchDir&)> known;
-    bool leaves_the_process = true;  // so that CURVE guards something, and a peer of raw bytes can come
+    bool leaves_the_process = true;  // so that CURVE protects something, and a peer of raw bytes can connect
     std::size_t io_threads = 1;      // of publishers
 };
 
-/// All that were named.
+/// Returns all registered transports.
 [[nodiscard]] std::vector<TransportTraits>& transports();
 
-/// Names one.
+/// Registers a transport.
 struct ConformingTransport {
     explicit ConformingTransport(TransportTraits traits) { transports().push_back(std::move(traits)); }
 };
 
 /// Within a test case: runs it for each transport.
 [[nodiscard]] const TransportTraits& each_transport();
-/// The same, for those that leave the process.
+/// The same for transports that leave the process.
 [[nodiscard]] const TransportTraits& each_outer_transport();
-/// For each transport, and for publishers that have several threads.
+/// The same for each transport, and for publishers with several threads.
 [[nodiscard]] const TransportTraits& each_publisher_transport();
-/// The last two together.
+/// Both conditions combined.
 [[nodiscard]] const TransportTraits& each_outer_publisher_transport();
 
-/// With as many threads as are asked for.
+/// Returns the options with the number of threads that `transport` requires.
 [[nodiscard]] PublisherOptions on_threads(const TransportTraits& transport, PublisherOptions options = {});
 [[nodiscard]] inline SocketOptions on_threads(const TransportTraits& /*transport*/, SocketOptions options) {
     return options;
@@ -61,7 +61,7 @@ template <class Socket>
 
 enum class Binder : std::uint8_t { first, second };
 
-/// Two sockets that one endpoint links, each known to ROUTER peers by its name.
+/// Two sockets linked by one endpoint, each known to ROUTER peers by its name.
 ///
 /// Threads: one. Limits: as its sockets. Failure: bind() and connect() may throw.
 template <class First, class Second>
@@ -82,7 +82,7 @@ class Pair : public Bench {
         }
     }
 
-    /// Turns until each has the other.
+    /// Runs the event loop until both are connected. Returns whether they are.
     bool is_open() {
         return turn_until([&] { return peers_of(first).size() == 1 && peers_of(second).size() == 1; });
     }
@@ -92,10 +92,10 @@ class Pair : public Bench {
     Endpoint endpoint;
 };
 
-/// A publisher and a subscriber of everything, with the subscription in place.
+/// Subscribes to `prefixes` and waits until the publisher has the subscriptions. Returns whether it does.
 bool subscribe_to(Pair<Publisher, Subscriber>& pair, const std::vector<std::string>& prefixes);
 
-/// Numbers as text, so that a test sees what is missing.
+/// Returns numbers as text, so that a test shows what is missing.
 [[nodiscard]] std::vector<Frames> numbered(std::size_t count);
 
 }  // namespace telegate::test

@@ -90,7 +90,7 @@ TEST_CASE("a router and a dealer talk under CURVE with whole messages of many fr
     CHECK(at_router.peers.at(0) == "client");
 }
 
-TEST_CASE("heartbeats and a closing grace work under CURVE too", "[conformance][curve]") {
+TEST_CASE("heartbeats and a closing grace period work under CURVE too", "[conformance][curve]") {
     const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     auto server = as_server<Publisher>();
@@ -136,7 +136,7 @@ TEST_CASE("a client with a wrong server key is refused while another is served",
     pair.first.set_monitor({});
 }
 
-TEST_CASE("NULL and CURVE do not meet", "[conformance][curve]") {
+TEST_CASE("NULL and CURVE sockets do not connect", "[conformance][curve]") {
     const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     const bool server_has_curve = GENERATE(true, false);
@@ -149,7 +149,7 @@ TEST_CASE("NULL and CURVE do not meet", "[conformance][curve]") {
     CHECK(pair.second.peers().empty());
 }
 
-TEST_CASE("only clients on the list are let in, and the list can be read again", "[conformance][curve]") {
+TEST_CASE("only clients on the list are accepted, and the list can be reloaded", "[conformance][curve]") {
     const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -187,7 +187,7 @@ TEST_CASE("only clients on the list are let in, and the list can be read again",
     CHECK(bench.turn_until([&] { return publisher.subscribers().size() == 1; }));
 }
 
-TEST_CASE("a subscriber comes back under CURVE after the publisher has started again", "[conformance][curve]") {
+TEST_CASE("a subscriber reconnects under CURVE after the publisher has restarted", "[conformance][curve]") {
     const TransportTraits& over = each_outer_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -206,7 +206,7 @@ TEST_CASE("a subscriber comes back under CURVE after the publisher has started a
     }
 }
 
-TEST_CASE("over inproc CURVE guards nothing and is left out", "[conformance][curve]") {
+TEST_CASE("CURVE is not used over inproc, where it would protect nothing", "[conformance][curve]") {
     Bench bench;
     const Endpoint endpoint{Transport::inproc, {}, 0, "no curve"};
     Publisher publisher(bench.reactor, as_server<Publisher>());
@@ -218,7 +218,7 @@ TEST_CASE("over inproc CURVE guards nothing and is left out", "[conformance][cur
     CHECK(publisher.subscribers().at(0).mechanism == "NULL");
 }
 
-TEST_CASE("an identity is taken over by its own key only", "[conformance][curve]") {
+TEST_CASE("an identity can be taken over only with the same key", "[conformance][curve]") {
     const TransportTraits& over = each_outer_transport();
     CAPTURE(over.name);
     MonitorLog events;
@@ -229,7 +229,8 @@ TEST_CASE("an identity is taken over by its own key only", "[conformance][curve]
     Dealer newcomer(pair.reactor, as_client<Dealer>(same_key ? client_keys() : make_curve_key_pair()));
     newcomer.connect(pair.endpoint);
     REQUIRE(pair.turn_until([&] { return events.count(Kind::disconnected) > 0; }));
-    CHECK(events.detail(Kind::disconnected) == (same_key ? "identity taken over" : "identity of another key"));
+    CHECK(events.detail(Kind::disconnected) ==
+          (same_key ? "identity taken over" : "identity in use by a peer with a different key"));
     if (!same_key) {
         Inbox inbox(pair.second);
         CHECK(pair.first.send("client", {"to the owner"}) == SendStatus::sent);

@@ -9,7 +9,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// The events of `events` that are in `wanted`, in their order.
+/// Returns the events of `events` that are in `wanted`, in their order.
 std::vector<Kind> only(const MonitorLog& events, const std::vector<Kind>& wanted) {
     std::vector<Kind> out;
     for (const Kind kind : events.kinds()) {
@@ -22,7 +22,7 @@ std::vector<Kind> only(const MonitorLog& events, const std::vector<Kind>& wanted
 
 }  // namespace
 
-TEST_CASE("closing with a grace delivers everything that is pending", "[conformance]") {
+TEST_CASE("closing with a grace period delivers everything that is pending", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     constexpr std::size_t count = 300;
@@ -66,7 +66,8 @@ TEST_CASE("closing with a grace delivers everything that is pending", "[conforma
     }
 }
 
-TEST_CASE("closing cuts a peer that does not take what is pending within the grace", "[conformance]") {
+TEST_CASE("a closing socket disconnects a peer that does not take pending data within the grace period",
+          "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -101,7 +102,7 @@ TEST_CASE("closing an idle socket is done at once, and a second close does no ha
     CHECK(done == 1);
 }
 
-TEST_CASE("unbinding keeps those who are there and takes nobody new", "[conformance]") {
+TEST_CASE("unbinding keeps existing connections and accepts no new ones", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -163,7 +164,7 @@ TEST_CASE("an endpoint can be bound by one socket at a time", "[conformance]") {
     CHECK(second.bind(endpoint) == endpoint);
 }
 
-TEST_CASE("the monitor tells a connection's life in order, on both sides", "[conformance]") {
+TEST_CASE("the monitor reports a connection's events in order, on both sides", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     MonitorLog at_binder;
@@ -196,12 +197,12 @@ TEST_CASE("the monitor tells a connection's life in order, on both sides", "[con
     CHECK(at_binder.entries.at(1).peer_id == at_binder.entries.at(2).peer_id);
 }
 
-TEST_CASE("a reader that is too slow is told of and its losses are counted", "[conformance]") {
+TEST_CASE("a slow reader is reported and its losses are counted", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     PublisherOptions options;
     options.backlog_bytes_max = 512 * 1024;
-    options.handshake_time_max = 40ms;  // short deadlines make the socket look often
+    options.handshake_time_max = 40ms;  // short deadlines make the socket check often
     MonitorLog events;
     Pair<Publisher, Subscriber> pair(over, Binder::first, options, {});
     pair.first.set_monitor(events.handler());
@@ -230,7 +231,7 @@ TEST_CASE("a reader that is too slow is told of and its losses are counted", "[c
     pair.first.set_monitor({});
 }
 
-TEST_CASE("totals keep what peers that have left had", "[conformance]") {
+TEST_CASE("totals include the counts of peers that have left", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Pair<Router, Dealer> pair(over);
@@ -254,7 +255,7 @@ TEST_CASE("totals keep what peers that have left had", "[conformance]") {
     CHECK(adds_up(pair.second.totals()));
 }
 
-TEST_CASE("sockets may go in any order while their peers are there", "[conformance]") {
+TEST_CASE("sockets can be destroyed in any order while their peers exist", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -263,7 +264,7 @@ TEST_CASE("sockets may go in any order while their peers are there", "[conforman
     auto dealer = std::make_unique<Dealer>(bench.reactor, SocketOptions{});
     dealer->connect(router->bind(over.to_bind(bench.scratch)));
     REQUIRE(bench.turn_until([&] { return router->peers().size() == 1 && dealer->peers().size() == 1; }));
-    REQUIRE(dealer->send({"on its way", std::string(100'000, 'x')}) == SendStatus::sent);
+    REQUIRE(dealer->send({"in flight", std::string(100'000, 'x')}) == SendStatus::sent);
     if (binder_first) {
         router.reset();
         CHECK(bench.turn_until([&] { return dealer->peers().empty(); }));

@@ -7,7 +7,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Bytes that differ along the way, so that a piece in the wrong place shows.
+/// Returns bytes that differ by position, so that a misplaced piece is detected.
 std::string body_of(std::size_t bytes) {
     std::string out(bytes, '\0');
     for (std::size_t index = 0; index < bytes; ++index) {
@@ -30,7 +30,7 @@ void check_echo(Pair<Router, Dealer>& pair, const Frames& frames) {
 
 }  // namespace
 
-TEST_CASE("frames of every size class arrive as they were", "[conformance]") {
+TEST_CASE("frames of every size class arrive unchanged", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Pair<Router, Dealer> pair(over);
@@ -43,7 +43,7 @@ TEST_CASE("frames of every size class arrive as they were", "[conformance]") {
     }
 }
 
-TEST_CASE("empty frames and messages of nothing but them arrive as they were", "[conformance]") {
+TEST_CASE("empty frames and messages with only empty frames arrive unchanged", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Pair<Router, Dealer> pair(over);
@@ -71,7 +71,7 @@ TEST_CASE("messages of one to a thousand frames arrive whole", "[conformance]") 
     }
 }
 
-TEST_CASE("published payloads of every size class arrive as they were", "[conformance]") {
+TEST_CASE("published payloads of every size class arrive unchanged", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -90,7 +90,7 @@ TEST_CASE("published payloads of every size class arrive as they were", "[confor
     CHECK((inbox.messages == sent));
 }
 
-TEST_CASE("a message committed in place arrives as it was", "[conformance]") {
+TEST_CASE("a message committed in place arrives unchanged", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);

@@ -7,7 +7,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// One message each way between sockets that both send.
+/// Sends one message each way between sockets that both send.
 template <class First, class Second, class Send>
 void check_both_ways(Pair<First, Second>& pair, Send send_first) {
     Inbox first(pair.first);
@@ -79,7 +79,7 @@ TEST_CASE("two dealers talk both ways, whichever binds", "[conformance]") {
     check_both_ways(pair, deal);
 }
 
-TEST_CASE("sockets that do not go together refuse each other", "[conformance]") {
+TEST_CASE("sockets of incompatible types refuse each other", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -94,7 +94,7 @@ TEST_CASE("sockets that do not go together refuse each other", "[conformance]") 
     CHECK(dealer.peers().empty());
 }
 
-TEST_CASE("a socket may connect before the other binds", "[conformance]") {
+TEST_CASE("a socket can connect before the other binds", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -116,7 +116,7 @@ TEST_CASE("a socket may connect before the other binds", "[conformance]") {
         Inbox inbox(subscriber);
         CHECK(bench.turn_until([&] { return inbox.take() == 1; }));
     }
-    SECTION("a dealer, with what it sent before") {
+    SECTION("a dealer, with messages sent before") {
         Dealer dealer(bench.reactor, impatient);
         dealer.connect(endpoint);
         for (const Frames& frames : numbered(100)) {
@@ -129,7 +129,7 @@ TEST_CASE("a socket may connect before the other binds", "[conformance]") {
         REQUIRE(bench.turn_until([&] { return inbox.take() == 100; }));
         CHECK(inbox.messages == numbered(100));
     }
-    SECTION("a router that knows its peer by an alias, with what it sent before") {
+    SECTION("a router that knows its peer by an alias, with messages sent before") {
         Router router(bench.reactor, impatient);
         router.connect(endpoint, "later");
         for (const Frames& frames : numbered(100)) {

@@ -5,7 +5,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A router, bound, and how to have dealers with it.
+/// A bound router and dealers connected to it.
 class RouterBench : public Bench {
   public:
     explicit RouterBench(const TransportTraits& over, SocketOptions options = {})
@@ -31,7 +31,7 @@ class RouterBench : public Bench {
 
 }  // namespace
 
-TEST_CASE("a router sends to the peer that is named and to no other", "[conformance]") {
+TEST_CASE("a router sends to the named peer and to no other", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     RouterBench bench(over);
@@ -78,7 +78,7 @@ TEST_CASE("a peer without an identity gets one of five bytes that begins with ze
     CHECK(at_two.messages.at(0) == Frames{"to", "two"});
 }
 
-TEST_CASE("a newcomer takes over the identity that it names", "[conformance]") {
+TEST_CASE("a new connection takes over the identity that it sends", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     RouterBench bench(over);
@@ -89,14 +89,14 @@ TEST_CASE("a newcomer takes over the identity that it names", "[conformance]") {
     const auto new_one = bench.dealer("same", patient);
     REQUIRE(bench.turn_until([&] { return bench.router.peers().size() == 1; }));
     CHECK(bench.events.count(MonitorEventKind::disconnected) == 1);
-    REQUIRE(bench.router.send("same", {"for the newcomer"}) == SendStatus::sent);
+    REQUIRE(bench.router.send("same", {"for the new peer"}) == SendStatus::sent);
     Inbox inbox(*new_one);
     Inbox none(*old_one);
     REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
     CHECK(none.take() == 0);
 }
 
-TEST_CASE("an identity that nobody has is an unknown peer, and one that has left too", "[conformance]") {
+TEST_CASE("an identity that no peer has, or no longer has, is an unknown peer", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     RouterBench bench(over);
@@ -110,7 +110,8 @@ TEST_CASE("an identity that nobody has is an unknown peer, and one that has left
     CHECK(adds_up(bench.router.totals()));
 }
 
-TEST_CASE("a peer whose backlog is full is not an unknown one, and is told of when it has room", "[conformance]") {
+TEST_CASE("a peer with a full backlog is not unknown, and the handler is called when it has capacity",
+          "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     SocketOptions options;
@@ -146,7 +147,7 @@ TEST_CASE("a peer whose backlog is full is not an unknown one, and is told of wh
     CHECK(bench.router.totals().dropped == 0);
 }
 
-TEST_CASE("a dealer gives each peer its turn and passes over one that is full", "[conformance]") {
+TEST_CASE("a dealer sends to its peers in turn and passes over a full one", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -189,7 +190,7 @@ TEST_CASE("a dealer gives each peer its turn and passes over one that is full", 
     CHECK(dealer.totals().dropped == 0);
 }
 
-TEST_CASE("what a dealer has sent waits for its peer to come back", "[conformance]") {
+TEST_CASE("messages that a dealer has sent wait for its peer to reconnect", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Bench bench;
@@ -214,7 +215,7 @@ TEST_CASE("what a dealer has sent waits for its peer to come back", "[conformanc
     CHECK(inbox.messages == numbered(50));
 }
 
-TEST_CASE("requests and answers pass through a router and a dealer in the middle", "[conformance]") {
+TEST_CASE("requests and replies pass through a router and a dealer in the middle", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     constexpr std::size_t count = 200;

@@ -5,7 +5,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// What comes of publishing `topics` and then "end", to which it has subscribed before.
+/// Publishes `topics` and then "end", which is subscribed, and returns the topics received.
 std::vector<std::string> topics_received(Pair<Publisher, Subscriber>& pair, const std::vector<std::string>& topics) {
     for (const std::string& topic : topics) {
         pair.first.send(topic, "payload");
@@ -47,7 +47,7 @@ TEST_CASE("a subscription is a prefix of the first frame", "[conformance]") {
     CHECK(pair.first.totals().sent == matching.size() + 1);
 }
 
-TEST_CASE("unsubscribing stops what it had asked for and nothing else", "[conformance]") {
+TEST_CASE("unsubscribing ends that subscription and no other", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -64,7 +64,7 @@ TEST_CASE("unsubscribing stops what it had asked for and nothing else", "[confor
     CHECK(topics_received(pair, {"a", "ab"}).empty());
 }
 
-TEST_CASE("subscribing twice is subscribing once", "[conformance]") {
+TEST_CASE("subscribing twice is the same as subscribing once", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -78,7 +78,7 @@ TEST_CASE("subscribing twice is subscribing once", "[conformance]") {
     CHECK(topics_received(pair, {"a", "b"}) == std::vector<std::string>{"b"});
 }
 
-TEST_CASE("a message that two prefixes match comes once", "[conformance]") {
+TEST_CASE("a message that matches two prefixes arrives once", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -86,7 +86,7 @@ TEST_CASE("a message that two prefixes match comes once", "[conformance]") {
     CHECK(topics_received(pair, {"host/cpu"}) == std::vector<std::string>{"host/cpu"});
 }
 
-TEST_CASE("a prefix that is too long is refused where it is asked for", "[conformance]") {
+TEST_CASE("a prefix that is too long is refused by subscribe", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -94,7 +94,7 @@ TEST_CASE("a prefix that is too long is refused where it is asked for", "[confor
     CHECK(subscribe_to(pair, {std::string(limits::subscription_bytes_max, 'x')}));
 }
 
-TEST_CASE("a late subscriber gets what comes from then on", "[conformance]") {
+TEST_CASE("a late subscriber gets messages published from then on", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);
@@ -113,7 +113,7 @@ TEST_CASE("a late subscriber gets what comes from then on", "[conformance]") {
     CHECK(late.messages.at(0) == Frames{"topic", "after"});
 }
 
-TEST_CASE("a subscriber comes back to a publisher that starts again, with all its subscriptions", "[conformance]") {
+TEST_CASE("a subscriber reconnects to a restarted publisher with all its subscriptions", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     constexpr std::size_t count = 1'500;
@@ -159,7 +159,7 @@ TEST_CASE("subscriptions of a subscriber that has left are forgotten", "[conform
     CHECK_FALSE(pair.first.wanted(pair.first.intern("d")));
 }
 
-TEST_CASE("the monitor tells what a subscriber asks for and gives up", "[conformance]") {
+TEST_CASE("the monitor reports subscriptions and cancellations of a subscriber", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);

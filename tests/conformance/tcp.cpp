@@ -10,7 +10,7 @@
 namespace telegate::test {
 namespace {
 
-/// A loopback address of this process alone, so that a port found free stays free.
+/// Returns a loopback address of this process alone, so that a port found free stays free.
 std::string own_address() {
     const auto process = static_cast<unsigned>(::getpid());
     return "127." + std::to_string(1 + (process >> 16U) % 250) + '.' + std::to_string((process >> 8U) & 255U) + '.' +

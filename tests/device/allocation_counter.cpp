@@ -11,7 +11,7 @@ thread_local std::uint64_t allocation_count = 0;
 }  // namespace
 
 #if TELEGATE_SANITIZED
-// A sanitizer watches its own operator new, and tells of each allocation.
+// A sanitizer intercepts its own operator new and reports each allocation here.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void*, std::size_t),
                                                          void (*freed)(const volatile void*));
 namespace {
@@ -21,8 +21,8 @@ const int hooks = __sanitizer_install_malloc_and_free_hooks(
 
 }  // namespace
 #else
-// These replace the library's for the whole test program; the array forms call them. Inlined next to the library's new
-// expressions, they would look to the compiler like free() of what is not from malloc().
+// These replace the operators of the library for the whole test program; the array forms call them. They must not be
+// inlined: next to the library's new expressions, the compiler would report free() of memory that is not from malloc().
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     ++allocation_count;
     return std::malloc(bytes == 0 ? 1 : bytes);

@@ -4,7 +4,7 @@
 
 namespace telegate::test {
 
-/// How often this thread has called operator new.
+/// Returns how often this thread has called operator new.
 [[nodiscard]] std::uint64_t allocations() noexcept;
 
 }  // namespace telegate::test

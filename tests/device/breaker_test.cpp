@@ -9,7 +9,7 @@ namespace {
 
 constexpr MonoTime breaker_start{1'000s};
 
-/// Lets the breaker fail until it opens, and returns how long it then waits.
+/// Makes the breaker fail until it opens, and returns its wait.
 Duration wait_after_failure(Breaker& breaker, MonoTime now) {
     breaker.note_failure(now);
     REQUIRE(breaker.state() == BreakerState::open);
@@ -18,8 +18,10 @@ Duration wait_after_failure(Breaker& breaker, MonoTime now) {
 
 }  // namespace
 
-TEST_CASE("a breaker opens after so many failures in a row, and a success in between begins anew",
-          "[device][breaker]") {
+TEST_CASE(
+    "a breaker opens after the configured number of consecutive failures, and a success resets "
+    "the count",
+    "[device][breaker]") {
     Breaker breaker({.failures = 3});
     breaker.note_failure(breaker_start);
     breaker.note_failure(breaker_start);
@@ -31,7 +33,7 @@ TEST_CASE("a breaker opens after so many failures in a row, and a success in bet
     CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE("an open breaker lets one reading through when its time has come", "[device][breaker]") {
+TEST_CASE("an open breaker allows one reading after its wait", "[device][breaker]") {
     Breaker breaker({.failures = 1, .wait = 1s});
     breaker.note_failure(breaker_start);
     CHECK_FALSE(breaker.allows(breaker.retry_at() - 1ns));
@@ -42,7 +44,7 @@ TEST_CASE("an open breaker lets one reading through when its time has come", "[d
     CHECK(breaker.state() == BreakerState::closed);
 }
 
-TEST_CASE("each wait is twice the last one, up to the most, and a quarter more or less", "[device][breaker]") {
+TEST_CASE("each wait is twice the previous one, up to the maximum, with a jitter of a quarter", "[device][breaker]") {
     const auto seed = GENERATE(1U, 2U, 77U);
     Breaker breaker({.failures = 1, .wait = 1s, .wait_max = 8s}, seed);
     for (const Duration nominal : {1s, 2s, 4s, 8s, 8s, 8s}) {
@@ -55,13 +57,13 @@ TEST_CASE("each wait is twice the last one, up to the most, and a quarter more o
     CHECK(wait_after_failure(breaker, breaker_start) <= 1250ms);
 }
 
-TEST_CASE("breakers of different devices do not wait equally long", "[device][breaker]") {
+TEST_CASE("breakers of different devices have different waits", "[device][breaker]") {
     Breaker first({.failures = 1}, 1);
     Breaker second({.failures = 1}, 2);
     CHECK(wait_after_failure(first, breaker_start) != wait_after_failure(second, breaker_start));
 }
 
-TEST_CASE("a breaker of no failures never opens", "[device][breaker]") {
+TEST_CASE("a breaker with 0 failures never opens", "[device][breaker]") {
     Breaker breaker({.failures = 0});
     for (int i = 0; i < 1'000; ++i) {
         breaker.note_failure(breaker_start);

@@ -21,13 +21,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Detects two threads that use one device at once. It does not order threads itself, so TSan also reports threads that
-/// did not meet, but could have.
+/// Detects two threads that use one device concurrently. It does not order threads itself, so TSan also reports threads
+/// that could have met.
 struct DeviceUse {
     std::atomic<bool> is_used{false};
     std::atomic<int> overlaps{0};
     std::atomic<int> reads{0};
-    std::uint64_t uses = 0;  // not atomic, for TSan
+    std::uint64_t uses = 0;  // not atomic, so TSan can detect races
 
     template <class Call>
     void run(Call call) noexcept {
@@ -40,7 +40,7 @@ struct DeviceUse {
     }
 };
 
-/// A driver that, on its own thread, reads all the time, for a millisecond each, and ignores the cancel signal.
+/// A driver with its own thread that reads continuously, for a millisecond each, and ignores the cancel signal.
 class UsedDriver final : public Driver {
   public:
     UsedDriver(DeviceUse& use, bool own_thread, std::function<void()> on_close)
@@ -90,7 +90,7 @@ struct CrossingHarness {
         change.removed.push_back(name);
         return change;
     }
-    /// Tries again while the threads are stopped.
+    /// Retries while the threads are stopped.
     bool change(DeviceChange change) {
         const auto prepared = sampler.prepare(std::move(change));
         return eventually([&] { return threads.run_change(prepared, long_time); });
@@ -100,7 +100,7 @@ struct CrossingHarness {
         const int reads = use.reads;
         return change(to(use, name, own_thread)) && is_read(use, reads + 2);
     }
-    /// Takes samples meanwhile: a device that gets a thread of its own waits for that.
+    /// Takes samples meanwhile, because a device that gets its own thread waits for that.
     bool is_read(const DeviceUse& use, int reads) {
         return eventually([&] {
             std::array<TelemetrySample, 256> taken{};
@@ -119,7 +119,7 @@ struct CrossingHarness {
     SamplingThreads threads{sampler, clock};
 };
 
-/// Sends commands to the device that was added last. The last one starts it, so that it is read again.
+/// Sends commands to the device that was added last. The last command starts it, so it is read again.
 void send_commands(CrossingHarness& h, const std::atomic<bool>& done) {
     while (!done) {
         const auto device = static_cast<DeviceId>(h.sampler.names() - 1);
@@ -133,13 +133,14 @@ void restart_threads(CrossingHarness& h, const std::atomic<bool>& done) {
     while (!done) {
         h.threads.stop();
         h.threads.start();
-        ::poll(nullptr, 0, 5);  // lets some changes complete
+        ::poll(nullptr, 0, 5);  // allows some changes to complete
     }
 }
 
 }  // namespace
 
-TEST_CASE("one thread at a time uses a device while commands, changes and restarts cross", "[device][own][change]") {
+TEST_CASE("only one thread at a time uses a device during concurrent commands, changes and restarts",
+          "[device][own][change]") {
     std::array<DeviceUse, CrossingHarness::devices_max> uses;
     CrossingHarness h;
     std::atomic<bool> done{false};
@@ -181,7 +182,7 @@ TEST_CASE("a change during a stop is completed, and its devices are read after t
             h.threads.stop();
         });
         (void)eventually([&] { return begins.load(); });
-        ::poll(nullptr, 0, 20);  // stop() probably waits by now; otherwise the test passes without testing much
+        ::poll(nullptr, 0, 20);  // stop() is probably waiting by now; otherwise this test checks little
     };
     h.threads.start();
     REQUIRE(h.change(h.to(uses[0], "gone", on_tg_sample, stop_meanwhile)));

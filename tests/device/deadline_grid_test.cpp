@@ -25,12 +25,12 @@ DeadlineGrid grid_of(GridRule rule) {
 
 }  // namespace
 
-TEST_CASE("deadlines counted from the start begin at once, or an offset later", "[device][grid]") {
+TEST_CASE("deadlines counted from the start begin immediately, or an offset later", "[device][grid]") {
     CHECK(grid_of({.interval = 10ms}).due() == grid_start);
     CHECK(grid_of({.interval = 10ms, .offset = 3ms}).due() == grid_start + 3ms);
 }
 
-TEST_CASE("a deadline follows one interval after the other, and those that passed are counted", "[device][grid]") {
+TEST_CASE("deadlines are one interval apart, and missed ones are counted", "[device][grid]") {
     DeadlineGrid grid = grid_of({.interval = 10ms});
     CHECK(grid.advance(grid_start) == 0);
     CHECK(grid.due() == grid_start + 10ms);
@@ -38,7 +38,7 @@ TEST_CASE("a deadline follows one interval after the other, and those that passe
     CHECK(grid.due() == grid_start + 50ms);
 }
 
-TEST_CASE("deadlines by the wall clock are whole multiples of the interval, plus the offset", "[device][grid]") {
+TEST_CASE("wall-clock deadlines are whole multiples of the interval, plus the offset", "[device][grid]") {
     const Duration offset = GENERATE(0ms, 3ms);
     DeadlineGrid grid = grid_of({.interval = 10ms, .alignment = Alignment::wall, .offset = offset});
     for (int i = 0; i < 3; ++i) {
@@ -49,8 +49,7 @@ TEST_CASE("deadlines by the wall clock are whole multiples of the interval, plus
     }
 }
 
-TEST_CASE("after a step of the wall clock deadlines lie on its multiples again, half an interval away at most",
-          "[device][grid]") {
+TEST_CASE("after a step of the wall clock, deadlines are realigned by at most half an interval", "[device][grid]") {
     const std::int64_t step_ms = GENERATE(-86'400'123, -7, -4, 2, 6, 3'600'003);
     const std::int64_t ahead = utc_ahead_ns + step_ms * 1'000'000;
     DeadlineGrid grid = grid_of({.interval = 10ms, .alignment = Alignment::wall});
@@ -62,12 +61,12 @@ TEST_CASE("after a step of the wall clock deadlines lie on its multiples again, 
     CHECK(grid.due() - before <= 5ms);
 }
 
-TEST_CASE("what two looks at the clocks are apart is no step, and other deadlines know none", "[device][grid]") {
+TEST_CASE("the uncertainty of two clock readings is not a step, and other alignments ignore steps", "[device][grid]") {
     CHECK_FALSE(grid_of({.interval = 10ms, .alignment = Alignment::wall}).is_off(utc_ahead_ns + 900'000));
     CHECK_FALSE(grid_of({.interval = 10ms}).is_off(utc_ahead_ns + 5'000'000));
 }
 
-TEST_CASE("devices that are spread have deadlines apart, and the same whenever they begin", "[device][grid]") {
+TEST_CASE("spread devices have different deadlines, which do not depend on their start", "[device][grid]") {
     std::set<std::int64_t> places;
     for (std::uint32_t place = 0; place < 20; ++place) {
         DeadlineGrid grid = grid_of({.interval = 1s, .alignment = Alignment::spread, .place = place});
@@ -81,7 +80,7 @@ TEST_CASE("devices that are spread have deadlines apart, and the same whenever t
     CHECK(places.size() >= 18);
 }
 
-TEST_CASE("another rule begins anew, the same one does not", "[device][grid]") {
+TEST_CASE("a different rule restarts the grid, the same rule does not", "[device][grid]") {
     DeadlineGrid grid = grid_of({.interval = 10ms});
     grid.set_rule({.interval = 10ms});
     CHECK(grid.has_begun());

@@ -13,7 +13,7 @@
 
 namespace telegate::test {
 
-/// A driver with its batch, as the sampler would have it, and what it has given.
+/// A driver with its batch, used as by the sampler, and the samples that it added.
 class DriverBench {
   public:
     explicit DriverBench(std::unique_ptr<Driver> driver, std::string device = "device")
@@ -23,7 +23,7 @@ class DriverBench {
         batch_.go_on_from({});
     }
 
-    /// One tick. Afterwards samples() are those of this tick alone.
+    /// Runs one tick. Afterwards samples() are those of this tick.
     ReadResult read() {
         samples_.clear();
         const MonoTime now = clock_.mono_now();
@@ -42,7 +42,7 @@ class DriverBench {
     [[nodiscard]] const std::string& name_of(const TelemetrySample& sample) const {
         return channels_.at(sample.channel).channel;
     }
-    /// Of this tick, by channel; all of them, in order.
+    /// Of this tick, by channel; and all of them, in order.
     [[nodiscard]] std::vector<TelemetrySample> samples_of(std::string_view channel) const {
         std::vector<TelemetrySample> found;
         for (const TelemetrySample& sample : samples_) {
@@ -52,7 +52,7 @@ class DriverBench {
         }
         return found;
     }
-    /// The one sample of the channel in this tick.
+    /// Returns the only sample of the channel in this tick.
     [[nodiscard]] TelemetrySample sample_of(std::string_view channel) const {
         CAPTURE(channel);
         const auto found = samples_of(channel);

@@ -1,4 +1,4 @@
-// A whole driver, small, with its tests. docs/drivers.md is made of the parts between marks.
+// A small but complete driver with its tests. docs/drivers.md contains the parts between marks.
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
 #include "device/option_error.hpp"
@@ -36,7 +36,7 @@ struct ThermometerOptions {
 
     std::string host = "127.0.0.1";  // an IPv4 address
     std::uint16_t port = 4'001;
-    Duration timeout = std::chrono::seconds(1);  // for all of a reading: connect, ask, wait for the answer
+    Duration timeout = std::chrono::seconds(1);  // for a whole reading: connect, send the request, receive the reply
 };
 // options]
 
@@ -45,7 +45,7 @@ sockaddr_in to_address(const ThermometerOptions& options) {
     address.sin_family = AF_INET;
     address.sin_port = htons(options.port);
     if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) {
-        throw OptionError("host", '"' + options.host + "\", allowed: an IPv4 address");
+        throw OptionError("host", '"' + options.host + "\"; allowed: an IPv4 address");
     }
     return address;
 }
@@ -53,29 +53,29 @@ sockaddr_in to_address(const ThermometerOptions& options) {
 Duration checked_timeout(const ThermometerOptions& options) {
     if (options.timeout < ThermometerOptions::timeout_min || options.timeout > ThermometerOptions::timeout_max) {
         const auto given = std::chrono::duration_cast<milliseconds>(options.timeout).count();
-        throw OptionError("timeout_ms", std::to_string(given) + ", allowed: 10 to 10000");
+        throw OptionError("timeout_ms", std::to_string(given) + "; allowed: 10 to 10000");
     }
     return options.timeout;
 }
 
 // [parser
-/// The number that an answer is; NaN when the thermometer says "nan", without its probe. Nothing for other lines.
+/// Returns the number in a reply; NaN if the thermometer has no probe and sends "nan"; nullopt for other lines.
 std::optional<double> to_degrees(std::string_view line) noexcept {
     return host::to_number<double>(host::trimmed(line));
 }
 // parser]
 
 // [class
-/// A thermometer that is asked over TCP, by a line "T?", and answers with a number on a line.
+/// A thermometer that replies to a request line "T?" over TCP with a line that contains a number.
 ///
-/// Threads: those of Driver; it has a thread of its own.
-/// Limits:  one channel, one connection, answers of answer_bytes_max; read() takes as long as the timeout at most.
-/// Failure: OptionError for bad options. A failed read when nobody listens, nobody answers in time, or what
-///          comes is no number. Then, and after a cancel, the connection is closed: an answer that comes too late must
-///          not be taken for the next one.
+/// Threads: those of Driver; it has its own thread.
+/// Limits: one channel, one connection, replies of answer_bytes_max; read() takes at most the timeout.
+/// Failure: OptionError for invalid options. A reading fails if the connection is refused, no reply arrives in time, or
+/// the reply is not a number. Then, and after a cancel, the connection is closed, so a late reply is not taken for the
+/// next one.
 class ThermometerDriver final : public Driver {
   public:
-    static constexpr std::size_t answer_bytes_max = 64;  // a number has 20 or so
+    static constexpr std::size_t answer_bytes_max = 64;  // a number has about 20
 
     explicit ThermometerDriver(const ThermometerOptions& options)
         : address_(to_address(options)),
@@ -99,9 +99,9 @@ class ThermometerDriver final : public Driver {
             }
             const auto degrees = to_degrees(answer());
             if (!degrees) {
-                throw fault("answered \"" + std::string(host::trimmed(answer())) + "\", which is no number");
+                throw fault("answered \"" + std::string(host::trimmed(answer())) + "\", which is not a number");
             }
-            batch.stamp_now();  // it has waited
+            batch.stamp_now();  // the driver has waited
             batch.add(temperature_, *degrees);
             return {};
         } catch (const std::bad_alloc&) {
@@ -109,7 +109,7 @@ class ThermometerDriver final : public Driver {
             return {ReadResult::Status::failed, "out of memory"};
         } catch (const std::runtime_error& error) {
             disconnect();
-            fault_ = error;  // copies of it share their text: no memory is needed
+            fault_ = error;  // copies share their text, so no memory is needed
             return {ReadResult::Status::failed, fault_.what()};
         }
     }
@@ -126,13 +126,13 @@ class ThermometerDriver final : public Driver {
     [[nodiscard]] std::string_view answer() const noexcept { return {answer_.data(), answer_bytes_}; }
 
     // [wait
-    /// Until the socket is ready. False when the cancel signal came first; throws when the time is over.
+    /// Waits until the socket is ready. Returns false if the cancel signal was set first; throws on timeout.
     bool wait_for(short events, const Clock& clock) {
         std::array<pollfd, 2> watched{pollfd{cancel_->descriptor(), POLLIN, 0}, pollfd{socket_, events, 0}};
         do {
             const auto left = std::chrono::ceil<milliseconds>(until_ - clock.mono_now());
             if (left <= milliseconds(0)) {
-                throw fault("no answer in time");
+                throw fault("no reply in time");
             }
             ::poll(watched.data(), watched.size(), static_cast<int>(left.count()));
         } while (!cancel_->is_set() && watched[1].revents == 0);
@@ -168,14 +168,14 @@ class ThermometerDriver final : public Driver {
         answer_bytes_ = 0;
         while (!answer().ends_with('\n')) {
             if (answer_bytes_ == answer_.size()) {
-                throw fault("answered more than " + std::to_string(answer_.size()) + " bytes without a line end");
+                throw fault("reply longer than " + std::to_string(answer_.size()) + " bytes without a line end");
             }
             if (!wait_for(POLLIN, clock)) {
                 return false;
             }
             const ssize_t got = ::recv(socket_, answer_.data() + answer_bytes_, answer_.size() - answer_bytes_, 0);
             if (got <= 0) {
-                throw got == 0 ? fault("hung up") : system_fault("receive", errno);
+                throw got == 0 ? fault("connection closed") : system_fault("receive", errno);
             }
             answer_bytes_ += static_cast<std::size_t>(got);
         }
@@ -193,14 +193,14 @@ class ThermometerDriver final : public Driver {
     const std::string place_;
     const CancelSignal* cancel_ = nullptr;
     SampleBatch::Channel temperature_ = SampleBatch::Channel::none;
-    MonoTime until_{};  // of this read
+    MonoTime until_{};  // deadline of this read
     int socket_ = -1;
     std::array<char, answer_bytes_max> answer_{};
     std::size_t answer_bytes_ = 0;
     std::runtime_error fault_{""};
 };
 
-/// A thermometer on a port of its own. It gives these answers in turn, and the last one ever after; "" is silence.
+/// A thermometer with its own port. It sends these replies in turn, and then repeats the last one; "" means none.
 class Thermometer {
   public:
     explicit Thermometer(std::vector<std::string> answers) : answers_(std::move(answers)) {}
@@ -232,12 +232,12 @@ class Thermometer {
   private:
     const std::vector<std::string> answers_;
     std::size_t next_ = 0;
-    test::Listener listener_{0};  // which takes no connections yet
+    test::Listener listener_{0};  // does not listen yet
     test::PeerThread peer_;
 };
 
 // [tests
-TEST_CASE("a thermometer's answer is a sample with its unit", "[device][example]") {
+TEST_CASE("the reply of a thermometer is a sample with its unit", "[device][example]") {
     Thermometer thermometer({"21.5\n"});
     thermometer.switch_on();
     auto bench = thermometer.bench_with();
@@ -248,17 +248,17 @@ TEST_CASE("a thermometer's answer is a sample with its unit", "[device][example]
     CHECK(bench.channels().at(sample.channel).unit == "Cel");
 }
 
-TEST_CASE("the cancel signal ends the wait for a thermometer", "[device][example]") {
+TEST_CASE("the cancel signal ends waiting for a thermometer", "[device][example]") {
     Thermometer thermometer({""});
     auto bench = thermometer.bench_with();
     thermometer.switch_on([&] { bench.cancel.set(); });
     CHECK(bench.read().status == ReadResult::Status::interrupted);
     CHECK(bench.samples().empty());
-    thermometer.switch_off();  // before the signal that it sets goes away
+    thermometer.switch_off();  // before the signal that it sets is destroyed
 }
 // tests]
 
-TEST_CASE("a thermometer without its probe is well and has a bad value", "[device][example]") {
+TEST_CASE("a thermometer without a probe gives a bad value, not a failed reading", "[device][example]") {
     Thermometer thermometer({"nan\n"});
     thermometer.switch_on();
     auto bench = thermometer.bench_with();
@@ -266,29 +266,29 @@ TEST_CASE("a thermometer without its probe is well and has a bad value", "[devic
     CHECK(bench.sample_of("temperature").quality == Quality::bad);
 }
 
-TEST_CASE("an answer that is no number is told with its place", "[device][example]") {
+TEST_CASE("a reply that is not a number is reported with its source", "[device][example]") {
     Thermometer thermometer({"21,5 C\n", std::string(ThermometerDriver::answer_bytes_max, '1'), "22\n"});
     thermometer.switch_on();
     auto bench = thermometer.bench_with();
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == thermometer.place() + ": answered \"21,5 C\", which is no number");
+    CHECK(bench.what == thermometer.place() + ": answered \"21,5 C\", which is not a number");
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == thermometer.place() + ": answered more than 64 bytes without a line end");
+    CHECK(bench.what == thermometer.place() + ": reply longer than 64 bytes without a line end");
     CHECK(bench.samples().empty());
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("a thermometer that hangs costs its timeout, and is asked again", "[device][example]") {
+TEST_CASE("a hanging thermometer costs its timeout and is read again", "[device][example]") {
     Thermometer thermometer({"", "22\n"});
     thermometer.switch_on();
     auto bench = thermometer.bench_with(milliseconds(50));
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == thermometer.place() + ": no answer in time");
+    CHECK(bench.what == thermometer.place() + ": no reply in time");
     REQUIRE(test::eventually([&] { return bench.reads_ok(); }));
     CHECK(bench.sample_of("temperature").value.real == 22);
 }
 
-TEST_CASE("a thermometer that is not there is a failed read until it is", "[device][example]") {
+TEST_CASE("a reading fails until the thermometer is reachable", "[device][example]") {
     Thermometer thermometer({"22\n"});
     auto bench = thermometer.bench_with();
     CHECK(bench.read().status == ReadResult::Status::failed);
@@ -308,13 +308,13 @@ TEST_CASE("reading a thermometer allocates nothing", "[device][example]") {
     CHECK(is_ok);
 }
 
-TEST_CASE("options that a thermometer cannot have are refused in words", "[device][example]") {
+TEST_CASE("invalid options of a thermometer are refused with a reason", "[device][example]") {
     ThermometerOptions options;
     options.host = "boiler";
-    CHECK_THROWS_WITH(ThermometerDriver(options), "host: \"boiler\", allowed: an IPv4 address");
+    CHECK_THROWS_WITH(ThermometerDriver(options), "host: \"boiler\"; allowed: an IPv4 address");
     options = {};
     options.timeout = std::chrono::minutes(1);
-    CHECK_THROWS_WITH(ThermometerDriver(options), "timeout_ms: 60000, allowed: 10 to 10000");
+    CHECK_THROWS_WITH(ThermometerDriver(options), "timeout_ms: 60000; allowed: 10 to 10000");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a device that may wait has a thread of its own, with its name", "[device][own]") {
+TEST_CASE("a device that may block has its own thread, with its name", "[device][own]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0], "boiler-room");
     h.threads.start();
@@ -23,7 +23,7 @@ TEST_CASE("a device that may wait has a thread of its own, with its name", "[dev
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("a device that hangs delays no other, with a thread of its own or without", "[device][own]") {
+TEST_CASE("a hanging device does not delay any other device", "[device][own]") {
     ThreadsHarness h;
     h.buses[0].hangs = true;
     h.buses[0].heeds_cancel = false;
@@ -38,7 +38,7 @@ TEST_CASE("a device that hangs delays no other, with a thread of its own or with
     CHECK(h.buses[0].reads == 0);
 }
 
-TEST_CASE("stop ends a read that waits", "[device][own]") {
+TEST_CASE("stop ends a waiting read", "[device][own]") {
     ThreadsHarness h;
     h.buses[0].hangs = true;
     h.add(h.buses[0]);
@@ -48,7 +48,7 @@ TEST_CASE("stop ends a read that waits", "[device][own]") {
     CHECK(h.buses[0].reads == 1);
 }
 
-TEST_CASE("a command is answered at once by a thread whose device hangs, and is no failure", "[device][own]") {
+TEST_CASE("a hanging device executes a command immediately, without a failure", "[device][own]") {
     ThreadsHarness h;
     h.buses[0].hangs = true;
     const DeviceId device = h.add(h.buses[0]);
@@ -63,7 +63,7 @@ TEST_CASE("a command is answered at once by a thread whose device hangs, and is 
     CHECK(h.is_read(h.buses[0], 3));
 }
 
-TEST_CASE("a thread that does not come to a command in time is deaf, the others are not", "[device][own]") {
+TEST_CASE("only a thread that does not respond to a command in time is deaf", "[device][own]") {
     ThreadsHarness h;
     h.buses[0].hangs = true;
     h.buses[0].heeds_cancel = false;
@@ -77,23 +77,23 @@ TEST_CASE("a thread that does not come to a command in time is deaf, the others 
     CHECK(h.threads.run_command(good, DeviceCommand::reset, long_time));
 }
 
-TEST_CASE("a device that fails again and again is left alone, and tried again", "[device][own][breaker]") {
+TEST_CASE("a device that fails repeatedly is not read for a while, and is then tried again", "[device][own][breaker]") {
     ThreadsHarness h;
-    h.buses[0].fails_with = "no answer";
+    h.buses[0].fails_with = "no response";
     DeviceOptions options = device_options("bus", 1ms);
     options.breaker = {.failures = 3, .wait = 50ms, .wait_max = 50ms};
     const DeviceId device = h.sampler.add(std::move(options), std::make_unique<WaitingDriver>(h.buses[0]));
     h.threads.start();
     REQUIRE(eventually([&] { return h.status(device).breaker == BreakerState::open; }));
     CHECK(h.status(device).state == DeviceState::error);
-    CHECK(h.status(device).last_error == "no answer");
-    CHECK(eventually([&] { return h.status(device).reads_skipped > 10 && h.status(device).failures_in_row > 3; }));
+    CHECK(h.status(device).last_error == "no response");
+    CHECK(eventually([&] { return h.status(device).reads_skipped > 10 && h.status(device).consecutive_failures > 3; }));
     h.buses[0].fails_with = nullptr;
     CHECK(eventually([&] { return h.status(device).breaker == BreakerState::closed; }));
     CHECK(h.status(device).state == DeviceState::measuring);
 }
 
-TEST_CASE("a device that streams is read again at once, and at its interval while it fails", "[device][own]") {
+TEST_CASE("a streaming device is read again immediately, and at its interval while it fails", "[device][own]") {
     ThreadsHarness h;
     h.buses[0].streams = true;
     const DeviceId device = h.add(h.buses[0], "bus", 1h);
@@ -107,7 +107,7 @@ TEST_CASE("a device that streams is read again at once, and at its interval whil
     CHECK(eventually([&] { return h.buses[0].reads > reads; }));
 }
 
-TEST_CASE("another driver takes over with the next number when the one before has let go", "[device][own][change]") {
+TEST_CASE("another driver continues the numbers after the previous one has ended", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0]);
     h.threads.start();
@@ -127,7 +127,7 @@ TEST_CASE("another driver takes over with the next number when the one before ha
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("a device that hangs can be removed, and come back", "[device][own][change]") {
+TEST_CASE("a hanging device can be removed and added again", "[device][own][change]") {
     ThreadsHarness h;
     h.buses[0].hangs = true;
     h.buses[0].heeds_cancel = false;
@@ -146,8 +146,7 @@ TEST_CASE("a device that hangs can be removed, and come back", "[device][own][ch
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("no other thread takes a command for a device that is going while it is still read",
-          "[device][own][change]") {
+TEST_CASE("no other thread executes a command for a device whose removal is pending", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0]);
     h.buses[0].heeds_cancel = false;
@@ -159,7 +158,7 @@ TEST_CASE("no other thread takes a command for a device that is going while it i
     CHECK(h.buses[0].resets_within_read == 0);
 }
 
-TEST_CASE("a device that was replaced, and removed before the driver before has let go, does not come back",
+TEST_CASE("a device that was replaced and removed before its old driver has ended does not return",
           "[device][own][change]") {
     ThreadsHarness h;
     h.add(h.buses[0]);
@@ -176,7 +175,7 @@ TEST_CASE("a device that was replaced, and removed before the driver before has 
     CHECK(h.sampler.devices().empty());
 }
 
-TEST_CASE("a device gets a thread of its own by a change, and keeps it", "[device][own][change]") {
+TEST_CASE("a device gets its own thread by a change, and keeps it", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));
     h.threads.start();
@@ -195,7 +194,7 @@ TEST_CASE("a device gets a thread of its own by a change, and keeps it", "[devic
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("a device that gets a thread of its own is read when its samples of before have left the queue",
+TEST_CASE("a device that gets its own thread is read after its earlier samples have left the queue",
           "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));
@@ -209,8 +208,7 @@ TEST_CASE("a device that gets a thread of its own is read when its samples of be
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("a device that was removed comes back on a thread of its own after its samples of before",
-          "[device][own][change]") {
+TEST_CASE("a removed device returns on its own thread after its earlier samples", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.sampler.add(device_options("bus", 1ms), std::make_unique<ScriptedDriver>(h.scripts[0]));
     h.threads.start();
@@ -223,7 +221,7 @@ TEST_CASE("a device that was removed comes back on a thread of its own after its
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("another interval takes effect on a thread that sleeps", "[device][own][change]") {
+TEST_CASE("a new interval takes effect on a sleeping thread", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0], "bus", 1h);
     h.threads.start();
@@ -235,7 +233,7 @@ TEST_CASE("another interval takes effect on a thread that sleeps", "[device][own
     CHECK(h.status(device).interval == 1ms);
 }
 
-TEST_CASE("a change that tg-sample does not come to in time leaves devices with threads as they are",
+TEST_CASE("a change that tg-sample does not apply in time leaves devices with threads unchanged",
           "[device][own][change]") {
     ThreadsHarness h;
     std::atomic<bool> is_busy{false};
@@ -258,12 +256,12 @@ TEST_CASE("a change that tg-sample does not come to in time leaves devices with 
     CHECK(h.buses[1].drivers == 0);
 }
 
-TEST_CASE("a device that goes leaves no descriptor", "[device][own][change]") {
+TEST_CASE("a removed device leaves no descriptor", "[device][own][change]") {
     ThreadsHarness h;
     const DeviceId device = h.add(h.buses[0]);
     h.threads.start();
     REQUIRE(h.is_read(h.buses[0], 1));
-    REQUIRE(h.set(h.buses[1]));  // another driver, with a signal of its own
+    REQUIRE(h.set(h.buses[1]));  // another driver with its own signal
     REQUIRE(h.is_read(h.buses[1], 1));
     REQUIRE(h.remove());
     h.threads.stop();
@@ -272,7 +270,7 @@ TEST_CASE("a device that goes leaves no descriptor", "[device][own][change]") {
     CHECK(h.sampler.cancel_of(device) == nullptr);
 }
 
-TEST_CASE("threads that were stopped can be started again, and go on with the next number", "[device][own]") {
+TEST_CASE("threads that were stopped can be started again, and continue the numbers", "[device][own]") {
     ThreadsHarness h;
     h.add(h.buses[0]);
     h.threads.start();
@@ -285,7 +283,7 @@ TEST_CASE("threads that were stopped can be started again, and go on with the ne
     CHECK(h.numbers_are_whole());
 }
 
-TEST_CASE("a device that can wait for room in the queue loses nothing", "[device][own]") {
+TEST_CASE("a device that can wait for queue capacity loses nothing", "[device][own]") {
     ThreadsHarness h;
     h.queue.resize(3);  // less than a batch
     h.buses[0].streams = true;
@@ -307,7 +305,7 @@ TEST_CASE("a device that can wait for room in the queue loses nothing", "[device
     CHECK(h.threads.run_command(device, DeviceCommand::stop, long_time));
 }
 
-TEST_CASE("the books balance while many devices with threads of their own fill one queue", "[device][own][books]") {
+TEST_CASE("the ledger balances while many devices with their own threads fill one queue", "[device][own][ledger]") {
     ThreadsHarness h;
     for (std::size_t i = 0; i < h.buses.size(); ++i) {
         h.buses[i].streams = true;
@@ -318,16 +316,16 @@ TEST_CASE("the books balance while many devices with threads of their own fill o
     h.threads.start();
     bool balanced = true;
     CHECK(eventually([&] {
-        for (const Books& books : h.ledger.cut()) {
-            balanced = balanced && books.balanced() && books.queued <= books.sampled;
+        for (const LedgerCounts& counts : h.ledger.cut()) {
+            balanced = balanced && counts.balanced() && counts.queued <= counts.sampled;
         }
         return h.status(shared).reads >= 100 && h.buses[0].reads >= 20 && h.buses[2].reads >= 20;
     }));
     h.threads.stop();
     CHECK(balanced);
     std::uint64_t queued = 0;
-    for (const Books& books : h.ledger.cut()) {
-        queued += books.queued;
+    for (const LedgerCounts& counts : h.ledger.cut()) {
+        queued += counts.queued;
     }
     CHECK(queued == h.queue.size());
 }

@@ -53,7 +53,7 @@ void PeerThread::serve_line(int descriptor, Serve serve) {
         while (!stop_.is_set()) {
             serve_until_end(descriptor, serve);
             pollfd stopped{stop_.descriptor(), POLLIN, 0};
-            ::poll(&stopped, 1, 1);  // nobody has the near end open
+            ::poll(&stopped, 1, 1);  // the near end is not open
         }
     });
 }

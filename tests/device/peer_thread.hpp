@@ -8,8 +8,8 @@
 
 namespace telegate::test {
 
-/// A socket of this machine, on a port that was free. With a backlog it listens, and takes connections that nobody
-/// accepts; without, it refuses them.
+/// A local socket on a port that was free. With a backlog it listens, and connections stay unaccepted. Without a
+/// backlog, it refuses connections.
 class Listener {
   public:
     explicit Listener(int backlog = 8);
@@ -26,11 +26,11 @@ class Listener {
     int port_ = 0;
 };
 
-/// Runs one end of a conversation until it is destroyed.
-/// Threads: its own calls `serve` while there is something to read; the rest on the test's.
+/// Serves one end of a conversation until it is destroyed. Threads: its own thread calls `serve` while there is
+/// something to read; the rest is for the thread of the test.
 class PeerThread {
   public:
-    /// Returns whether the connection stays.
+    /// Returns whether the connection stays open.
     using Serve = std::function<bool(int descriptor)>;
 
     PeerThread() = default;
@@ -38,9 +38,9 @@ class PeerThread {
     PeerThread(const PeerThread&) = delete;
     PeerThread& operator=(const PeerThread&) = delete;
 
-    /// One connection after another. `begin` is told each new one.
+    /// Serves one connection after another. Calls `begin` for each new one.
     void accept_on(int listener, Serve begin, Serve serve);
-    /// A line, whose near end may be open or not.
+    /// Serves a serial line whose near end may or may not be open.
     void serve_line(int descriptor, Serve serve);
     void stop();
 

@@ -15,15 +15,15 @@
 
 namespace telegate::test {
 
-/// A device at the other end of a tty. The tty is there as long as it is.
+/// The device end of a tty. The tty exists as long as the object.
 class Pty {
   public:
-    /// `flags`: those of its own descriptor, 0 for one that blocks.
+    /// `flags` are those of the object's own descriptor; 0: blocking.
     explicit Pty(int flags = O_NONBLOCK) : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | flags)) {
         std::array<char, 64> name{};
         if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0 ||
             ::ptsname_r(master_, name.data(), name.size()) != 0) {
-            throw std::runtime_error("no pseudo terminal");
+            throw std::runtime_error("cannot open a pseudo terminal");
         }
         path_ = name.data();
     }
@@ -31,17 +31,17 @@ class Pty {
     Pty(const Pty&) = delete;
     Pty& operator=(const Pty&) = delete;
 
-    /// All of it reaches the reader's side as soon as that has been set to raw bytes.
+    /// All of it reaches the reader's side once the tty is set to raw mode.
     void say(std::string_view bytes) const {
         while (!bytes.empty()) {
             const ssize_t written = ::write(master_, bytes.data(), bytes.size());
             if (written < 0) {
-                throw std::runtime_error("the terminal takes no more");
+                throw std::runtime_error("cannot write to the terminal");
             }
             bytes.remove_prefix(static_cast<std::size_t>(written));
         }
     }
-    /// The mode of both sides.
+    /// The terminal mode of both sides.
     [[nodiscard]] termios mode() const {
         termios mode{};
         if (::tcgetattr(master_, &mode) != 0) {
@@ -52,7 +52,7 @@ class Pty {
     [[nodiscard]] int master() const noexcept { return master_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// Makes `link` lead to it, as udev does in /dev/serial/by-id.
+    /// Creates `link` as a symbolic link to the tty, as udev does in /dev/serial/by-id.
     void link_from(const std::string& link) const {
         std::filesystem::remove(link);
         std::filesystem::create_symlink(path_, link);

@@ -15,8 +15,10 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a real-time thread that makes room in a full queue lets an ordinary one of its processor end its turn",
-          "[device][schedule]") {
+TEST_CASE(
+    "a real-time thread that frees capacity in a full queue lets an ordinary thread on its "
+    "processor finish its push",
+    "[device][schedule]") {
     SystemClock clock;
     Script script;
     script.on_read = [](SampleBatch& batch) {

@@ -27,7 +27,7 @@ struct RefusingDevice {
 
 }  // namespace
 
-TEST_CASE("what a device sends and is refused shows in its status, with the reason and the time", "[device][sampler]") {
+TEST_CASE("refused input of a device is in its status, with reason and time", "[device][sampler]") {
     RefusingDevice d;
     const DeviceId id = d.h.add(d.script, device_options("d"));
     d.h.step();
@@ -47,8 +47,10 @@ TEST_CASE("what a device sends and is refused shows in its status, with the reas
     CHECK(d.h.sampler.status(id).refused == 2);
 }
 
-TEST_CASE("each refusal is reported with its device, and a handler that fails costs nothing else",
-          "[device][sampler]") {
+TEST_CASE(
+    "each refusal is reported with its device, and an exception of the handler has no other "
+    "effect",
+    "[device][sampler]") {
     RefusingDevice d;
     std::vector<std::string> told;
     d.h.sampler.on_refused([&](const std::string& device, std::string_view words) {

@@ -21,7 +21,7 @@ struct BatchFixture {
 
     SampleBatch::Channel channel = batch.add_channel("temp", "Cel");
 
-    /// Adds one value in a tick of its own and returns the sample made of it.
+    /// Adds one value in its own tick and returns the sample.
     template <class Value>
     TelemetrySample sample_of(Value value, Quality quality = Quality::good) {
         batch.begin(1, 1);
@@ -33,7 +33,8 @@ struct BatchFixture {
 
 }  // namespace
 
-TEST_CASE("a sample carries its tick's times, its channel and the next number of that channel", "[device][batch]") {
+TEST_CASE("a sample carries the times of its tick, its channel and the next number of that channel",
+          "[device][batch]") {
     BatchFixture f;
     const auto other = f.batch.add_channel("pressure", "bar");
     f.batch.begin(1'700'000'000'000'000'000, 42);
@@ -61,7 +62,7 @@ TEST_CASE("a channel belongs to its device and keeps its unit", "[device][batch]
     CHECK(f.batch.device() == "boiler");
 }
 
-TEST_CASE("each type of value arrives as that type", "[device][batch]") {
+TEST_CASE("each value type is kept", "[device][batch]") {
     BatchFixture f;
     const TelemetrySample real = f.sample_of(2.5);
     CHECK(real.type == ValueType::real);
@@ -78,7 +79,7 @@ TEST_CASE("each type of value arrives as that type", "[device][batch]") {
     CHECK(text.flags == 0);
 }
 
-TEST_CASE("NaN and infinities have no value and are bad", "[device][batch]") {
+TEST_CASE("NaN and infinity have no value and are bad", "[device][batch]") {
     BatchFixture f;
     const double value = GENERATE(std::nan(""), std::numeric_limits<double>::infinity(), -HUGE_VAL);
     const TelemetrySample sample = f.sample_of(value, Quality::uncertain);
@@ -87,15 +88,15 @@ TEST_CASE("NaN and infinities have no value and are bad", "[device][batch]") {
     CHECK(sample.seq == 1);
 }
 
-TEST_CASE("text that is too long is cut between characters and flagged", "[device][batch]") {
+TEST_CASE("text that is too long is truncated at a character boundary and flagged", "[device][batch]") {
     BatchFixture f;
     const std::string most(31, 'x');
     const auto [text, kept] = GENERATE_COPY(table<std::string, std::string>({
         {most + "y", most + "y"},                                             // just fits
         {most + "yz", most + "y"},                                            // one byte too many
-        {most + "\xC3\xA9", most},                                            // two bytes would be cut in two
+        {most + "\xC3\xA9", most},                                            // two bytes, which are not split
         {most.substr(2) + "\xF0\x9F\x98\x80", most.substr(2)},                // four bytes
-        {std::string(40, '\x80'), std::string(29, '\x80')},                   // not UTF-8: cut somewhere, but cut
+        {std::string(40, '\x80'), std::string(29, '\x80')},                   // not UTF-8: truncated anywhere
         {most.substr(2) + "\xE2\x82\xAC!", most.substr(2) + "\xE2\x82\xAC"},  // ends with a whole character
     }));
     CAPTURE(text);
@@ -104,7 +105,7 @@ TEST_CASE("text that is too long is cut between characters and flagged", "[devic
     CHECK(sample.flags == (kept == text ? 0 : sample_flag::text_truncated));
 }
 
-TEST_CASE("an absent value is bad, has no type and takes a number", "[device][batch]") {
+TEST_CASE("an absent value is bad, has no type and uses a number", "[device][batch]") {
     BatchFixture f;
     f.batch.begin(1, 1);
     f.batch.add_absent(f.channel);
@@ -115,7 +116,7 @@ TEST_CASE("an absent value is bad, has no type and takes a number", "[device][ba
     CHECK(f.samples[1].seq == 2);
 }
 
-TEST_CASE("only channels without a sample in this tick are made absent", "[device][batch]") {
+TEST_CASE("only channels without a sample in this tick become absent", "[device][batch]") {
     BatchFixture f;
     const auto other = f.batch.add_channel("pressure", "bar");
     f.batch.begin(1, 1);
@@ -131,7 +132,7 @@ TEST_CASE("only channels without a sample in this tick are made absent", "[devic
     CHECK(f.samples[3].time_mono_ns == 2);
 }
 
-TEST_CASE("a full batch is handed on and filling goes on", "[device][batch]") {
+TEST_CASE("a full batch is handed over and filling continues", "[device][batch]") {
     BatchFixture f;
     f.batch.begin(1, 1);
     for (std::size_t count = 0; count < 2 * SampleBatch::samples_max + 1; ++count) {
@@ -143,13 +144,13 @@ TEST_CASE("a full batch is handed on and filling goes on", "[device][batch]") {
     CHECK(f.samples.back().seq == 2 * SampleBatch::samples_max + 1);
 }
 
-TEST_CASE("a channel that is declared again is the same channel", "[device][batch]") {
+TEST_CASE("declaring a channel again returns the same channel", "[device][batch]") {
     BatchFixture f;
     CHECK(f.batch.add_channel("temp", "K") == f.channel);
     CHECK(f.batch.channels() == 1);
 }
 
-TEST_CASE("a channel's name is made a topic part", "[device][batch]") {
+TEST_CASE("a channel's name is converted to a topic part", "[device][batch]") {
     BatchFixture f;
     f.batch.add_channel("Core 0/Load", "%");
     CHECK(f.table.at(ChannelId{1}).topic == "boiler/core_0_load");

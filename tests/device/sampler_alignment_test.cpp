@@ -18,7 +18,7 @@ DeviceOptions aligned(Duration offset = 0ms) {
     return options;
 }
 
-/// Steps at each deadline, until so many readings more have been made.
+/// Steps at each deadline until so many more readings have been made.
 void run(SamplerHarness& h, const Script& script, std::size_t readings) {
     const std::size_t end = script.reads.size() + readings;
     while (script.reads.size() < end) {
@@ -33,7 +33,7 @@ std::int64_t past_multiple(const TelemetrySample& sample, Duration offset = 0ms)
 
 }  // namespace
 
-TEST_CASE("an aligned device is read on whole multiples of its interval by the wall clock", "[device][alignment]") {
+TEST_CASE("an aligned device is read at whole multiples of its interval on the wall clock", "[device][alignment]") {
     const Duration offset = GENERATE(0ms, 30ms);
     SamplerHarness h;
     Script script;
@@ -45,8 +45,7 @@ TEST_CASE("an aligned device is read on whole multiples of its interval by the w
     }
 }
 
-TEST_CASE("after a step of the wall clock there is neither a burst nor a hole, and lateness is none",
-          "[device][alignment]") {
+TEST_CASE("a step of the wall clock causes neither a burst nor a gap nor lateness", "[device][alignment]") {
     const std::int64_t step_ms = GENERATE(-3'600'040, -70, -30, 20, 55, 90, 86'400'013);
     SamplerHarness h;
     Script script;
@@ -65,7 +64,7 @@ TEST_CASE("after a step of the wall clock there is neither a burst nor a hole, a
     CHECK(h.sampler.status(device).ticks_missed == 0);
 }
 
-TEST_CASE("devices of one interval that are spread are read apart", "[device][alignment]") {
+TEST_CASE("spread devices with the same interval are read at different times", "[device][alignment]") {
     SamplerHarness h;
     std::array<Script, 3> scripts;
     for (std::size_t i = 0; i < scripts.size(); ++i) {

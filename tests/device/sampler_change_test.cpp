@@ -30,7 +30,7 @@ struct ChangeHarness : SamplerHarness {
         const auto prepared = sampler.prepare(std::move(change));
         sampler.apply(*prepared);
     }
-    /// The numbers of what a channel has given since the last call.
+    /// Returns the sequence numbers of a channel since the last call.
     std::vector<std::uint64_t> seqs(std::string_view topic) {
         std::vector<std::uint64_t> result;
         for (const TelemetrySample& sample : drain()) {
@@ -63,7 +63,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a device that is added is read from the next step on", "[device][change]") {
+TEST_CASE("an added device is read from the next step on", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     Script pump;
@@ -74,10 +74,10 @@ TEST_CASE("a device that is added is read from the next step on", "[device][chan
     h.step();
     CHECK(pump.reads == std::vector{h.clock.mono_now()});
     CHECK(h.names() == Texts{"boiler", "pump"});
-    CHECK(h.books(h.sampler.find("pump").value()).sampled == 1);
+    CHECK(h.counts(h.sampler.find("pump").value()).sampled == 1);
 }
 
-TEST_CASE("a change of other devices leaves deadlines, state and numbers alone", "[device][change]") {
+TEST_CASE("a change of other devices does not affect deadlines, state and numbers", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     Script pump;
@@ -97,9 +97,9 @@ TEST_CASE("a change of other devices leaves deadlines, state and numbers alone",
     CHECK(boiler.resets == 0);
 }
 
-TEST_CASE("another interval keeps driver, state and numbers, and begins a grid now", "[device][change]") {
+TEST_CASE("another interval keeps driver, state and numbers, and starts a new grid", "[device][change]") {
     ChangeHarness h;
-    Script boiler{.fails_with = "no answer"};
+    Script boiler{.fails_with = "no response"};
     const DeviceId device = h.add(boiler, device_options("boiler", 10s));
     h.step();
     h.clock.advance(1'234'567ns);
@@ -113,7 +113,7 @@ TEST_CASE("another interval keeps driver, state and numbers, and begins a grid n
     CHECK(h.sampler.status(device).ticks_missed == 0);
 }
 
-TEST_CASE("another driver goes on with the numbers of the channels that it has", "[device][change]") {
+TEST_CASE("another driver continues the numbers of existing channels", "[device][change]") {
     ChangeHarness h;
     Script before{.channels = {"a", "b"}};
     Script after{.channels = {"c", "b"}};
@@ -130,10 +130,10 @@ TEST_CASE("another driver goes on with the numbers of the channels that it has",
     CHECK(samples[1].seq == 3);
     CHECK(h.sampler.find("boiler") == device);
     CHECK(h.sampler.status(device).channels == 2);
-    CHECK(h.books(device).sampled == 6);
+    CHECK(h.counts(device).sampled == 6);
 }
 
-TEST_CASE("a channel that was gone for a while goes on where it was", "[device][change]") {
+TEST_CASE("a channel that was missing for a while continues its numbers", "[device][change]") {
     ChangeHarness h;
     Script with{.channels = {"a", "b"}};
     Script without{.channels = {"b"}};
@@ -147,7 +147,7 @@ TEST_CASE("a channel that was gone for a while goes on where it was", "[device][
     CHECK(h.seqs("boiler/a") == Seqs{2});
 }
 
-TEST_CASE("a channel that appears only in a later reading goes on where it was too", "[device][change]") {
+TEST_CASE("a channel that is declared by a later reading continues its numbers", "[device][change]") {
     ChangeHarness h;
     Script before{.channels = {"a", "plugged"}};
     Script after;
@@ -165,7 +165,7 @@ TEST_CASE("a channel that appears only in a later reading goes on where it was t
     CHECK(h.current() == Texts{"boiler/a", "boiler/plugged"});
 }
 
-TEST_CASE("a device that is removed gives nothing and is in no list, but its books stay", "[device][change]") {
+TEST_CASE("a removed device gives no samples and is in no list, but its ledger stays", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     Script pump;
@@ -180,10 +180,10 @@ TEST_CASE("a device that is removed gives nothing and is in no list, but its boo
     CHECK(h.current() == Texts{"pump/a"});
     CHECK_FALSE(h.sampler.find("boiler"));
     CHECK(h.sampler.names() == 2);
-    CHECK(h.books(device).sampled == 1);
+    CHECK(h.counts(device).sampled == 1);
 }
 
-TEST_CASE("a device whose channels there is no room for is refused by name", "[device][change]") {
+TEST_CASE("a device whose channels exceed the channel limit is refused by name", "[device][change]") {
     ChangeHarness h;
     for (std::size_t i = 0; h.channels.size() < ChannelTable::channels_max; ++i) {
         h.channels.add(DeviceId{0}, "old", std::to_string(i), "");
@@ -191,11 +191,12 @@ TEST_CASE("a device whose channels there is no room for is refused by name", "[d
     Script boiler;
     CHECK_THROWS_WITH(
         h.set(boiler, device_options("boiler", 10ms)),
-        Catch::Contains("device \"boiler\" has 1 channels too many: since the start there have been 65536"));
+        Catch::Contains(
+            "device \"boiler\" exceeds the channel limit by 1: all devices together can declare at most 65536"));
     CHECK(h.names().empty());
 }
 
-TEST_CASE("the state of a device is its own when one before it has gone", "[device][change]") {
+TEST_CASE("a device does not inherit the state of a removed one", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     Script pump;
@@ -210,7 +211,7 @@ TEST_CASE("the state of a device is its own when one before it has gone", "[devi
     CHECK(h.sampler.state(running) == DeviceState::measuring);
 }
 
-TEST_CASE("a device that comes back has its id, numbers, counts and books", "[device][change]") {
+TEST_CASE("a device that is added again keeps its id, numbers, counts and ledger", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     const DeviceId device = h.add(boiler, device_options("boiler", 10ms));
@@ -224,11 +225,11 @@ TEST_CASE("a device that comes back has its id, numbers, counts and books", "[de
     CHECK(h.seqs("boiler/a") == Seqs{3});
     CHECK(h.sampler.find("boiler") == device);
     CHECK(h.sampler.status(device).reads == 3);
-    CHECK(h.books(device).sampled == 3);
+    CHECK(h.counts(device).sampled == 3);
     CHECK(h.current() == Texts{"boiler/a"});
 }
 
-TEST_CASE("a device that somebody has stopped stays stopped with another driver", "[device][change]") {
+TEST_CASE("a device that a command stopped stays stopped with another driver", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     const DeviceId device = h.add(boiler, device_options("boiler"));
@@ -237,9 +238,9 @@ TEST_CASE("a device that somebody has stopped stays stopped with another driver"
     CHECK(h.state(device) == DeviceState::idle);
 }
 
-TEST_CASE("another driver is a new chance for a device in state safe", "[device][change]") {
+TEST_CASE("another driver starts a device in state safe again", "[device][change]") {
     ChangeHarness h;
-    Script boiler{.fails_with = "no answer"};
+    Script boiler{.fails_with = "no response"};
     DeviceOptions options = device_options("boiler");
     options.errors_before_safe = 1;
     const DeviceId device = h.add(boiler, options);
@@ -251,7 +252,7 @@ TEST_CASE("another driver is a new chance for a device in state safe", "[device]
     CHECK(h.sampler.status(device).last_error.empty());
 }
 
-TEST_CASE("a command to a device that has just been removed does nothing", "[device][change]") {
+TEST_CASE("a command to a removed device has no effect", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     const DeviceId device = h.add(boiler, device_options("boiler"));
@@ -262,7 +263,7 @@ TEST_CASE("a command to a device that has just been removed does nothing", "[dev
     CHECK(boiler.reads.empty());
 }
 
-TEST_CASE("one name more than there is room for is refused, and one of before is not", "[device][change]") {
+TEST_CASE("a new name beyond the limit is refused, an old one is not", "[device][change]") {
     ChangeHarness h;
     Script script;
     for (const char* name : {"a", "b", "c", "d"}) {
@@ -274,7 +275,7 @@ TEST_CASE("one name more than there is room for is refused, and one of before is
     CHECK(h.names() == Texts{"b"});
 }
 
-TEST_CASE("a change that is not applied changes nothing", "[device][change]") {
+TEST_CASE("a change that is not applied has no effect", "[device][change]") {
     ChangeHarness h;
     Script boiler{.channels = {"a"}};
     Script other{.channels = {"b"}};

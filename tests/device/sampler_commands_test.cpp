@@ -9,9 +9,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Brings a device to `wanted` the way it gets there in life.
+/// Brings a device to the state `wanted` with the usual steps.
 void bring_to(SamplerHarness& h, Script& script, DeviceId device, DeviceState wanted) {
-    script.fails_with = wanted == DeviceState::error || wanted == DeviceState::safe ? "no answer" : nullptr;
+    script.fails_with = wanted == DeviceState::error || wanted == DeviceState::safe ? "no response" : nullptr;
     h.step();
     if (wanted == DeviceState::safe) {
         h.step_after(1s);
@@ -24,7 +24,7 @@ void bring_to(SamplerHarness& h, Script& script, DeviceId device, DeviceState wa
 
 }  // namespace
 
-TEST_CASE("what each command does in each state, once or twice", "[device][sampler]") {
+TEST_CASE("every command in every state has its documented effect, and repeating it has none", "[device][sampler]") {
     using S = DeviceState;
     using C = DeviceCommand;
     const auto [before, command, after, possible] = GENERATE(table<S, C, S, bool>({
@@ -56,9 +56,9 @@ TEST_CASE("what each command does in each state, once or twice", "[device][sampl
     }
 }
 
-TEST_CASE("reset resets the driver and forgets the errors", "[device][sampler]") {
+TEST_CASE("reset resets the driver and clears the errors", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     DeviceOptions options = device_options("boiler");
     options.errors_before_safe = 3;
     const DeviceId device = h.add(script, options);
@@ -74,9 +74,9 @@ TEST_CASE("reset resets the driver and forgets the errors", "[device][sampler]")
     CHECK(h.state(device) == DeviceState::safe);
 }
 
-TEST_CASE("start begins a new grid at once and forgets the errors before it", "[device][sampler]") {
+TEST_CASE("start begins a new grid immediately and clears earlier errors", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     const DeviceId device = h.add(script, device_options("boiler", 10ms));
     h.step();
     h.command(device, DeviceCommand::stop);
@@ -90,7 +90,7 @@ TEST_CASE("start begins a new grid at once and forgets the errors before it", "[
     CHECK(h.sampler.status(device).ticks_missed == 0);
 }
 
-TEST_CASE("start on a device that runs leaves its deadlines alone", "[device][sampler]") {
+TEST_CASE("start does not affect the deadlines of a running device", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     const DeviceId device = h.add(script, device_options("boiler", 10ms));
@@ -101,7 +101,7 @@ TEST_CASE("start on a device that runs leaves its deadlines alone", "[device][sa
     CHECK(script.reads.size() == 1);
 }
 
-TEST_CASE("a device that is not started gives nothing until it is", "[device][sampler]") {
+TEST_CASE("a device that is not started gives no samples until it is", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     DeviceOptions options = device_options("boiler");

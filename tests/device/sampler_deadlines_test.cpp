@@ -10,7 +10,7 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a late read does not shift the deadlines after it", "[device][sampler]") {
+TEST_CASE("a late read does not shift later deadlines", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     h.add(script, device_options("boiler", 10ms));
@@ -43,7 +43,7 @@ TEST_CASE("each deadline is exactly start + k * interval, however late the reads
     CHECK(h.sampler.status(DeviceId{0}).ticks_missed == 0);
 }
 
-TEST_CASE("deadlines stay on their grid when some are missed, and each is read or counted", "[device][sampler]") {
+TEST_CASE("missed deadlines do not shift the grid, and each deadline is read or counted", "[device][sampler]") {
     constexpr Duration interval = 333us;
     SamplerHarness h(10);
     Script script;
@@ -63,7 +63,7 @@ TEST_CASE("deadlines stay on their grid when some are missed, and each is read o
     CHECK((due - start) / interval == static_cast<std::int64_t>(status.reads + status.ticks_missed));
 }
 
-TEST_CASE("a stall of a second is one read and one count of missed ticks, then the grid goes on", "[device][sampler]") {
+TEST_CASE("a stall of a second is one read and a count of missed ticks, then the grid continues", "[device][sampler]") {
     const auto [interval, missed] =
         GENERATE(table<Duration, std::uint64_t>({{1ms, 999}, {100us, 9'999}, {333us, 3'002}, {1s, 0}}));
     CAPTURE(interval.count());

@@ -15,7 +15,7 @@ inline DeviceOptions device_options(std::string name, Duration interval = std::c
     return options;
 }
 
-/// A sampler with all that it works with. Time stands until the test moves it.
+/// A sampler with its environment. Time stands still until the test advances it.
 struct SamplerHarness {
     static constexpr std::size_t devices_max = 4;
 
@@ -32,7 +32,7 @@ struct SamplerHarness {
     }
     CommandResult command(DeviceId device, DeviceCommand command) { return sampler.command(device, command); }
     DeviceState state(DeviceId device) const { return sampler.status(device).state; }
-    Books books(DeviceId device) const { return ledger.cut().at(to_index(device)); }
+    LedgerCounts counts(DeviceId device) const { return ledger.cut().at(to_index(device)); }
 
     std::vector<TelemetrySample> drain() {
         std::vector<TelemetrySample> samples(queue.capacity());

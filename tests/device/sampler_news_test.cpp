@@ -18,7 +18,7 @@ namespace {
 class KeptNews {
   public:
     struct Item {
-        DeviceNews news;  // its texts are those beside it
+        DeviceNews news;  // the texts of `news` are in the members below
         std::string device;
         std::string why;
     };
@@ -51,14 +51,14 @@ using Transitions = std::vector<DeviceTransition>;
 
 }  // namespace
 
-TEST_CASE("an outage is reported once when it begins and once when it ends, with what it cost", "[device][news]") {
+TEST_CASE("an outage is reported once at its beginning and once at its end, with its cost", "[device][news]") {
     SamplerHarness h;
     Script script{.channels = {"a", "b"}, .answers = 0};
     (void)h.add(script, device_options("plc"));
     const KeptNews kept(h.sampler);
     script.answers = 2;
     h.step();
-    script.fails_with = "no answer";
+    script.fails_with = "no response";
     script.answers = 0;
     for (int i = 0; i < 3; ++i) {
         h.step_after(1s);
@@ -69,15 +69,15 @@ TEST_CASE("an outage is reported once when it begins and once when it ends, with
     h.step_after(1s);
     REQUIRE(kept.transitions() == Transitions{DeviceTransition::failed, DeviceTransition::recovered});
     CHECK(kept.items()[0].device == "plc");
-    CHECK(kept.items()[0].why == "no answer");
+    CHECK(kept.items()[0].why == "no response");
     CHECK(kept.items()[1].news.outage == 3s);
     CHECK(kept.items()[1].news.reads_failed == 3);
     CHECK(kept.items()[1].news.samples_missed == 3 * 2);
 }
 
-TEST_CASE("a device that is never good again is reported as safe once", "[device][news]") {
+TEST_CASE("a device that never recovers is reported as safe once", "[device][news]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     DeviceOptions options = device_options("plc");
     options.errors_before_safe = 2;
     const DeviceId device = h.add(script, options);
@@ -89,7 +89,7 @@ TEST_CASE("a device that is never good again is reported as safe once", "[device
     CHECK(h.sampler.status(device).outages == 1);
 }
 
-TEST_CASE("commands are reported if they change something", "[device][news]") {
+TEST_CASE("commands are reported if they change the state", "[device][news]") {
     SamplerHarness h;
     Script script;
     const DeviceId device = h.add(script, device_options("plc"));
@@ -101,9 +101,9 @@ TEST_CASE("commands are reported if they change something", "[device][news]") {
     CHECK(kept.transitions() == Transitions{DeviceTransition::stopped, DeviceTransition::started});
 }
 
-TEST_CASE("changes of the devices are reported, and an outage ends with its driver", "[device][news]") {
+TEST_CASE("device changes are reported, and an outage ends with its driver", "[device][news]") {
     SamplerHarness h;
-    Script bad{.fails_with = "no answer"};
+    Script bad{.fails_with = "no response"};
     Script good;
     (void)h.add(bad, device_options("plc"));
     const KeptNews kept(h.sampler);
@@ -125,15 +125,15 @@ TEST_CASE("changes of the devices are reported, and an outage ends with its driv
                                             DeviceTransition::removed, DeviceTransition::added});
 }
 
-TEST_CASE("a breaker is reported when it opens first, and when it closes", "[device][news][breaker]") {
+TEST_CASE("a breaker is reported when it first opens, and when it closes", "[device][news][breaker]") {
     ThreadsHarness h;
-    h.buses[0].fails_with = "no answer";
+    h.buses[0].fails_with = "no response";
     DeviceOptions options = device_options("bus", 1ms);
     options.breaker = {.failures = 3, .wait = 2ms, .wait_max = 2ms};
     const DeviceId device = h.sampler.add(std::move(options), std::make_unique<WaitingDriver>(h.buses[0]));
     const KeptNews kept(h.sampler);
     h.threads.start();
-    REQUIRE(eventually([&] { return h.status(device).failures_in_row > 6; }));
+    REQUIRE(eventually([&] { return h.status(device).consecutive_failures > 6; }));
     h.buses[0].fails_with = nullptr;
     REQUIRE(eventually([&] { return h.status(device).state == DeviceState::measuring; }));
     h.threads.stop();
@@ -143,7 +143,7 @@ TEST_CASE("a breaker is reported when it opens first, and when it closes", "[dev
     CHECK(kept.items()[1].news.retry_after > 0ns);
 }
 
-TEST_CASE("a device shows since when it is in its state, and when it was good and bad last", "[device][news]") {
+TEST_CASE("a device reports since when it has been in its state, and when it was last good and bad", "[device][news]") {
     SamplerHarness h;
     Script script;
     const DeviceId device = h.add(script, device_options("plc"));
@@ -153,7 +153,7 @@ TEST_CASE("a device shows since when it is in its state, and when it was good an
     const std::int64_t good_ns = h.clock.utc_now_ns();
     CHECK(h.sampler.status(device).state_since_utc_ns == added_ns);
     CHECK(h.sampler.status(device).last_error_utc_ns == 0);
-    script.fails_with = "no answer";
+    script.fails_with = "no response";
     h.step_after(1s);
     const std::int64_t failed_ns = h.clock.utc_now_ns();
     h.step_after(1s);
@@ -165,23 +165,23 @@ TEST_CASE("a device shows since when it is in its state, and when it was good an
     CHECK(failed.outages == 1);
 }
 
-TEST_CASE("the last error of a device that has recovered is not current", "[device][news]") {
+TEST_CASE("the last error is not current after the device has recovered", "[device][news]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     const DeviceId device = h.add(script, device_options("plc"));
     h.step();
     CHECK(h.sampler.status(device).is_error_current);
     script.fails_with = nullptr;
-    script.partly_with = "unit 3: no answer";
+    script.partly_with = "unit 3: no response";
     h.step_after(1s);
     CHECK(h.sampler.status(device).is_error_current);
     script.partly_with = nullptr;
     h.step_after(1s);
-    CHECK(h.sampler.status(device).last_error == "unit 3: no answer");
+    CHECK(h.sampler.status(device).last_error == "unit 3: no response");
     CHECK_FALSE(h.sampler.status(device).is_error_current);
 }
 
-TEST_CASE("bad samples are counted per device, of failed reads and of single channels", "[device][news]") {
+TEST_CASE("bad samples are counted per device, from failed readings and from single channels", "[device][news]") {
     SamplerHarness h;
     Script script{.channels = {"a", "b", "c"}};
     const DeviceId device = h.add(script, device_options("plc"));
@@ -197,12 +197,12 @@ TEST_CASE("bad samples are counted per device, of failed reads and of single cha
     script.on_read = [](SampleBatch&) {
     };
     script.answers = 1;
-    script.fails_with = "no answer";
+    script.fails_with = "no response";
     h.step_after(1s);
     CHECK(h.sampler.status(device).samples_bad == 5);
 }
 
-TEST_CASE("a device that streams was good last when it gave something", "[device][news]") {
+TEST_CASE("a streaming device was last good when it last gave samples", "[device][news]") {
     ThreadsHarness h;
     h.buses[0].streams = true;
     h.buses[0].samples = 0;

@@ -9,7 +9,7 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a device is read at its first step and from then on once per interval", "[device][sampler]") {
+TEST_CASE("a device is read at its first step and then once per interval", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     h.add(script, device_options("boiler", 10ms));
@@ -20,7 +20,7 @@ TEST_CASE("a device is read at its first step and from then on once per interval
     CHECK(script.reads == std::vector{start, start + 10ms});
 }
 
-TEST_CASE("nothing is missed before the first step, however late it comes", "[device][sampler]") {
+TEST_CASE("no ticks are missed before the first step, however late it is", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     h.add(script, device_options("boiler", 1ms));
@@ -59,7 +59,7 @@ TEST_CASE("lateness is the time from the deadline to the read", "[device][sample
     CHECK(status.lateness_p50 == 0ns);
 }
 
-TEST_CASE("a device that had to wait for another one shows that as lateness", "[device][sampler]") {
+TEST_CASE("a device that waited for another one has lateness", "[device][sampler]") {
     SamplerHarness h;
     Script first;
     Script second;
@@ -85,7 +85,7 @@ TEST_CASE("samples carry the time of their read", "[device][sampler]") {
     CHECK(samples[1].time_mono_ns == to_ns(h.clock.mono_now()));
 }
 
-TEST_CASE("a failed read gives one bad sample for each channel that has none", "[device][sampler]") {
+TEST_CASE("a failed reading gives one bad sample for each channel without a sample", "[device][sampler]") {
     SamplerHarness h;
     Script script{.channels = {"a", "b", "c"}, .fails_with = "read error", .answers = 1};
     h.add(script, device_options("boiler"));
@@ -96,29 +96,29 @@ TEST_CASE("a failed read gives one bad sample for each channel that has none", "
     CHECK(samples[1].quality == Quality::bad);
     CHECK(samples[1].type == ValueType::none);
     CHECK(samples[2].quality == Quality::bad);
-    CHECK(h.books(DeviceId{0}).sampled == 3);
+    CHECK(h.counts(DeviceId{0}).sampled == 3);
 }
 
-TEST_CASE("what goes wrong with a part of a read is told, and the device measures", "[device][sampler]") {
+TEST_CASE("an error of a part of a reading is reported, and the device measures", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.partly_with = "unit 3: no answer"};
+    Script script{.partly_with = "unit 3: no response"};
     const DeviceId device = h.add(script, device_options("boiler"));
     h.step();
     CHECK(h.state(device) == DeviceState::measuring);
-    CHECK(h.sampler.status(device).last_error == "unit 3: no answer");
+    CHECK(h.sampler.status(device).last_error == "unit 3: no response");
     CHECK(h.sampler.status(device).reads_failed == 0);
     script.partly_with = nullptr;
     h.step_after(1s);
-    CHECK(h.sampler.status(device).last_error == "unit 3: no answer");
+    CHECK(h.sampler.status(device).last_error == "unit 3: no response");
 }
 
-TEST_CASE("a failed read leads to state error and a good one back to measuring", "[device][sampler]") {
+TEST_CASE("a failed reading leads to state error and a good one back to measuring", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     const DeviceId device = h.add(script, device_options("boiler"));
     h.step();
     CHECK(h.state(device) == DeviceState::error);
-    CHECK(h.sampler.status(device).last_error == "no answer");
+    CHECK(h.sampler.status(device).last_error == "no response");
     script.fails_with = nullptr;
     h.step_after(1s);
     CHECK(h.state(device) == DeviceState::measuring);
@@ -126,9 +126,9 @@ TEST_CASE("a failed read leads to state error and a good one back to measuring",
     CHECK(h.sampler.status(device).reads_failed == 1);
 }
 
-TEST_CASE("errors in a row lead to state safe, in which a device is not read", "[device][sampler]") {
+TEST_CASE("consecutive errors lead to state safe, in which a device is not read", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     DeviceOptions options = device_options("boiler");
     options.errors_before_safe = 3;
     const DeviceId device = h.add(script, options);
@@ -142,23 +142,23 @@ TEST_CASE("errors in a row lead to state safe, in which a device is not read", "
     CHECK(h.drain().size() == 3);
 }
 
-TEST_CASE("a good read in between starts the count of errors anew", "[device][sampler]") {
+TEST_CASE("a good reading restarts the count of errors", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     DeviceOptions options = device_options("boiler");
     options.errors_before_safe = 2;
     const DeviceId device = h.add(script, options);
     for (int count = 0; count < 10; ++count) {
-        script.fails_with = count % 2 == 0 ? "no answer" : nullptr;
+        script.fails_with = count % 2 == 0 ? "no response" : nullptr;
         h.step_after(1s);
     }
     CHECK(h.sampler.status(device).reads_failed == 5);
     CHECK(h.state(device) == DeviceState::measuring);
 }
 
-TEST_CASE("with errors_before_safe 0 a device is retried for ever", "[device][sampler]") {
+TEST_CASE("with errors_before_safe = 0 a device is retried forever", "[device][sampler]") {
     SamplerHarness h;
-    Script script{.fails_with = "no answer"};
+    Script script{.fails_with = "no response"};
     DeviceOptions options = device_options("boiler");
     options.errors_before_safe = 0;
     const DeviceId device = h.add(script, options);
@@ -169,9 +169,9 @@ TEST_CASE("with errors_before_safe 0 a device is retried for ever", "[device][sa
     CHECK(script.reads.size() == 100);
 }
 
-TEST_CASE("a device that does not run leaves the others running", "[device][sampler]") {
+TEST_CASE("a device that is not running does not affect the others", "[device][sampler]") {
     SamplerHarness h;
-    Script broken{.fails_with = "no answer"};
+    Script broken{.fails_with = "no response"};
     Script healthy;
     DeviceOptions options = device_options("broken");
     options.errors_before_safe = 1;
@@ -196,7 +196,7 @@ TEST_CASE("devices are found by name and have ids in order", "[device][sampler]"
     CHECK(h.sampler.status(DeviceId{1}).interval == 250ms);
 }
 
-TEST_CASE("channels are known before the first read, and those that turn up later are counted", "[device][sampler]") {
+TEST_CASE("channels are known before the first read, and later ones are counted", "[device][sampler]") {
     SamplerHarness h;
     Script script{.channels = {"a", "b"}};
     const DeviceId device = h.add(script, device_options("boiler"));
@@ -233,29 +233,31 @@ TEST_CASE("a tick costs no allocation once the channels are known", "[device][sa
     CHECK(h.sampler.status(DeviceId{0}).reads_failed > 50);
 }
 
-TEST_CASE("a patient consumer is told of samples once a second, or when an eighth of the queue is full",
-          "[device][sampler]") {
+TEST_CASE(
+    "a consumer in low-power mode is woken once a second, or when an eighth of the queue is "
+    "full",
+    "[device][sampler]") {
     const bool is_full = GENERATE(false, true);
     SamplerHarness h(is_full ? 8 * 20 : 8 * 1'000);
     Script script;
     h.add(script, device_options("boiler", 10ms));
     const auto wake_ups_of = [&h](int steps) {
-        const auto before = h.waker.signalled();
+        const auto before = h.waker.signaled();
         for (int step = 0; step < steps; ++step) {
             h.step_after(10ms);
             h.waker.clear();
         }
-        return h.waker.signalled() - before;
+        return h.waker.signaled() - before;
     };
     CHECK(wake_ups_of(10) == 10);
     h.drain();
-    h.waker.be_patient();
+    h.waker.begin_low_power();
     const std::size_t samples = h.queue.size();
     CHECK(wake_ups_of(is_full ? 19 : 99) == 0);
     CHECK(h.queue.size() > samples);
     CHECK(wake_ups_of(1) == 1);
     h.drain();
     CHECK(wake_ups_of(1) == 0);
-    h.waker.be_prompt();
+    h.waker.end_low_power();
     CHECK(wake_ups_of(10) == 10);
 }

@@ -26,7 +26,7 @@ struct ThreadHarness {
         : queue(capacity, policy) {
         sampler.add(device_options("boiler", interval), std::make_unique<ScriptedDriver>(script));
     }
-    ~ThreadHarness() { queue.close(); }  // lets a blocked sampler go before the thread is joined
+    ~ThreadHarness() { queue.close(); }  // releases a blocked sampler before the thread is joined
 
     DeviceStatus status() const { return sampler.status(device); }
     bool is_read(std::uint64_t times) {
@@ -44,7 +44,7 @@ struct ThreadHarness {
     SamplingThreads thread{sampler, clock};
 };
 
-/// With policy block and room for one sample, the sampler waits in the queue at its second sample.
+/// With policy block and capacity for one sample, the sampler waits in the queue at its second sample.
 struct BlockedHarness : ThreadHarness {
     BlockedHarness() : ThreadHarness(1ms, 1, OverflowPolicy::block) {
         thread.start();
@@ -79,7 +79,7 @@ TEST_CASE("the thread has its name and the finest timer slack", "[device][thread
     CHECK(slack_ns == 1);
 }
 
-TEST_CASE("a command is answered at once, however far the next deadline is", "[device][thread]") {
+TEST_CASE("a command is executed immediately, however late the next deadline is", "[device][thread]") {
     ThreadHarness h(1h);
     h.thread.start();
     REQUIRE(h.is_read(1));
@@ -92,9 +92,9 @@ TEST_CASE("a command is answered at once, however far the next deadline is", "[d
     CHECK(h.is_read(2));
 }
 
-TEST_CASE("a command that is not possible is answered with the state", "[device][thread]") {
+TEST_CASE("a command that is not possible returns the state", "[device][thread]") {
     ThreadHarness h(1ms);
-    h.script.fails_with = "no answer";
+    h.script.fails_with = "no response";
     h.thread.start();
     REQUIRE(eventually([&] { return h.status().state == DeviceState::safe; }));
     const auto result = h.thread.run_command(h.device, DeviceCommand::start, long_time);
@@ -103,7 +103,7 @@ TEST_CASE("a command that is not possible is answered with the state", "[device]
     CHECK(result->state == DeviceState::safe);
 }
 
-TEST_CASE("a command has no answer before start and after stop", "[device][thread]") {
+TEST_CASE("a command returns nothing before start and after stop", "[device][thread]") {
     ThreadHarness h(1ms);
     CHECK_FALSE(h.thread.run_command(h.device, DeviceCommand::stop, long_time));
     h.thread.start();
@@ -112,7 +112,8 @@ TEST_CASE("a command has no answer before start and after stop", "[device][threa
     CHECK_FALSE(h.thread.run_command(h.device, DeviceCommand::start, long_time));
 }
 
-TEST_CASE("stop ends a long sleep, may be called twice, and the thread can be started again", "[device][thread]") {
+TEST_CASE("stop interrupts a long sleep, may be called twice, and the thread can be started again",
+          "[device][thread]") {
     ThreadHarness h(1h);
     h.thread.stop();
     h.thread.start();
@@ -123,7 +124,7 @@ TEST_CASE("stop ends a long sleep, may be called twice, and the thread can be st
     h.thread.stop();
 }
 
-TEST_CASE("a thread that was started again samples again", "[device][thread]") {
+TEST_CASE("a thread that was restarted takes samples again", "[device][thread]") {
     ThreadHarness h(1ms, 20);
     h.thread.start();
     h.thread.stop();
@@ -137,12 +138,12 @@ TEST_CASE("stop works while the sampler waits in a full queue that is then close
     BlockedHarness h;
     h.queue.close();
     h.thread.stop();
-    const Books books = h.ledger.cut()[0];
-    CHECK(books.queued == 1);
-    CHECK(books.sampled == books.queued + books.dropped_total());
+    const LedgerCounts counts = h.ledger.cut()[0];
+    CHECK(counts.queued == 1);
+    CHECK(counts.sampled == counts.queued + counts.dropped_total());
 }
 
-TEST_CASE("a command that was given up does not take effect later", "[device][thread]") {
+TEST_CASE("a command that timed out does not take effect later", "[device][thread]") {
     BlockedHarness h;
     CHECK_FALSE(h.thread.is_deaf(h.device));
     CHECK_FALSE(h.thread.run_command(h.device, DeviceCommand::stop, 1ms));
@@ -153,7 +154,7 @@ TEST_CASE("a command that was given up does not take effect later", "[device][th
     CHECK(result->state == DeviceState::measuring);
 }
 
-TEST_CASE("at most commands_max commands wait; one more is refused at once", "[device][thread]") {
+TEST_CASE("at most commands_max commands wait; a further one fails immediately", "[device][thread]") {
     BlockedHarness h;
     std::atomic<std::size_t> answered{0};
     std::atomic<std::size_t> refused{0};
@@ -174,7 +175,7 @@ TEST_CASE("at most commands_max commands wait; one more is refused at once", "[d
     CHECK(refused == 1);
 }
 
-TEST_CASE("when the thread stops, nobody waits for an answer that will not come", "[device][thread]") {
+TEST_CASE("when the thread stops, pending commands return", "[device][thread]") {
     ThreadHarness h(1h);
     h.thread.start();
     std::atomic<int> calls{0};
@@ -197,7 +198,7 @@ TEST_CASE("when the thread stops, nobody waits for an answer that will not come"
 
 namespace {
 
-/// Takes what the sampler gives, as the pump does, until `stop` is set and the queue is empty.
+/// Takes samples like the pump, until `stop` is set and the queue is empty.
 void consume(ThreadHarness& h, const std::atomic<bool>& stop) {
     std::array<TelemetrySample, 64> samples;
     for (;;) {
@@ -217,7 +218,7 @@ void consume(ThreadHarness& h, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-TEST_CASE("the books balance while sampling, taking, commands and status run side by side", "[device][thread]") {
+TEST_CASE("the ledger balances while sampling, taking, commands and status run concurrently", "[device][thread]") {
     ThreadHarness h(1ms, 20);
     SimulatedDriverOptions options;
     options.error_probability = 0.05;
@@ -225,7 +226,7 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
     const DeviceId simulated =
         h.sampler.add(device_options("simulated", 1ms), make_simulated_driver(std::move(options)));
     std::atomic<bool> stop{false};
-    std::atomic<bool> sampled_all{false};  // the consumer goes on until there is nothing more to come
+    std::atomic<bool> sampled_all{false};  // the consumer runs until no more samples come
     std::atomic<bool> balanced{true};
     h.thread.start();
     std::thread consumer([&] { consume(h, sampled_all); });
@@ -237,8 +238,8 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
         }
     });
     CHECK(eventually([&] {
-        for (const Books& books : h.ledger.cut()) {
-            balanced = balanced && books.balanced() && books.queued <= books.sampled;
+        for (const LedgerCounts& counts : h.ledger.cut()) {
+            balanced = balanced && counts.balanced() && counts.queued <= counts.sampled;
         }
         return h.status().reads >= 200 && h.sampler.status(simulated).reads >= 200;
     }));
@@ -248,13 +249,13 @@ TEST_CASE("the books balance while sampling, taking, commands and status run sid
     sampled_all = true;
     consumer.join();
     CHECK(balanced);
-    for (const Books& books : h.ledger.cut()) {
-        CHECK(books.queued == 0);
-        CHECK(books.sampled == books.published + books.dropped_total());
+    for (const LedgerCounts& counts : h.ledger.cut()) {
+        CHECK(counts.queued == 0);
+        CHECK(counts.sampled == counts.published + counts.dropped_total());
     }
 }
 
-TEST_CASE("a thread that keeps its deadlines, or has none, is not overdue", "[device][thread]") {
+TEST_CASE("a thread that meets its deadlines, or has none, is not overdue", "[device][thread]") {
     ThreadHarness h(1h);
     CHECK(h.thread.overdue(h.clock.mono_now()) == 0s);
     h.thread.start();
@@ -266,7 +267,7 @@ TEST_CASE("a thread that keeps its deadlines, or has none, is not overdue", "[de
     CHECK(h.thread.overdue(h.clock.mono_now() + 24h) == 0s);
 }
 
-TEST_CASE("a thread that a driver holds is the longer overdue the longer it is held", "[device][thread]") {
+TEST_CASE("a thread that a driver blocks is overdue for as long as it is blocked", "[device][thread]") {
     ThreadHarness h(1h);
     std::atomic<bool> held{true};
     h.script.on_read = [&](SampleBatch&) {
@@ -279,7 +280,7 @@ TEST_CASE("a thread that a driver holds is the longer overdue the longer it is h
     CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now()) == 0s; }));
 }
 
-TEST_CASE("a sampler that waits for room says so", "[device][thread]") {
+TEST_CASE("a sampler that waits for queue capacity reports it", "[device][thread]") {
     BlockedHarness h;
     CHECK(eventually([&] { return h.sampler.waits_for_room(); }));
     CHECK(eventually([&] { return h.thread.overdue(h.clock.mono_now()) > 20ms; }));
@@ -287,7 +288,7 @@ TEST_CASE("a sampler that waits for room says so", "[device][thread]") {
     CHECK(eventually([&] { return !h.sampler.waits_for_room(); }));
 }
 
-TEST_CASE("a change is applied by the thread while it runs", "[device][thread]") {
+TEST_CASE("a change is applied by the running thread", "[device][thread]") {
     ThreadHarness h(1ms);
     h.thread.start();
     Script pump;
@@ -300,7 +301,7 @@ TEST_CASE("a change is applied by the thread while it runs", "[device][thread]")
     h.thread.stop();
 }
 
-TEST_CASE("a change that the thread does not come to in time is not applied later either", "[device][thread]") {
+TEST_CASE("a change that timed out is not applied later", "[device][thread]") {
     BlockedHarness h;
     DeviceChange change;
     change.removed.emplace_back("boiler");

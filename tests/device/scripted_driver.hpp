@@ -10,12 +10,12 @@
 
 namespace telegate::test {
 
-/// What a ScriptedDriver does and has done. Lives in the test; the driver refers to it.
+/// The script of a ScriptedDriver, and what the driver has done. Owned by the test; the driver refers to it.
 struct Script {
     std::vector<std::string> channels{"a"};
-    const char* fails_with = nullptr;   // reads fail with this
-    const char* partly_with = nullptr;  // reads are good, but for this
-    std::size_t answers = 1'000;        // only the first so many channels get a value, also in a read that fails
+    const char* fails_with = nullptr;   // reads fail with this error
+    const char* partly_with = nullptr;  // reads are good, except for this error
+    std::size_t answers = 1'000;        // only the first so many channels get a value, even in a failed read
     std::function<void(SampleBatch&)> on_read = [](SampleBatch&) {
     };
 
@@ -23,7 +23,7 @@ struct Script {
     int resets = 0;
 };
 
-/// A device that does what its script says. Each value is the number of the read, from 1.
+/// A device that follows its script. Each value is the number of the read, from 1.
 class ScriptedDriver final : public Driver {
   public:
     explicit ScriptedDriver(Script& script) : script_(script) {}

@@ -14,7 +14,7 @@ using namespace telegate;
 
 namespace {
 
-/// The first version of Linux' sched_attr, whose header does not go with <sched.h>.
+/// The first version of the kernel's sched_attr, whose header conflicts with <sched.h>.
 struct Attributes {
     std::uint32_t size = sizeof(Attributes);
     std::uint32_t policy = 0;
@@ -32,7 +32,8 @@ Attributes look() {
     return seen;
 }
 
-/// How a thread is scheduled that was like this before it asked; nullopt when the system refuses the start.
+/// Returns the scheduling of a thread that started with `before` and requested short slices; nullopt if the system
+/// refuses `before`.
 std::optional<Attributes> seen_after_asking(Attributes before) {
     std::optional<Attributes> seen;
     std::thread([&] {
@@ -46,8 +47,10 @@ std::optional<Attributes> seen_after_asking(Attributes before) {
 
 }  // namespace
 
-TEST_CASE("a thread that asks for short slices has them where the system knows of slices, and nothing else changes",
-          "[device][schedule]") {
+TEST_CASE(
+    "a thread that requests short slices has them if the system supports them, and nothing "
+    "else changes",
+    "[device][schedule]") {
     Attributes before = look();
     const bool knows_slices = before.runtime != 0;
     before.policy = SCHED_OTHER;
@@ -59,7 +62,7 @@ TEST_CASE("a thread that asks for short slices has them where the system knows o
     CHECK(seen->runtime == (knows_slices ? 100'000 : 0));
 }
 
-TEST_CASE("a thread that gives way to all others goes on doing so", "[device][schedule]") {
+TEST_CASE("a thread with policy idle keeps it", "[device][schedule]") {
     Attributes before = look();
     before.policy = SCHED_IDLE;
     const std::optional<Attributes> seen = seen_after_asking(before);

@@ -9,7 +9,7 @@
 
 using namespace telegate;
 
-TEST_CASE("a 32-bit float becomes the real number with its own shortest text", "[device][shortest_real]") {
+TEST_CASE("a 32-bit float becomes the double with its shortest text", "[device][shortest_real]") {
     CHECK(shortest_real(11.6F) == 11.6);
     CHECK(shortest_real(-0.1F) == -0.1);
     CHECK(shortest_real(12.5F) == 12.5);
@@ -20,8 +20,8 @@ TEST_CASE("a 32-bit float becomes the real number with its own shortest text", "
     CHECK(shortest_real(-std::numeric_limits<float>::infinity()) == -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("a 32-bit float is the same after it was a real number", "[device][shortest_real]") {
-    constexpr std::uint32_t step = 65'521;  // a prime, so that all exponents and many mantissas are reached
+TEST_CASE("a 32-bit float converts to a double and back without a change", "[device][shortest_real]") {
+    constexpr std::uint32_t step = 65'521;  // a prime, so all exponents and many mantissas are covered
     for (std::uint32_t bits = 0; bits < 0x7F80'0000U; bits += step) {
         const auto value = std::bit_cast<float>(bits);
         REQUIRE(static_cast<float>(shortest_real(value)) == value);

@@ -64,14 +64,14 @@ SimulatedDriverOptions all_faults() {
     return options;
 }
 
-/// Everything that the device said in `ticks` reads, 1 ms apart.
+/// Returns all samples of `ticks` reads, 1 ms apart.
 std::vector<std::string> transcript(Probe& probe, int ticks) {
     std::vector<std::string> lines;
     for (int tick = 0; tick < ticks; ++tick) {
         lines.emplace_back(probe.read(tick * 1ms).what);
         for (const TelemetrySample& sample : probe.samples()) {
             lines.push_back(std::to_string(to_index(sample.channel)) + ' ' + std::string(to_string(sample.quality)) +
-                            ' ' + std::to_string(sample.value.integer));  // the bits, whichever type it has
+                            ' ' + std::to_string(sample.value.integer));  // the bits of a value of any type
         }
     }
     return lines;
@@ -90,14 +90,14 @@ TEST_CASE("the same seed gives the same values and faults, tick by tick", "[devi
     CHECK(transcript(first, 2'000) == transcript(second, 2'000));
 }
 
-TEST_CASE("another seed gives other values", "[device][simulated]") {
+TEST_CASE("a different seed gives different values", "[device][simulated]") {
     const auto waveform = GENERATE(Waveform::random_walk, Waveform::noise);
     SimulatedDriverOptions other = only(waveform);
     other.seed = 2;
     CHECK(transcript(only(waveform), 10) != transcript(other, 10));
 }
 
-TEST_CASE("values do not depend on when the first read was", "[device][simulated]") {
+TEST_CASE("values do not depend on the time of the first read", "[device][simulated]") {
     Probe early{SimulatedDriverOptions{}};
     Probe late{SimulatedDriverOptions{}};
     early.read(0ms);
@@ -122,7 +122,7 @@ TEST_CASE("seed 1 gives these values on every machine", "[device][simulated]") {
     }
 }
 
-TEST_CASE("each waveform is a channel of its name, in the order given", "[device][simulated]") {
+TEST_CASE("each waveform is a channel of its name, in the given order", "[device][simulated]") {
     Probe probe{SimulatedDriverOptions{}};
     std::vector<std::string> names;
     for (std::size_t index = 0; index < probe.channels().size(); ++index) {
@@ -135,7 +135,7 @@ TEST_CASE("each waveform is a channel of its name, in the order given", "[device
     CHECK(probe.samples().size() == 6);
 }
 
-TEST_CASE("sine, ramp and square follow the time within their period", "[device][simulated]") {
+TEST_CASE("sine, ramp and square depend on the time within their period", "[device][simulated]") {
     const auto [waveform, at, expected] = GENERATE(table<Waveform, std::chrono::milliseconds, double>({
         {Waveform::sine, 0ms, 20.0},
         {Waveform::sine, 2'500ms, 30.0},
@@ -180,7 +180,7 @@ TEST_CASE("a random walk starts at its offset, takes small steps and stays withi
     CHECK(distance_max <= 100.0 + 1e-12);
 }
 
-TEST_CASE("a negative amplitude turns the signals over", "[device][simulated]") {
+TEST_CASE("a negative amplitude inverts the signals", "[device][simulated]") {
     SimulatedDriverOptions options;
     options.waveforms = {Waveform::sine, Waveform::ramp, Waveform::square, Waveform::random_walk};
     Probe upright(options);
@@ -195,7 +195,7 @@ TEST_CASE("a negative amplitude turns the signals over", "[device][simulated]") 
     }
 }
 
-TEST_CASE("noise lies around its offset with a third of the amplitude as deviation", "[device][simulated]") {
+TEST_CASE("noise is around its offset, with a standard deviation of a third of the amplitude", "[device][simulated]") {
     SimulatedDriverOptions options = only(Waveform::noise);
     options.burst_probability = 1.0;
     options.burst_samples = 100'000;
@@ -211,7 +211,7 @@ TEST_CASE("noise lies around its offset with a third of the amplitude as deviati
     CHECK(std::sqrt(squares / 100'000) == Approx(10.0 / 3).epsilon(0.01));
 }
 
-TEST_CASE("the counter counts the ticks that were read, from 1", "[device][simulated]") {
+TEST_CASE("the counter counts the ticks, from 1", "[device][simulated]") {
     Probe probe(only(Waveform::counter));
     for (std::int64_t tick = 1; tick <= 5; ++tick) {
         probe.read(tick * 1ms);
@@ -220,7 +220,7 @@ TEST_CASE("the counter counts the ticks that were read, from 1", "[device][simul
     }
 }
 
-TEST_CASE("read errors come as often as asked for and give no values", "[device][simulated]") {
+TEST_CASE("read errors occur with the given probability and give no values", "[device][simulated]") {
     SimulatedDriverOptions options = only(Waveform::counter);
     options.error_probability = 0.25;
     Probe probe(options);
@@ -240,7 +240,7 @@ TEST_CASE("read errors come as often as asked for and give no values", "[device]
     CHECK(probe.sample().value.integer >= 10'000 - failed + 1);
 }
 
-TEST_CASE("a device that hangs does not answer until hang_time is over", "[device][simulated]") {
+TEST_CASE("a hanging device does not respond until hang_time has passed", "[device][simulated]") {
     SimulatedDriverOptions options = only(Waveform::counter);
     options.hang_probability = 0.01;
     options.hang_time = 50ms;
@@ -250,14 +250,14 @@ TEST_CASE("a device that hangs does not answer until hang_time is over", "[devic
     for (int tick = 0; tick < 5'000; ++tick) {
         const ReadResult result = probe.read(tick * 1ms);
         if (result.status == ReadResult::Status::failed) {
-            REQUIRE(result.what == std::string("does not answer"));
+            REQUIRE(result.what == std::string("no response"));
             ++length;
         } else if (length > 0) {
             ++hangs_by_length[length % 50];
             length = 0;
         }
     }
-    CHECK(hangs_by_length.size() == 1);  // each lasted 50 ticks, or 100 when the next one struck at once
+    CHECK(hangs_by_length.size() == 1);  // each lasted 50 ticks, or 100 if the next one followed immediately
     CHECK(hangs_by_length[0] > 10);
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("a device that is stuck repeats its last values, with quality uncertai
     CHECK(stuck < 900);
 }
 
-TEST_CASE("a device that is stuck from the start has frozen at its first values", "[device][simulated]") {
+TEST_CASE("a device that is stuck from the start repeats its first values", "[device][simulated]") {
     SimulatedDriverOptions options = only(Waveform::counter);
     options.stuck_probability = 1.0;
     Probe probe(options);
@@ -293,7 +293,7 @@ TEST_CASE("a device that is stuck from the start has frozen at its first values"
     }
 }
 
-TEST_CASE("a burst gives the stated number of samples per channel, each with its own value", "[device][simulated]") {
+TEST_CASE("a burst gives the given number of samples per channel, each with its own value", "[device][simulated]") {
     SimulatedDriverOptions options;
     options.waveforms = {Waveform::noise, Waveform::counter};
     options.burst_probability = 1.0;
@@ -307,7 +307,7 @@ TEST_CASE("a burst gives the stated number of samples per channel, each with its
     CHECK(probe.samples()[0].value.real != probe.samples()[2].value.real);
 }
 
-TEST_CASE("faults change neither the values of noise nor each other", "[device][simulated]") {
+TEST_CASE("faults change neither the values of noise nor other faults", "[device][simulated]") {
     SimulatedDriverOptions faulty = only(Waveform::noise);
     faulty.error_probability = 0.5;
     Probe plain(only(Waveform::noise));
@@ -325,7 +325,7 @@ TEST_CASE("faults change neither the values of noise nor each other", "[device][
     }
 }
 
-TEST_CASE("after a reset the device is as it was when opened", "[device][simulated]") {
+TEST_CASE("after a reset the device is as after open()", "[device][simulated]") {
     Probe probe(all_faults());
     const auto before = transcript(probe, 500);
     probe.reset();
@@ -367,7 +367,8 @@ TEST_CASE("options out of range are refused", "[device][simulated]") {
     CHECK_THROWS_AS(make_simulated_driver(options), std::invalid_argument);
 }
 
-TEST_CASE("copies of a signal are channels with a number behind the name, and noise differs", "[device][simulated]") {
+TEST_CASE("copies of a signal are channels with a number after the name, and their noise differs",
+          "[device][simulated]") {
     SimulatedDriverOptions options = only(Waveform::noise);
     options.copies = 3;
     Probe f(options);
@@ -377,5 +378,5 @@ TEST_CASE("copies of a signal are channels with a number behind the name, and no
     CHECK(f.channels().at(f.samples()[2].channel).channel == "noise_3");
     CHECK(f.samples()[0].value.real != f.samples()[1].value.real);
     options.copies = 101;
-    CHECK_THROWS_WITH(make_simulated_driver(options), "copies: 1 to 100");
+    CHECK_THROWS_WITH(make_simulated_driver(options), "copies: must be 1 to 100");
 }

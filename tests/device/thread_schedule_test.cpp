@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// How a thread is really run, as it sees itself.
+/// The scheduling of a thread, as it reads it itself.
 struct SeenSchedule {
     int policy = -1;
     int priority = -1;
@@ -37,7 +37,7 @@ SeenSchedule look_at_this_thread() {
 
 constexpr int priority = 7;
 
-/// Whether this thread may make threads real-time ones: not everybody who runs the tests may.
+/// Returns whether this thread may create real-time threads. Not every user who runs the tests may.
 bool may_have_priority() {
     bool may = false;
     std::thread([&may] {
@@ -48,7 +48,7 @@ bool may_have_priority() {
     return may;
 }
 
-/// A sampling thread with a schedule, and what its first read saw.
+/// A sampling thread with a schedule, and what its first read found.
 struct ScheduledThread {
     explicit ScheduledThread(ThreadSchedule schedule) : thread(h.sampler, clock, std::move(schedule)) {
         script.on_read = [this](SampleBatch&) {
@@ -69,7 +69,7 @@ struct ScheduledThread {
 
 }  // namespace
 
-TEST_CASE("a sampling thread is an ordinary one unless more is wanted", "[device][schedule]") {
+TEST_CASE("a sampling thread is ordinary unless configured otherwise", "[device][schedule]") {
     const ScheduledThread t({});
     CHECK(t.seen.policy == SCHED_OTHER);
     CHECK(t.thread.schedule().in_force.realtime_priority == 0);
@@ -78,7 +78,7 @@ TEST_CASE("a sampling thread is an ordinary one unless more is wanted", "[device
     CHECK_FALSE(t.thread.schedule().processors_refused);
 }
 
-TEST_CASE("a real-time priority is in force at the first read, or is told as refused", "[device][schedule]") {
+TEST_CASE("a real-time priority is in force at the first read, or is reported as refused", "[device][schedule]") {
     const ScheduledThread t({priority, {}});
     const bool granted = may_have_priority();
     CHECK(t.seen.policy == (granted ? SCHED_FIFO : SCHED_OTHER));
@@ -87,7 +87,7 @@ TEST_CASE("a real-time priority is in force at the first read, or is told as ref
     CHECK(t.thread.schedule().priority_refused.value() == (granted ? 0 : EPERM));
 }
 
-TEST_CASE("a thread whose priority is refused runs all the same, as an ordinary one", "[device][schedule]") {
+TEST_CASE("a thread whose priority is refused runs as an ordinary thread", "[device][schedule]") {
     without_nice([] {
         REQUIRE_FALSE(may_have_priority());
         const ScheduledThread t({priority, {}});
@@ -98,7 +98,7 @@ TEST_CASE("a thread whose priority is refused runs all the same, as an ordinary 
     });
 }
 
-TEST_CASE("a sampling thread runs on the processors that it is given", "[device][schedule]") {
+TEST_CASE("a sampling thread runs on the given processors", "[device][schedule]") {
     const unsigned processor = first_processor();
     const ScheduledThread t({0, {processor}});
     CHECK(CPU_COUNT(&t.seen.processors) == 1);
@@ -106,7 +106,7 @@ TEST_CASE("a sampling thread runs on the processors that it is given", "[device]
     CHECK(t.thread.schedule().in_force.processors == std::vector<unsigned>{processor});
 }
 
-TEST_CASE("processors that are not there are left out, and refused when none is left", "[device][schedule]") {
+TEST_CASE("missing processors are ignored, and refused if none is left", "[device][schedule]") {
     const unsigned processor = first_processor();
     const ScheduledThread some({0, {processor, ThreadSchedule::processor_max}});
     CHECK(some.thread.schedule().in_force.processors == std::vector<unsigned>{processor});
@@ -117,7 +117,7 @@ TEST_CASE("processors that are not there are left out, and refused when none is 
     CHECK(CPU_ISSET(processor, &none.seen.processors));
 }
 
-TEST_CASE("what a machine has are at least the processors that we may run on", "[device][schedule]") {
+TEST_CASE("the machine has at least the processors that this process may use", "[device][schedule]") {
     const SeenSchedule seen = look_at_this_thread();
     CHECK(processor_count() >= static_cast<unsigned>(CPU_COUNT(&seen.processors)));
     CHECK(processor_count() > first_processor());

@@ -16,24 +16,25 @@
 
 namespace telegate::test {
 
-inline constexpr auto long_time = std::chrono::seconds(60);  // no test takes it: each wait ends by what the test does
+// longer than any wait, because each wait ends by an action of the test
+inline constexpr auto long_time = std::chrono::seconds(60);
 
-/// What a WaitingDriver does and has done. Lives in the test, longer than the driver.
+/// The script of a WaitingDriver, and what the driver has done. Owned by the test; outlives the driver.
 struct Bus {
     std::atomic<bool> hangs{false};
     std::atomic<bool> heeds_cancel{true};
     std::atomic<const char*> fails_with{nullptr};
     bool streams = false;
     bool waits_for_room = false;
-    int samples = 1;  // of each read
+    int samples = 1;  // in each read
     std::atomic<int> reads{0};
     std::atomic<int> reading{0};  // read() is in progress
-    std::atomic<int> drivers{0};  // that there are
+    std::atomic<int> drivers{0};  // number of drivers
     std::atomic<int> resets_within_read{0};
     std::array<char, 16> thread{};  // written before the first read is counted
 };
 
-/// A device that may hang: read() waits until it does not, or the cancel signal comes.
+/// A device that may hang: read() waits until it stops hanging, or the cancel signal is set.
 class WaitingDriver final : public Driver {
   public:
     explicit WaitingDriver(Bus& bus) : bus_(bus) { ++bus_.drivers; }
@@ -59,8 +60,8 @@ class WaitingDriver final : public Driver {
   private:
     ReadResult wait(SampleBatch& batch) noexcept {
         while (bus_.hangs || bus_.streams) {
-            pollfd cancelled{signal_->descriptor(), POLLIN, 0};
-            const int found = ::poll(&cancelled, 1, 5);
+            pollfd canceled{signal_->descriptor(), POLLIN, 0};
+            const int found = ::poll(&canceled, 1, 5);
             if (found > 0 && bus_.heeds_cancel) {
                 return {ReadResult::Status::interrupted};
             }
@@ -83,7 +84,7 @@ class WaitingDriver final : public Driver {
     SampleBatch::Channel channel_{};
 };
 
-/// Threads on the real clock.
+/// Sampling threads on the real clock.
 struct ThreadsHarness {
     ~ThreadsHarness() {
         for (Bus& bus : buses) {
@@ -96,7 +97,7 @@ struct ThreadsHarness {
     DeviceId add(Bus& bus, std::string name = "bus", Duration interval = std::chrono::milliseconds(1)) {
         return sampler.add(device_options(std::move(name), interval), std::make_unique<WaitingDriver>(bus));
     }
-    /// Waits for that, and takes what comes meanwhile.
+    /// Waits for a condition, and takes samples meanwhile.
     bool is_read(const Bus& bus, int times) {
         return eventually([&] {
             take();
@@ -122,7 +123,7 @@ struct ThreadsHarness {
     }
     DeviceStatus status(DeviceId device) const { return sampler.status(device); }
 
-    /// Every number of the channel from 1 on, once and in order.
+    /// Checks that the channel has every number from 1 on, once and in order.
     bool numbers_are_whole() {
         take();
         std::uint64_t last = 0;
@@ -136,7 +137,7 @@ struct ThreadsHarness {
 
     std::array<Bus, 3> buses;
     std::array<Script, 2> scripts;
-    std::atomic<bool> held{false};  // what a script may wait for
+    std::atomic<bool> held{false};  // limit for waits in scripts
     SystemClock clock;
     ChannelTable channels;
     Ledger ledger{4, channels};

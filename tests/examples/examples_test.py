@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the examples of core/README.md: against each other, and as part of another project.
+"""Runs the examples of core/README.md with each other and as part of another project.
 
-Takes the programs from TELEGATE_PUBLISHER_EXAMPLE and TELEGATE_SUBSCRIBER_EXAMPLE.
+The paths of the programs are in TELEGATE_PUBLISHER_EXAMPLE and TELEGATE_SUBSCRIBER_EXAMPLE.
 """
 
 import os
@@ -16,7 +16,7 @@ README = FOLDER.parents[1] / "core" / "README.md"
 
 
 class Examples(unittest.TestCase):
-    def test_the_subscriber_hears_the_publisher(self):
+    def test_the_subscriber_receives_from_the_publisher(self):
         for endpoint in ("tcp://127.0.0.1:*", "ipc://*"):
             with self.subTest(endpoint), subprocess.Popen(
                     [os.environ["TELEGATE_PUBLISHER_EXAMPLE"], endpoint],
@@ -32,12 +32,12 @@ class Examples(unittest.TestCase):
                 self.assertGreaterEqual(len(numbers), 10)
                 self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
 
-    def test_the_readme_shows_them(self):
+    def test_the_readme_contains_the_examples(self):
         blocks = re.findall(r"^```cpp\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
         for name in ("publisher_example.cpp", "subscriber_example.cpp"):
             self.assertIn((FOLDER / name).read_text(encoding="utf-8"), blocks, name)
 
-    def test_another_project_links_core_alone(self):
+    def test_another_project_can_link_core_only(self):
         with tempfile.TemporaryDirectory() as folder:
             project = Path(folder)
             shown = re.search(r"^```cmake\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S).group(1)

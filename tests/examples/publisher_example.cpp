@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     for (int number = 0; number < 6'000; ++number) {
         publisher.send(topic, std::to_string(number));
         while (reactor.run_for(std::chrono::milliseconds(10))) {
-            // It sends, and greets who comes, until nothing has happened for a while.
+            // Publishes and accepts subscribers until nothing has happened for a while.
         }
     }
 }

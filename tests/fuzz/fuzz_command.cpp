@@ -1,5 +1,5 @@
-// The parsers of what stands inside a frame. The first input byte is the frame's flags, the rest its body; each parser
-// also gets the body as its own data.
+// The parsers of frame contents. The first input byte is the frame's flags, the rest its body; each parser also gets
+// the body as its own data.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "zmtp/command.hpp"
@@ -17,12 +17,12 @@ using namespace telegate::zmtp;
 
 namespace {
 
-/// Whether `tail` is the end of `body`.
+/// Returns whether `tail` is the end of `body`.
 [[nodiscard]] bool ends(Bytes body, Bytes tail) {
     return tail.size() <= body.size() && tail.data() + tail.size() == body.data() + body.size();
 }
 
-/// The data of a whole command frame that must have this name.
+/// Returns the data of a whole command frame, which must have this name.
 [[nodiscard]] std::vector<std::byte> data_of(const std::vector<std::byte>& frame_bytes, std::string_view name) {
     FrameDecoder decoder(limits::metadata_bytes_max);
     Bytes input(frame_bytes);
@@ -86,7 +86,7 @@ void check_subscription(const Frame& frame) {
     }
 }
 
-/// What we write is what we read, in both forms.
+/// Checks that what we write is read back the same, in both forms.
 void check_written_subscription(Bytes prefix) {
     using Kind = Subscription::Kind;
     for (const std::uint8_t minor : {std::uint8_t{0}, std::uint8_t{1}}) {

@@ -23,7 +23,7 @@ std::string quoted(const std::vector<std::string>& fields, char separator) {
 
 }  // namespace
 
-/// What was read of a line is read again when it is written with quotes.
+/// The fields read from a line are read back the same when they are written with quotes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view line(reinterpret_cast<const char*>(data), size);
     const char separator = telegate::csv_separator(line);

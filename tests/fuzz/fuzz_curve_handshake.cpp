@@ -1,5 +1,5 @@
-// The CURVE handshake and its traffic. The first input byte picks what is done with the rest: bytes for one side, edits
-// to what two sides say, metadata inside the boxes, or traffic.
+// The CURVE handshake and its traffic. The first input byte selects how the rest is used: bytes for one side, edits of
+// what two sides send, metadata inside the boxes, or traffic.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "zmtp/curve_handshake.hpp"
@@ -34,7 +34,7 @@ using Status = Handshake::Status;
     return {SocketType::dealer, "client", CurveClient{client_keys, server_keys().public_key}};
 }
 
-/// Takes one number off the front of the input; 0 when there is none.
+/// Takes one number off the front of the input; 0 if the input is empty.
 [[nodiscard]] std::uint8_t take_byte(Bytes& input) {
     if (input.empty()) {
         return 0;
@@ -58,7 +58,7 @@ using Status = Handshake::Status;
     return status;
 }
 
-/// Nobody gets in with bytes that are not made with the keys, and how they are cut makes no difference.
+/// Checks that bytes made without the keys never complete a handshake, and that splitting them makes no difference.
 void feed_bytes(Bytes stream) {
     const std::uint8_t choice = take_byte(stream);
     const bool as_server = choice % 2 == 0;
@@ -76,11 +76,11 @@ void feed_bytes(Bytes stream) {
     TELEGATE_ASSERT(whole.take_output().size() == pieces.take_output().size());
 }
 
-/// Two sides, and somebody between them who turns bits, cuts and repeats.
+/// Two sides, with an attacker between them that flips bits, truncates and repeats.
 struct Side {
     Handshake handshake;
     Status status = Status::need_more;
-    bool heard_other = false;  // than what was said, after the greeting
+    bool heard_other = false;  // received other bytes than the peer sent after the greeting
 
     explicit Side(bool as_server) : handshake(options_of(as_server)) {}
 };
@@ -109,7 +109,7 @@ void edit_talk(Bytes edits) {
         for (const auto& [from, to] : {std::pair(&client, &server), std::pair(&server, &client)}) {
             const Buffer said = from->handshake.take_output();
             const Buffer heard = edited(said, edits);
-            // What comes after the handshake is for the cipher to judge.
+            // Data after the handshake is for the cipher to check.
             const bool begins_as_said =
                 heard.size() >= said.size() && std::equal(said.begin(), said.end(), heard.begin());
             to->heard_other |= step > 0 && to->status != Status::done && !begins_as_said;
@@ -119,7 +119,7 @@ void edit_talk(Bytes edits) {
     }
 }
 
-/// What the boxes hold decides, when the boxes are good.
+/// Checks that with valid boxes their contents decide.
 void tell_metadata(Bytes metadata) {
     const HandshakeOptions client_options = options_of(false);
     CurveHandshake client(client_options.security, {metadata.begin(), metadata.end()});
@@ -147,7 +147,7 @@ void tell_metadata(Bytes metadata) {
     TELEGATE_ASSERT(server.take_output().empty() != fits);
 }
 
-/// A frame opens when and only when nobody has touched it, once.
+/// Checks that a frame opens if and only if it is unchanged, and only once.
 void pass_traffic(Bytes input) {
     constexpr std::array<std::uint8_t, 3> all_flags = {0, frame_flag::more, frame_flag::command};
     const std::uint8_t flags = all_flags[take_byte(input) % all_flags.size()];

@@ -31,7 +31,7 @@ bool is_within(std::string_view part, std::string_view whole) {
     return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-/// What was taken has a name, and nothing but finite numbers.
+/// Every accepted metric has a name and only finite numbers.
 void read_statsd(std::string_view text) {
     static StatsdLine line;
     if (!read_statsd_line(text, line)) {
@@ -87,7 +87,7 @@ void read_influx(std::string_view text) {
     }
 }
 
-/// It ends, at the same depth at which it began, and texts keep to their room.
+/// Reading ends at the nesting depth at which it began, and texts stay within their buffers.
 void read_json(std::string_view text) {
     JsonScan scan(text);
     std::array<char, 24> room{};
@@ -114,7 +114,7 @@ void read_json(std::string_view text) {
     require(scan.depth() == 0 && scan.next() == JsonEvent::end);
 }
 
-/// Every sample is of a channel of its own device and has a time that can be; there are no more metrics than allowed.
+/// Every sample belongs to a channel of its own device and has a possible time; there are no more metrics than allowed.
 template <class Intake>
 void take(std::string_view line, Intake intake) {
     constexpr std::size_t metrics_max = 8;
@@ -148,7 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)parse_iso_time(rest);
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string line(rest.substr(0, end));  // its own memory, for the sanitizer to watch
+        const std::string line(rest.substr(0, end));  // its own memory, so that a sanitizer detects overruns
         read_statsd(line);
         read_influx(line);
         read_json(line);

@@ -1,4 +1,4 @@
-// The frame decoder. The first input byte picks the size limit and how the rest is cut into pieces.
+// The frame decoder. The first input byte selects the size limit and how the rest is split into pieces.
 #include "core/assert.hpp"
 #include "zmtp/decoder.hpp"
 
@@ -13,8 +13,8 @@
 
 namespace {
 
-// Every single-object allocation of the process passes here, a vector's among them; the largest one during a feed()
-// bounds what the decoder asks for.
+// Every single-object allocation of the process, including a vector's, passes here. The largest one during a feed()
+// bounds what the decoder requests.
 thread_local std::size_t largest_allocation = 0;
 
 }  // namespace
@@ -44,7 +44,7 @@ using namespace telegate::zmtp;
 
 namespace {
 
-/// A frame written back in its shortest form.
+/// Appends a frame in its shortest form.
 void append_frame(std::vector<std::byte>& out, const Frame& frame) {
     std::array<std::byte, frame_header_bytes_max> header{};
     const std::size_t header_bytes = write_frame_header(header.data(), frame.flags, frame.body.size());
@@ -53,7 +53,7 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
     out.insert(out.end(), frame.body.begin(), frame.body.end());
 }
 
-/// feed(), with its promise on memory checked: no more than the limit, nor than twice what has arrived.
+/// Calls feed() and checks its memory limit: no more than the limit, nor than twice what has arrived.
 [[nodiscard]] FeedStatus feed(FrameDecoder& decoder, Bytes& input, std::uint64_t frame_bytes_max,
                               std::size_t arrived_bytes) {
     largest_allocation = 0;
@@ -63,7 +63,7 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
 }
 
 struct Decoded {
-    std::vector<std::byte> frames;  // all of them, in their shortest form
+    std::vector<std::byte> frames;  // all frames, in their shortest form
     std::string fault;
 };
 

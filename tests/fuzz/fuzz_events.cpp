@@ -19,7 +19,7 @@ void require(bool holds) {
 
 }  // namespace
 
-/// What was read is written so that it is read as the same.
+/// Events that were read are written so that they are read back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const void* const bytes = data;
     const auto read = read_events({static_cast<const char*>(bytes), size});

@@ -62,7 +62,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
 
 }  // namespace
 
-/// However the bytes are divided, the frames are the same.
+/// However the bytes are split, the frames are the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) {
         return 0;

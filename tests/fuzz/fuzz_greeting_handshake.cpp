@@ -1,5 +1,5 @@
-// Greeting and NULL handshake, from either side. The first input byte picks our socket type and how the rest, the
-// peer's bytes, is cut into pieces.
+// Greeting and NULL handshake, from either side. The first input byte selects our socket type and how the rest, the
+// peer's bytes, is split into pieces.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "zmtp/handshake.hpp"
@@ -23,7 +23,7 @@ struct Outcome {
     std::string fault;
     PeerInfo peer;
     std::vector<std::byte> output;
-    std::size_t consumed = 0;  // only compared when done: a violation may leave any of the input
+    std::size_t consumed = 0;  // compared only when done, because a violation may leave any part of the input
 };
 
 [[nodiscard]] Outcome outcome(const HandshakeOptions& options, Bytes stream, std::size_t piece_bytes) {
@@ -45,7 +45,7 @@ struct Outcome {
     return out;
 }
 
-/// We send our greeting, then READY or nothing: never ERROR.
+/// Checks that we send our greeting, then READY or nothing, and never ERROR.
 void check_output(const HandshakeOptions& options, const Outcome& out) {
     const Greeting greeting = make_greeting("NULL", false);
     std::vector<std::byte> expected(greeting.begin(), greeting.end());
@@ -74,7 +74,7 @@ void check_same(const Outcome& a, const Outcome& b) {
     }
 }
 
-/// A verdict never changes when more of the greeting arrives.
+/// Checks that a verdict does not change when more of the greeting arrives.
 void check_greeting_verdict(Bytes stream) {
     GreetingStatus before = GreetingStatus::need_more;
     for (std::size_t seen = 0; seen <= std::min(stream.size(), greeting_bytes); ++seen) {

@@ -37,7 +37,7 @@ HttpDriverOptions options_for(HttpFormat format, bool has_sources) {
     return options;
 }
 
-/// There are no more channels than allowed, and what is wrong is said where there is no value.
+/// There are no more channels than allowed, and every missing value has a reason.
 void read_answer(std::string_view body, HttpFormat format, bool has_sources, bool is_openmetrics) {
     static const SystemClock clock;
     static ChannelTable channels;
@@ -54,7 +54,7 @@ void read_answer(std::string_view body, HttpFormat format, bool has_sources, boo
     (void)batch.retire();
 }
 
-/// A selector that was read selects a series that is written as it is.
+/// A selector that was read selects a series that is written like it.
 void read_selector(std::string_view text) {
     if (const auto selector = parse_selector(text)) {
         const std::string line = std::string(text) + " 1";
@@ -74,7 +74,7 @@ void read_url(std::string_view text) {
         const Url url = parse_url(text);
         require(url.target.starts_with('/') && !url.server.host.empty() && !url.server.port.empty());
         require(url.target.find_first_of("\r\n ") == std::string::npos);
-    } catch (const std::invalid_argument&) {  // as it should be
+    } catch (const std::invalid_argument&) {  // expected
     }
 }
 
@@ -82,7 +82,8 @@ void read_url(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const void* const bytes = data;
-    const std::string body(static_cast<const char*>(bytes), size);  // its own memory, for the sanitizer to watch
+    // its own memory, so that a sanitizer detects overruns
+    const std::string body(static_cast<const char*>(bytes), size);
     for (const HttpFormat format : {HttpFormat::json, HttpFormat::prometheus}) {
         for (const bool has_sources : {false, true}) {
             read_answer(body, format, has_sources, size % 2 == 0);

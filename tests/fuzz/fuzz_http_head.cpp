@@ -23,7 +23,7 @@ bool has_control(std::string_view text) {
     });
 }
 
-/// What was taken can be understood in one way only.
+/// An accepted head can be interpreted in only one way.
 void require_plain(const HttpHead& head) {
     require(!head.method.empty() && !has_control(head.method));
     require(!has_control(head.target) && head.target.find(' ') == std::string_view::npos);
@@ -43,7 +43,7 @@ void require_plain(const HttpHead& head) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static HttpHead head;  // its memory is used again, as it is by the server
+    static HttpHead head;  // its memory is reused, as in the server
     const void* const bytes = data;
     if (read_head({static_cast<const char*>(bytes), size}, head).status == 0) {
         require_plain(head);

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-// Lines of types, as scan_elements/in_X_type has them, then an empty line, then frames.
+// The input has lines of types, as in scan_elements/in_X_type, then an empty line, then frames.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace telegate::iio;
     std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -18,7 +18,7 @@ void require(bool holds) {
     }
 }
 
-/// Every value that was accepted is one that the table allows.
+/// Every accepted value is one that the table allows.
 void require_allowed(Settings& settings) {
     walk(settings, [](const SettingSpot& spot) {
         const std::string text = value_text(spot.row, spot.owner);
@@ -27,7 +27,7 @@ void require_allowed(Settings& settings) {
     });
 }
 
-/// What is printed as a file means the same.
+/// The settings printed as a file mean the same.
 void require_printed_whole(const Settings& settings) {
     const auto all_of = [](const Settings& all) {
         return effective_text({.settings = all, .origins = {}, .warnings = {}});
@@ -35,7 +35,7 @@ void require_printed_whole(const Settings& settings) {
     require(all_of(parse_settings(sample_ini(settings), "again.ini")) == all_of(settings));
 }
 
-/// A refusal has reasons, each fit to be printed on a line of its own.
+/// A refusal has reasons, each of which can be printed on its own line.
 void require_printable(const SettingsError& error) {
     require(!error.problems().empty());
     require(error.problems().size() <= 201);

@@ -36,7 +36,7 @@ LineParser& parser_of(std::uint8_t kind) {
     return *parsers[kind % parsers.size()];
 }
 
-/// All that is known of a field, every byte of it looked at.
+/// Returns everything that is known of a field, reading every byte of it.
 std::string text_of(const LineField& field) {
     std::string text(field.name);
     std::visit(
@@ -71,7 +71,8 @@ std::string told_of(LineParser& parser, std::string_view bytes, std::size_t part
         told += '\n';
     };
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-        std::string part(bytes.substr(at, part_bytes));  // of its own, so that what views more is found
+        // its own memory, so that a view that reaches further is detected
+        std::string part(bytes.substr(at, part_bytes));
         std::string_view left = part;
         while (const auto line = assembler.next(left)) {
             tell(*line);
@@ -85,7 +86,7 @@ std::string told_of(LineParser& parser, std::string_view bytes, std::size_t part
 
 }  // namespace
 
-/// However the bytes are divided, the lines and their fields are the same.
+/// However the bytes are split, the lines and their fields are the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) {
         return 0;

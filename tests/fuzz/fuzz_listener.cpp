@@ -1,6 +1,6 @@
-// A whole publisher and a whole router, bound, that meet peers of arbitrary bytes, each with a well-behaved peer beside
-// them. The first input byte picks the socket, whether the attackers' handshake is done for them, how many attackers
-// share the bytes, and how they leave; the second how the bytes are cut into pieces.
+// A bound publisher and a bound router that meet peers of arbitrary bytes, each next to a well-behaved peer. The first
+// input byte selects the socket, whether the attackers' handshake is done for them, how many attackers share the bytes,
+// and how they leave; the second selects how the bytes are split into pieces.
 #include "core/assert.hpp"
 #include "support/raw_peer.hpp"
 #include "support/socket_harness.hpp"
@@ -30,7 +30,7 @@ struct Plan {
     std::size_t piece_bytes;
 };
 
-/// Nothing that an attacker comes upon: whoever names it takes it over, and may.
+/// An identity that an attacker cannot guess: a peer that names it takes it over, and may do so.
 constexpr std::string_view beside = "q7Vf0zXw3LkT9bRd5mNc1HyGs8JpUe24";
 
 Endpoint abstract(std::string_view name) {
@@ -49,7 +49,7 @@ PublisherOptions small_limits() {
     return options;
 }
 
-/// Both sockets on one reactor, and the peers beside them.
+/// Both sockets on one reactor, and the well-behaved peers.
 class Listeners {
   public:
     Listeners() : publisher_(reactor_, small_limits()), router_(reactor_, small_limits()) {
@@ -67,7 +67,7 @@ class Listeners {
         return of_router ? router_endpoint_ : publisher_endpoint_;
     }
 
-    /// Lets everything happen that bytes in memory can lead to; no deadline comes that soon.
+    /// Runs everything that bytes in memory can cause; no deadline passes that soon.
     void settle() {
         for (int turn = 0; turn < 4; ++turn) {
             reactor_.poll();
@@ -75,7 +75,7 @@ class Listeners {
         }
     }
 
-    /// One more numbered message to each of the peers beside; all that were before must have come.
+    /// Sends one more numbered message to each well-behaved peer; all earlier ones must have arrived.
     void exchange_number() {
         const std::string text = std::to_string(number_++);
         publisher_.send("number", text);
@@ -86,7 +86,7 @@ class Listeners {
         TELEGATE_ASSERT(dealer_->read() == greeting() + ready("ROUTER", "") + published_);
     }
 
-    void check_books() const {
+    void check_ledger() const {
         TELEGATE_ASSERT(adds_up(publisher_.totals()) && adds_up(router_.totals()));
         for (const PeerStatus& peer : publisher_.subscribers()) {
             TELEGATE_ASSERT(adds_up(peer) && peer.subscriptions_count <= small_limits().subscriptions_per_peer_max);
@@ -101,13 +101,13 @@ class Listeners {
     }
 
   private:
-    /// Sends back whatever came, to whoever sent it.
+    /// Sends every received message back to its sender.
     void echo() {
         while (router_.receive(batch_)) {
             for (const Message one : batch_) {
                 TELEGATE_ASSERT(one.size() >= 1 && one.size() <= small_limits().frames_per_message_max);
                 const std::vector<Bytes> frames(one.begin(), one.end());
-                static_cast<void>(router_.send(batch_.peer(), frames));  // it may have left, or not read
+                static_cast<void>(router_.send(batch_.peer(), frames));  // the peer may have left, or may not read
             }
         }
     }
@@ -124,7 +124,7 @@ class Listeners {
     std::uint64_t number_ = 0;
 };
 
-/// All that we ever said: our greeting, whole frames, and no command but those that a peer may hear; ERROR never.
+/// Checks everything that we sent: our greeting, whole frames, only commands that a peer may receive, and never ERROR.
 void check_said(const std::string& said) {
     const std::size_t greeted = std::min(said.size(), greeting().size());
     TELEGATE_ASSERT(said.substr(0, greeted) == greeting().substr(0, greeted));
@@ -162,7 +162,7 @@ void attack(Listeners& listeners, const Plan& plan, std::string_view bytes) {
             check_said(peer.read());
         }
     }
-    listeners.check_books();
+    listeners.check_ledger();
 }
 
 }  // namespace
@@ -181,6 +181,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     listeners.settle();
     listeners.exchange_number();
     listeners.check_alone();
-    listeners.check_books();
+    listeners.check_ledger();
     return 0;
 }

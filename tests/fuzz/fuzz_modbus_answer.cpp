@@ -1,5 +1,5 @@
-// The answers of Modbus units over TCP and over serial lines, and the values in them. The first six input bytes are the
-// request (table and format, address, count, unit), the rest is what comes.
+// The responses of Modbus units over TCP and over serial lines, and the values in them. The first six input bytes are
+// the request (table and format, address, count, unit), the rest is the response.
 #include "core/assert.hpp"
 #include "modbus/frames.hpp"
 #include "modbus/register_value.hpp"
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     const Scan tcp = scan_tcp(bytes, request, transaction);
     check(tcp, bytes, request);
-    // What was found is found with its last byte, and what comes after changes nothing.
+    // A response is found with its last byte, and later bytes change nothing.
     if (tcp.bytes > 0) {
         TELEGATE_ASSERT(scan_tcp(bytes.first(tcp.bytes), request, transaction).found == tcp.found);
         TELEGATE_ASSERT(scan_tcp(bytes.first(tcp.bytes - 1), request, transaction).found == Found::need_more);

@@ -1,4 +1,4 @@
-#include "state/past_epochs.hpp"
+#include "state/previous_runs_state.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ void require(bool holds) {
 
 }  // namespace
 
-/// What was read is written so that it is read as the same.
+/// A state that was read is written so that it is read back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const void* const bytes = data;
     const auto read = read_past_epochs({static_cast<const char*>(bytes), size});

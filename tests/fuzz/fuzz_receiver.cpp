@@ -1,5 +1,5 @@
-// The receiver: arbitrary bytes, however they are cut, give the same messages, commands and fault. The first input
-// bytes pick the limits and how the rest is cut into pieces.
+// The receiver: arbitrary bytes, however they are split, give the same messages, commands and fault. The first input
+// bytes select the limits and how the rest is split into pieces.
 #include "core/assert.hpp"
 #include "support/receiver_transcript.hpp"
 
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     TELEGATE_ASSERT(transcript(stream, {stream.size() + 1}, setting).same_as(whole));
     TELEGATE_ASSERT(transcript(stream, {1}, setting).same_as(whole));
     TELEGATE_ASSERT(transcript(stream, pieces, setting).same_as(whole));
-    // No room is made for what has only been announced.
+    // No memory is allocated for data that has only been announced.
     TELEGATE_ASSERT(whole.unread_bytes_max <= stream.size());
     setting.frames_per_turn = 1U + data[3] / 16U;
     TELEGATE_ASSERT(transcript(stream, pieces, setting).same_as(whole));

@@ -1,6 +1,6 @@
+#include "core/crc32c.hpp"
 #include "device/recording/recording_encoder.hpp"
 #include "device/recording/recording_reader.hpp"
-#include "recording/crc32c.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,7 +54,7 @@ void write(RecordingEncoder& encoder, const Record& record) {
     }
 }
 
-/// Bytes of a whole file. What is read is written; returns it.
+/// Reads the bytes of a whole file, writes the records that were read, and returns the bytes written.
 std::vector<std::byte> rewrite(Bytes bytes) {
     BytesSource source(bytes);
     RecordingReader reader(source);
@@ -80,8 +80,8 @@ std::vector<std::byte> rewrite(Bytes bytes) {
 
 }  // namespace
 
-/// What was read is written so that it is read as the same; and one record alone, whose checksum is put right, so that
-/// more than checksums are looked at.
+/// Records that were read are written so that they are read back the same. A single record also gets a correct
+/// checksum, so that more than checksums is tested.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Bytes bytes = std::as_bytes(std::span(data, size));
     const std::vector<std::byte> once = rewrite(bytes);
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const AppendPoint point = find_append_point(source, size);
     require(point.offset <= size);
 
-    // The input as the payload of each kind of record.
+    // The input is used as the payload of each kind of record.
     for (std::uint8_t type = 1; type <= 6; ++type) {
         std::vector<std::byte> record(record_header_bytes);
         record.insert(

@@ -16,7 +16,7 @@ void require(bool holds) {
     }
 }
 
-/// What was taken is within its limits.
+/// An accepted request is within its limits.
 void require_allowed(const ServiceRequest& request) {
     require(request.limit >= 1 && request.limit <= ServiceRequest::limit_max);
     require(request.prefix.size() <= ServiceRequest::prefix_bytes_max);

@@ -18,7 +18,7 @@ void require(bool holds) {
     }
 }
 
-/// Each line is a variable when it begins with TELEGATE_, else an assignment.
+/// Each line is a variable if it begins with TELEGATE_, otherwise an assignment.
 SettingsSources sources_of(const std::string& text) {
     SettingsSources sources;
     std::istringstream lines(text);
@@ -26,7 +26,7 @@ SettingsSources sources_of(const std::string& text) {
         const std::size_t sign = line.find('=');
         if (!line.starts_with("TELEGATE_") || sign == std::string::npos) {
             sources.assignments.push_back(line);
-        } else if (!line.substr(0, sign).ends_with("_FILE")) {  // it would read any file there is
+        } else if (!line.substr(0, sign).ends_with("_FILE")) {  // it would read any existing file
             sources.environment.emplace_back(line.substr(0, sign), line.substr(sign + 1));
         }
     }

@@ -1,5 +1,6 @@
-// The subscription index beside a plain set. Each operation takes two bytes of the input, what to do and with whom, and
-// a text: one byte that tells how many letters follow and how many times 36 letters stand before them.
+// The subscription index compared with a plain set. Each operation takes two bytes of the input, the action and the
+// subscriber, and a text: one byte gives the number of letters that follow and how many times 36 letters come before
+// them.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "publish/subscription_index.hpp"
@@ -34,7 +35,7 @@ class Input {
         left_.remove_prefix(1);
         return value;
     }
-    /// Up to seven letters, after up to 31 times 36 letters a.
+    /// Returns up to seven letters, after up to 31 times 36 letters a.
     [[nodiscard]] std::string text() {
         const std::uint8_t shape = byte();
         const std::string_view letters = left_.substr(0, shape % 8);
@@ -46,7 +47,7 @@ class Input {
     std::string_view left_;
 };
 
-/// The index and what it should be, told the same.
+/// The index and its model, which get the same calls.
 class Both {
   public:
     void step(Input& input) {

@@ -20,7 +20,7 @@ void require(bool holds) {
     }
 }
 
-/// What comes out is in order, and nothing twice.
+/// Checks that the output is in order and has no duplicates.
 class Witness final : public SpliceOutput {
   public:
     void give(const Sample& sample) override { take(sample.topic, sample.epoch, sample.seq, sample.seq); }
@@ -42,7 +42,7 @@ void require_sane(const Sample& sample) {
     require(sample.seq >= 1 && sample.seq <= seq_max);
 }
 
-/// An answer to what the splice asks, after a sample that shows a hole; its id is the one that is awaited.
+/// Passes a reply to the splice's request, after a sample that shows a gap; the reply has the expected id.
 void answer(Splice& splice, Answer& answer, Time now) {
     Sample sample;
     sample.topic = "host/cpu.user";
@@ -61,7 +61,7 @@ void answer(Splice& splice, Answer& answer, Time now) {
 
 }  // namespace
 
-/// The first byte says what the others are: a sample, a `$gap`, a `$beat`, or the answer of a service.
+/// The first byte selects the meaning of the others: a sample, a `$gap`, a `$beat`, or the reply of a service.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) {
         return 0;

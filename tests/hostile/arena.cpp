@@ -70,7 +70,7 @@ Arena::Arena(Victim victim, PublisherOptions options, Transport transport)
                (victim_ != Victim::publisher || publisher().totals().subscriptions == 1);
     });
     if (!is_here) {
-        throw std::runtime_error("the peer beside does not get in");
+        throw std::runtime_error("the well-behaved peer cannot connect");
     }
 }
 
@@ -103,7 +103,7 @@ RawPeer Arena::join(std::string_view identity, int receive_buffer_bytes) {
                events.count(MonitorEventKind::handshake_done) > before;
     });
     if (!is_in) {
-        throw std::runtime_error("a newcomer does not get in");
+        throw std::runtime_error("a new peer cannot connect");
     }
     return peer;
 }

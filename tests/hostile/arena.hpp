@@ -20,19 +20,19 @@ namespace telegate::test {
 enum class Victim : std::uint8_t { publisher, router, dealer, subscriber };
 std::ostream& operator<<(std::ostream& out, Victim victim);  // for the report of a failed check
 
-/// Bytes on the heap, freed ones not counted; always the same under a sanitizer, which has its own heap.
+/// Returns the bytes on the heap, without freed ones; always the same under a sanitizer, which has its own heap.
 [[nodiscard]] std::size_t heap_in_use();
 
-/// A bound socket under attack, and a well-behaved peer beside it. At every turn that peer sends one numbered message
-/// (to a router, which sends it back, to a dealer and to a subscriber) or is sent one (by a publisher).
+/// A bound socket under attack, and a well-behaved peer next to it. In every turn() that peer sends one numbered
+/// message (to a router, which sends it back, to a dealer and to a subscriber) or receives one (from a publisher).
 ///
-/// Threads: one. Limits: none. Failure: as the socket's and RawPeer's; the constructor throws when the peer beside
-/// cannot come.
+/// Threads: one. Limits: none. Failure: as the socket's and RawPeer's; the constructor throws if the well-behaved peer
+/// cannot connect.
 class Arena : public Bench {
   public:
     explicit Arena(Victim victim, PublisherOptions options = {}, Transport transport = Transport::tcp);
 
-    /// One numbered message, then whatever can happen.
+    /// Exchanges one numbered message, then runs everything that can happen.
     void turn();
     template <class Condition>
     bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
@@ -46,21 +46,22 @@ class Arena : public Bench {
         return true;
     }
 
-    /// A connection that has said nothing yet.
+    /// Returns a connection that has sent nothing yet.
     RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint_, receive_buffer_bytes); }
-    /// A peer with its handshake done, which has read hello().
+    /// Returns a peer that has completed its handshake and read hello().
     RawPeer join(std::string_view identity = "", int receive_buffer_bytes = 0);
 
-    /// The READY of a peer that may talk to this socket.
+    /// Returns the READY of a peer that may talk to this socket.
     [[nodiscard]] std::string peer_ready(std::string_view identity = "") const;
-    /// All that this socket says before its first message.
+    /// Returns everything that this socket sends before its first message.
     [[nodiscard]] std::string hello() const;
 
-    /// Turns until the socket has closed the connection. Whether it did.
+    /// Runs until the socket has closed the connection. Returns whether it did.
     bool is_cut(RawPeer& peer, std::chrono::milliseconds deadline = long_enough);
-    /// Turns until the peer has received exactly `bytes` behind hello().
+    /// Runs until the peer has received exactly `bytes` after hello(). Returns whether it did.
     bool gets(RawPeer& peer, const std::string& bytes);
-    /// Whether the peer beside has lost nothing so far, is still served, and a newcomer is served too.
+    /// Returns whether the well-behaved peer has lost nothing so far and is still served, and a new connection is
+    /// served too.
     bool others_are_well();
 
     [[nodiscard]] Publisher& publisher() { return *std::get<std::unique_ptr<Publisher>>(socket_); }
@@ -68,13 +69,13 @@ class Arena : public Bench {
     [[nodiscard]] Dealer& dealer() { return *std::get<std::unique_ptr<Dealer>>(socket_); }
     [[nodiscard]] Subscriber& subscriber() { return *std::get<std::unique_ptr<Subscriber>>(socket_); }
     [[nodiscard]] SocketTotals totals() const;
-    /// The peer beside included.
+    /// Includes the well-behaved peer.
     [[nodiscard]] std::vector<PeerStatus> peers() const;
     [[nodiscard]] const Endpoint& endpoint() const noexcept { return endpoint_; }
-    /// Messages that came from others than the peer beside.
+    /// Returns the messages from peers other than the well-behaved peer.
     [[nodiscard]] const std::vector<Frames>& received() const noexcept { return received_; }
     [[nodiscard]] const std::vector<std::string>& senders() const noexcept { return senders_; }
-    /// Numbered messages so far.
+    /// Returns how many numbered messages there were so far.
     [[nodiscard]] std::size_t numbers() const noexcept { return next_number_; }
     [[nodiscard]] std::size_t numbers_arrived() const noexcept;
 
@@ -95,24 +96,24 @@ class Arena : public Bench {
     std::unique_ptr<RawPeer> beside_;
     MessageBatch batch_;
     std::size_t next_number_ = 0;
-    std::size_t next_arrival_ = 0;  // number that the socket awaits from the peer beside
+    std::size_t next_arrival_ = 0;  // number that the socket expects from the well-behaved peer
     bool in_order_ = true;
-    std::string expected_;  // what the peer beside is to read behind hello()
+    std::string expected_;  // the data that the well-behaved peer should read after hello()
     std::vector<Frames> received_;
     std::vector<std::string> senders_;
 };
 
-/// The type of a socket that may talk to the victim.
+/// Returns the type of a socket that may talk to the victim.
 [[nodiscard]] inline std::string peer_type_of(Victim victim) {
     return victim == Victim::publisher ? "SUB" : victim == Victim::subscriber ? "PUB" : "DEALER";
 }
 
-/// A greeting with other bytes from `offset` on.
+/// Returns a greeting with other bytes from `offset` on.
 [[nodiscard]] inline std::string greeting_with(std::size_t offset, std::string_view bytes) {
     return greeting().replace(offset, bytes.size(), bytes);
 }
 
-/// Within a test case: runs it for each.
+/// Within a test case: runs it for each victim.
 [[nodiscard]] Victim each_victim();
 [[nodiscard]] Transport tcp_and_ipc();
 

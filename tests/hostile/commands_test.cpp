@@ -19,7 +19,7 @@ std::string repeated(std::string_view bytes, std::size_t count) {
     return out;
 }
 
-/// Topics "0/" to "(count-1)/" in the given form.
+/// Returns topics "0/" to "(count-1)/" in the given form.
 std::string bomb(std::size_t count, std::string (*form)(std::string_view)) {
     std::string out;
     for (std::size_t number = 0; number < count; ++number) {
@@ -34,7 +34,7 @@ bool takes_all(Arena& arena, RawPeer& peer) {
 
 }  // namespace
 
-TEST_CASE("hostile 12: a peer that pings without reading the answers is cut", "[hostile]") {
+TEST_CASE("hostile 12: a peer that sends PING without reading the replies is disconnected", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     RawPeer peer = arena.join("attacker", 4'096);
     const std::size_t before = heap_in_use();
@@ -53,7 +53,7 @@ TEST_CASE("hostile 12: a peer that pings without reading the answers is cut", "[
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 12: a peer that reads its answers may ping as it likes, and each context comes back", "[hostile]") {
+TEST_CASE("hostile 12: a peer that reads its replies may send PING freely, and each context is returned", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     RawPeer peer = arena.join("busy");
     std::string expected;
@@ -66,7 +66,7 @@ TEST_CASE("hostile 12: a peer that reads its answers may ping as it likes, and e
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 12: a PING that is too short or has too much to say ends the session", "[hostile]") {
+TEST_CASE("hostile 12: a PING that is too short or has too long a context ends the session", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const std::string bytes =
         GENERATE(command("PING", ""), command("PING", "\1"), ping("seventeen bytes !"), ping(std::string(1'000, 'x')),
@@ -106,7 +106,7 @@ TEST_CASE("hostile 13: a flood of commands does not keep others from their turn"
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 13: unknown commands of any length that is allowed are skipped", "[hostile]") {
+TEST_CASE("hostile 13: unknown commands of any allowed length are skipped", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     RawPeer peer = arena.join("odd");
     peer.send(command("JOIN", "group") + command("LEAVE", "group") + command(std::string(255, 'N'), "") +
@@ -115,7 +115,7 @@ TEST_CASE("hostile 13: unknown commands of any length that is allowed are skippe
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 14: a bomb of subscriptions ends its connection", "[hostile]") {
+TEST_CASE("hostile 14: an excessive number of subscriptions ends the connection", "[hostile]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const bool as_messages = GENERATE(true, false);
     constexpr std::size_t count = 100'000;
@@ -129,20 +129,20 @@ TEST_CASE("hostile 14: a bomb of subscriptions ends its connection", "[hostile]"
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 14: topics without end are refused or cut before they cost memory", "[hostile]") {
+TEST_CASE("hostile 14: endless topics are refused or disconnected before they cost memory", "[hostile]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const std::size_t before = heap_in_use();
-    SECTION("100 MB announced as a command") {
+    SECTION("a command announced with 100 MB") {
         RawPeer peer = arena.join();
         peer.send(announce(4, 100'000'000) + "\x09SUBSCRIBE" + std::string(10'000, 'x'));
         CHECK(arena.is_cut(peer));
     }
-    SECTION("100 MB announced as a message") {
+    SECTION("a message announced with 100 MB") {
         RawPeer peer = arena.join();
         peer.send(announce(0, 100'000'000) + '\1' + std::string(10'000, 'x'));
         CHECK(arena.is_cut(peer));
     }
-    SECTION("60 KB as a message, again and again") {
+    SECTION("messages of 60 KB, again and again") {
         RawPeer peer = arena.join();
         for (int count = 0; count < 100; ++count) {
             peer.send(subscribe_3_0(std::to_string(count) + std::string(60'000, 'x')));
@@ -151,7 +151,7 @@ TEST_CASE("hostile 14: topics without end are refused or cut before they cost me
         CHECK(arena.turn_until([&] { return arena.publisher().totals().subscriptions_refused == 100; }));
         CHECK_FALSE(peer.at_end());
     }
-    SECTION("the longest that is allowed, until the peer's share is used up") {
+    SECTION("the longest allowed prefixes, until the peer's share is used up") {
         RawPeer peer = arena.join();
         constexpr std::size_t count = 3'000;
         for (std::size_t number = 0; number < count; ++number) {
@@ -166,10 +166,10 @@ TEST_CASE("hostile 14: topics without end are refused or cut before they cost me
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 14: subscribing and cancelling for ever costs no memory", "[hostile]") {
+TEST_CASE("hostile 14: endless subscribing and canceling costs no memory", "[hostile]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     RawPeer peer = arena.join();
-    arena.publisher().set_monitor({});  // which remembers every event
+    arena.publisher().set_monitor({});  // it remembers every event
     std::string churn;
     for (int number = 0; number < 1'000; ++number) {
         const std::string topic = "churn/" + std::to_string(number);
@@ -194,15 +194,14 @@ TEST_CASE("hostile 14: subscribing and cancelling for ever costs no memory", "[h
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 15: a peer that leaves with a hundred thousand subscriptions takes them along at once",
-          "[hostile]") {
+TEST_CASE("hostile 15: a peer that leaves with a hundred thousand subscriptions removes them at once", "[hostile]") {
     PublisherOptions options;
     options.subscriptions_per_peer_max = 200'000;
     options.subscription_bytes_per_peer_max = 16 * 1'024 * 1'024;
     Arena arena(Victim::publisher, options, tcp_and_ipc());
     RawPeer peer = arena.join();
     constexpr std::size_t count = 100'000;
-    arena.publisher().set_monitor({});  // which remembers every event
+    arena.publisher().set_monitor({});  // it remembers every event
     const std::size_t before = heap_in_use();
     peer.send(bomb(count, subscribe));
     REQUIRE(takes_all(arena, peer));
@@ -211,14 +210,14 @@ TEST_CASE("hostile 15: a peer that leaves with a hundred thousand subscriptions 
     const std::clock_t begin = std::clock();
     peer.close();
     REQUIRE(arena.turn_until([&] { return arena.publisher().totals().subscriptions == 1; }));
-    CHECK(std::clock() - begin < 2 * CLOCKS_PER_SEC);  // of the processor, whatever else it does
+    CHECK(std::clock() - begin < 2 * CLOCKS_PER_SEC);  // of processor time, whatever else the machine does
     CHECK(heap_in_use() <= full);
     CHECK(full < before + 20'000'000);
     arena.publisher().set_monitor(arena.events.handler());
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 21: what is sent upstream to a publisher is skipped and counted", "[hostile]") {
+TEST_CASE("hostile 21: data sent upstream to a publisher is skipped and counted", "[hostile]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     RawPeer peer = arena.join();
     const std::string large(50'000, '\2');

@@ -28,7 +28,7 @@ std::chrono::nanoseconds processor_time() {
 
 }  // namespace
 
-TEST_CASE("hostile 18: an identity in use goes to the newcomer, and nobody else's", "[hostile]") {
+TEST_CASE("hostile 18: an identity in use goes to the new connection, and no other identity does", "[hostile]") {
     Arena arena(Victim::router, {}, tcp_and_ipc());
     std::vector<RawPeer> claimants;
     claimants.push_back(arena.join("same"));
@@ -42,7 +42,7 @@ TEST_CASE("hostile 18: an identity in use goes to the newcomer, and nobody else'
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 18: one who lost its identity and floods on is cut in time, and its successor is heard",
+TEST_CASE("hostile 18: a peer that lost its identity and keeps flooding is closed in time, and its successor is read",
           "[hostile]") {
     PublisherOptions options;
     options.heartbeat_interval = 100ms;
@@ -64,7 +64,7 @@ TEST_CASE("hostile 18: one who lost its identity and floods on is cut in time, a
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 18: what waited for the one who lost its identity is counted as dropped", "[hostile]") {
+TEST_CASE("hostile 18: messages pending for a peer that lost its identity are counted as dropped", "[hostile]") {
     Arena arena(Victim::router, {}, tcp_and_ipc());
     RawPeer sleeper = arena.join("same", 4'096);
     const std::string body(100'000, 'x');
@@ -81,7 +81,8 @@ TEST_CASE("hostile 18: what waited for the one who lost its identity is counted 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 18: an identity that begins with zero is refused, also one like an automatic one", "[hostile]") {
+TEST_CASE("hostile 18: an identity that begins with zero is refused, even if it looks like an automatic one",
+          "[hostile]") {
     Arena arena(Victim::router, {}, tcp_and_ipc());
     RawPeer nameless = arena.join("");
     nameless.send(frame(0, "hello"));
@@ -100,7 +101,7 @@ TEST_CASE("hostile 18: an identity that begins with zero is refused, also one li
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 18: any bytes up to 255 are an identity otherwise", "[hostile]") {
+TEST_CASE("hostile 18: otherwise any bytes up to 255 are an identity", "[hostile]") {
     Arena arena(Victim::router, {}, tcp_and_ipc());
     for (const std::string& identity : {std::string("\xFF\0\n%", 4), std::string(255, 'x'), std::string("\1")}) {
         RawPeer peer = arena.join(identity);
@@ -135,7 +136,7 @@ TEST_CASE("hostile 19: a storm of connections that come and go leaves nothing be
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 19: many who come at the same moment all get in", "[hostile]") {
+TEST_CASE("hostile 19: many simultaneous connections are all accepted", "[hostile]") {
     constexpr std::size_t count = 200;
     Arena arena(each_victim(), {}, tcp_and_ipc());
     std::vector<RawPeer> crowd;
@@ -148,7 +149,7 @@ TEST_CASE("hostile 19: many who come at the same moment all get in", "[hostile]"
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 19: many who come at the same moment do not hold up who is there", "[hostile]") {
+TEST_CASE("hostile 19: many simultaneous connections do not block existing peers", "[hostile]") {
     constexpr std::size_t count = 300;
     Arena arena(Victim::router, {}, tcp_and_ipc());
     RawPeer member = arena.join("member");
@@ -168,7 +169,8 @@ TEST_CASE("hostile 19: many who come at the same moment do not hold up who is th
     CHECK(arena.turn_until([&] { return arena.totals().connections_accepted == count + 2; }));
 }
 
-TEST_CASE("hostile 20: without descriptors newcomers are closed, others go on, and nothing spins", "[hostile]") {
+TEST_CASE("hostile 20: without descriptors new connections are closed, others continue, and nothing spins",
+          "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     std::vector<RawPeer> late;
     for (int count = 0; count < 5; ++count) {
@@ -185,7 +187,7 @@ TEST_CASE("hostile 20: without descriptors newcomers are closed, others go on, a
         CHECK(arena.numbers() > numbers_before);
         CHECK(arena.peers().size() == 1);
 
-        // With nobody to serve, the loop stays at rest although the lack goes on.
+        // With no connection to serve, the event loop stays idle although there are still no descriptors.
         const auto begin = std::chrono::steady_clock::now();
         const auto used = processor_time();
         while (std::chrono::steady_clock::now() - begin < 100ms) {
@@ -203,7 +205,7 @@ TEST_CASE("hostile 20: without descriptors newcomers are closed, others go on, a
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 22: a REQ without its delimiter is a message like any other", "[hostile]") {
+TEST_CASE("hostile 22: a REQ message without its delimiter is an ordinary message", "[hostile]") {
     Arena arena(GENERATE(Victim::router, Victim::dealer), {}, tcp_and_ipc());
     RawPeer peer = arena.connect();
     const bool is_router = std::string_view(arena.hello()).ends_with(ready("ROUTER", ""));

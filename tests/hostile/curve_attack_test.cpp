@@ -1,4 +1,4 @@
-// Peers that attack a socket under CURVE, with one beside them that has the right keys.
+// Peers that attack a socket under CURVE, together with a peer that has the right keys.
 #include "hostile/arena.hpp"
 #include "zmtp/handshake.hpp"
 
@@ -9,7 +9,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A publisher under CURVE and a subscriber with good keys.
+/// A publisher under CURVE and a subscriber with valid keys.
 class CurveBench : public Bench {
   public:
     explicit CurveBench(PublisherOptions options, Transport transport)
@@ -65,7 +65,7 @@ class CurveBench : public Bench {
     }
 };
 
-/// A subscriber with good keys and bad intentions: what it seals is its own affair.
+/// A malicious subscriber with valid keys, which can seal anything.
 class Insider {
   public:
     explicit Insider(CurveBench& bench)
@@ -106,7 +106,7 @@ std::string hello_of(char filling, std::size_t bytes = 194, std::string_view ver
 
 }  // namespace
 
-TEST_CASE("hostile CURVE: handshakes that are none are closed without a word, and a good one is served", "[hostile]") {
+TEST_CASE("hostile CURVE: invalid handshakes are closed without a reply, and a valid one is served", "[hostile]") {
     const Transport transport = tcp_and_ipc();
     const auto [what, bytes] = GENERATE(table<std::string, std::string>({
         {"NULL", greeting() + ready("SUB")},
@@ -136,7 +136,7 @@ TEST_CASE("hostile CURVE: handshakes that are none are closed without a word, an
     CHECK(bench.good_lost_nothing());
 }
 
-TEST_CASE("hostile CURVE: silent connections hold up nobody with good keys", "[hostile]") {
+TEST_CASE("hostile CURVE: silent connections do not block peers with valid keys", "[hostile]") {
     PublisherOptions options;
     options.handshake_time_max = 200ms;
     CurveBench bench(options, tcp_and_ipc());
@@ -160,7 +160,7 @@ TEST_CASE("hostile CURVE: silent connections hold up nobody with good keys", "[h
     CHECK(bench.good_lost_nothing());
 }
 
-TEST_CASE("hostile CURVE: after the handshake, what is not sealed right ends the session", "[hostile]") {
+TEST_CASE("hostile CURVE: after the handshake, frames that are not sealed correctly end the session", "[hostile]") {
     CurveBench bench({}, tcp_and_ipc());
     Insider insider(bench);
     const std::string first = insider.sealed(4, "\x09SUBSCRIBEt");

@@ -1,4 +1,4 @@
-// Hostile peers 1, 2, 10 and 11: frames that lie, and messages that never end.
+// Hostile peers 1, 2, 10 and 11: frames with false sizes, and messages that never end.
 #include "hostile/arena.hpp"
 
 using namespace telegate;
@@ -7,7 +7,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A peer with its handshake done sends `bytes`, and is closed for it.
+/// Checks that a peer that has completed its handshake and sends `bytes` is closed for it.
 void check_violation(Arena& arena, const std::string& bytes) {
     const std::uint64_t before = arena.totals().violations;
     RawPeer peer = arena.join("attacker");
@@ -18,14 +18,14 @@ void check_violation(Arena& arena, const std::string& bytes) {
     CHECK_FALSE(arena.events.detail(Kind::disconnected).empty());
 }
 
-/// Whether the socket hands out what arrives.
+/// Returns whether the socket delivers arriving messages.
 bool receives(Victim victim) {
     return victim != Victim::publisher;
 }
 
 }  // namespace
 
-TEST_CASE("hostile 1: a declared length of 2^63 and the like ends the session", "[hostile]") {
+TEST_CASE("hostile 1: a declared length of 2^63 or similar ends the session", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const unsigned flags = GENERATE(0U, 1U, 4U);
     for (const std::uint64_t bytes : {1ULL << 63U, (1ULL << 63U) - 1, ~0ULL, 1ULL << 32U, (1ULL << 32U) + 1}) {
@@ -37,7 +37,7 @@ TEST_CASE("hostile 1: a declared length of 2^63 and the like ends the session", 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 1: the long form of nothing is an empty frame", "[hostile]") {
+TEST_CASE("hostile 1: the long form of no bytes is an empty frame", "[hostile]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
     RawPeer peer = arena.join("long");
@@ -54,7 +54,7 @@ TEST_CASE("hostile 1: the long form of nothing is an empty frame", "[hostile]") 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 2: a huge declared size and then silence costs no memory", "[hostile]") {
+TEST_CASE("hostile 2: a huge declared size followed by silence costs no memory", "[hostile]") {
     const Victim victim = each_victim();
     constexpr std::size_t attackers = 20;
     Arena arena(victim, {}, tcp_and_ipc());
@@ -71,7 +71,7 @@ TEST_CASE("hostile 2: a huge declared size and then silence costs no memory", "[
     for (int turn = 0; turn < 20; ++turn) {
         arena.turn();
     }
-    // A receive buffer each, at most, though over a gigabyte was announced.
+    // At most a receive buffer each, although over a gigabyte was announced.
     CHECK(heap_in_use() < before + attackers * 300 * 1'024);
     CHECK(arena.others_are_well());
     for (RawPeer& peer : peers) {
@@ -80,7 +80,7 @@ TEST_CASE("hostile 2: a huge declared size and then silence costs no memory", "[
     }
 }
 
-TEST_CASE("hostile 2: memory for a large message grows with what has arrived, not with what was announced",
+TEST_CASE("hostile 2: memory for a large message grows with the bytes that have arrived, not with the announced size",
           "[hostile]") {
     Arena arena(GENERATE(Victim::router, Victim::dealer, Victim::subscriber), {}, tcp_and_ipc());
     constexpr std::size_t arrived = 2'000'000;
@@ -101,7 +101,7 @@ TEST_CASE("hostile 2: memory for a large message grows with what has arrived, no
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 2: a message over the limit in all is cut as soon as that is known", "[hostile]") {
+TEST_CASE("hostile 2: a message over the total limit is closed as soon as that is known", "[hostile]") {
     PublisherOptions options;
     options.message_bytes_max = 10'000;
     Arena arena(each_victim(), options, tcp_and_ipc());
@@ -127,7 +127,7 @@ TEST_CASE("hostile 10: a command without a name, or with one that is longer than
           "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     check_violation(arena, long_frame(4, ""));
-    check_violation(arena, frame(4, "") + ping("behind it"));  // read as a long size, see the traps of subscriptions
+    check_violation(arena, frame(4, "") + ping("behind it"));  // read as a long size, see subscription_traps_test.cpp
     check_violation(arena, frame(4, std::string(1, '\0')));
     check_violation(arena, frame(4, std::string("\0PING", 5)));
     check_violation(arena, frame(4, "\x20PING"));
@@ -135,7 +135,7 @@ TEST_CASE("hostile 10: a command without a name, or with one that is longer than
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 11: frames without end are cut by their number", "[hostile]") {
+TEST_CASE("hostile 11: endless frames are stopped by their number", "[hostile]") {
     PublisherOptions options;
     options.frames_per_message_max = 16;
     const Victim victim = each_victim();
@@ -158,7 +158,7 @@ TEST_CASE("hostile 11: frames without end are cut by their number", "[hostile]")
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 11: frames without end, one at a time, cost no memory beyond the limit", "[hostile]") {
+TEST_CASE("hostile 11: endless frames, one at a time, cost no memory beyond the limit", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     RawPeer peer = arena.join("attacker");
     const std::size_t before = heap_in_use();
@@ -178,7 +178,7 @@ TEST_CASE("hostile 11: frames without end, one at a time, cost no memory beyond 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 11: endless large frames are cut by their bytes", "[hostile]") {
+TEST_CASE("hostile 11: endless large frames are stopped by their bytes", "[hostile]") {
     PublisherOptions options;
     options.message_bytes_max = 1'000'000;
     Arena arena(each_victim(), options, tcp_and_ipc());

@@ -1,4 +1,4 @@
-// Traps of the greeting, of frames and of READY: what real peers send and careless implementations trip over.
+// Traps in the greeting, frames and READY: traffic of real peers that careless implementations handle wrongly.
 #include "hostile/arena.hpp"
 
 using namespace telegate;
@@ -8,7 +8,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// Whether a peer that says `bytes` for its handshake gets in, and PING is answered.
+/// Returns whether a peer that sends `bytes` as its handshake is accepted, and PING is answered.
 bool gets_in(Arena& arena, const std::string& bytes) {
     const std::size_t before = arena.events.count(Kind::handshake_done);
     RawPeer peer = arena.connect();
@@ -22,7 +22,7 @@ bool gets_in(Arena& arena, const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("trap: our greeting comes whole and at once, since a peer may wait for it", "[hostile][trap]") {
+TEST_CASE("trap: our greeting is sent completely and at once, because a peer may wait for it", "[hostile][trap]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     RawPeer peer = arena.connect();
     REQUIRE(arena.turn_until([&] { return peer.read().size() >= 64; }));
@@ -56,11 +56,11 @@ TEST_CASE("trap: our READY does not wait for the peer's", "[hostile][trap]") {
     CHECK(arena.turn_until([&] { return peer.read() == expected; }));
 }
 
-TEST_CASE("trap: padding, filler and as-server of a greeting mean nothing", "[hostile][trap]") {
+TEST_CASE("trap: padding, filler and as-server of a greeting are ignored", "[hostile][trap]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const std::string ready_of_peer = arena.peer_ready("odd");
     CHECK(gets_in(arena, greeting_with(8, "\1") + ready_of_peer));  // libzmq without an identity
-    CHECK(gets_in(arena, greeting_with(8, "\6") + ready_of_peer));  // libzmq with one of five bytes
+    CHECK(gets_in(arena, greeting_with(8, "\6") + ready_of_peer));  // libzmq with an identity of five bytes
     CHECK(gets_in(arena, greeting_with(1, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF") + ready_of_peer));
     CHECK(gets_in(arena, greeting_with(9, "\xFF") + ready_of_peer));  // only its last bit counts
     CHECK(gets_in(arena, greeting_with(9, "\1") + ready_of_peer));
@@ -70,7 +70,7 @@ TEST_CASE("trap: padding, filler and as-server of a greeting mean nothing", "[ho
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: versions from 3.0 on are spoken with, whatever they are", "[hostile][trap]") {
+TEST_CASE("trap: all versions from 3.0 on are accepted", "[hostile][trap]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     for (const std::string_view version :
          {std::string_view("\3\0", 2), std::string_view("\3\1"), std::string_view("\3\2"), std::string_view("\3\xFF"),
@@ -80,7 +80,7 @@ TEST_CASE("trap: versions from 3.0 on are spoken with, whatever they are", "[hos
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: greeting, READY and the first traffic in one segment, or cut anywhere", "[hostile][trap]") {
+TEST_CASE("trap: greeting, READY and the first traffic in one segment, or split anywhere", "[hostile][trap]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
     const std::string bytes = greeting() + arena.peer_ready("cut") +
@@ -102,7 +102,7 @@ TEST_CASE("trap: greeting, READY and the first traffic in one segment, or cut an
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: names in READY in odd letters, properties unknown and in any order", "[hostile][trap]") {
+TEST_CASE("trap: names in READY in unusual case, unknown properties, in any order", "[hostile][trap]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
     const std::string type = peer_type_of(victim);
@@ -120,7 +120,7 @@ TEST_CASE("trap: names in READY in odd letters, properties unknown and in any or
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: peers of every type that may talk to ours are let in", "[hostile][trap]") {
+TEST_CASE("trap: peers of every compatible type are accepted", "[hostile][trap]") {
     const auto [victim, types] = GENERATE(table<Victim, std::vector<std::string>>({
         {Victim::publisher, {"SUB", "XSUB"}},
         {Victim::subscriber, {"PUB", "XPUB"}},
@@ -142,7 +142,7 @@ TEST_CASE("trap: peers of every type that may talk to ours are let in", "[hostil
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: the long form of a small frame is as good as the short one", "[hostile][trap]") {
+TEST_CASE("trap: the long form of a small frame is accepted like the short one", "[hostile][trap]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
     RawPeer peer = arena.join("long");
@@ -168,7 +168,7 @@ TEST_CASE("trap: we send the short form up to 255 bytes and the long form above"
     CHECK(arena.gets(peer, expected));
 }
 
-TEST_CASE("trap: commands between the frames of a message do not tear it", "[hostile][trap]") {
+TEST_CASE("trap: commands between the frames of a message do not split it", "[hostile][trap]") {
     const Victim victim = each_victim();
     Arena arena(victim, {}, tcp_and_ipc());
     RawPeer peer = arena.join("interleaved");
@@ -183,7 +183,7 @@ TEST_CASE("trap: commands between the frames of a message do not tear it", "[hos
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: an ERROR from a peer after its handshake ends the session, and gets none in return",
+TEST_CASE("trap: an ERROR from a peer after its handshake ends the session, and none is sent in return",
           "[hostile][trap]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const std::string reason = GENERATE("", "\3bye", "\xFFshort");

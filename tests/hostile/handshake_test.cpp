@@ -1,4 +1,4 @@
-// Hostile peers 3 to 9: those that never get through the handshake.
+// Hostile peers 3 to 9: those that never complete the handshake.
 #include "hostile/arena.hpp"
 
 #include <random>
@@ -21,7 +21,8 @@ PublisherOptions with_handshake_time(std::chrono::milliseconds time) {
     return options;
 }
 
-/// Sends `attack` and demands a plain close, nothing said beyond the handshake, and peace for everybody else.
+/// Sends `attack` and requires that the connection is closed, that nothing is sent beyond the handshake, and that all
+/// other peers are unaffected.
 void check_refused(const Attack& attack, Victim victim, Transport transport) {
     CAPTURE(attack.what, victim, static_cast<int>(transport));
     Arena arena(victim, {}, transport);
@@ -56,7 +57,7 @@ std::string noise(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("hostile 3: a greeting that trickles in does not stretch the handshake's time", "[hostile]") {
+TEST_CASE("hostile 3: a greeting that arrives slowly does not extend the handshake timeout", "[hostile]") {
     Arena arena(each_victim(), with_handshake_time(100ms), tcp_and_ipc());
     RawPeer peer = arena.connect();
     const auto begin = std::chrono::steady_clock::now();
@@ -75,7 +76,7 @@ TEST_CASE("hostile 3: a greeting that trickles in does not stretch the handshake
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 3: a READY that trickles in does not stretch it either", "[hostile]") {
+TEST_CASE("hostile 3: a READY that arrives slowly does not extend it either", "[hostile]") {
     Arena arena(each_victim(), with_handshake_time(100ms), tcp_and_ipc());
     RawPeer peer = arena.connect();
     peer.send(greeting() + announce(4, 5'000));
@@ -88,7 +89,7 @@ TEST_CASE("hostile 3: a READY that trickles in does not stretch it either", "[ho
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: a connection that says nothing is closed after the handshake's time", "[hostile]") {
+TEST_CASE("hostile 4: a connection that sends nothing is closed after the handshake timeout", "[hostile]") {
     Arena arena(each_victim(), with_handshake_time(50ms), tcp_and_ipc());
     const std::string said = GENERATE("", "\xFF", "greeting");
     RawPeer peer = arena.connect();
@@ -98,7 +99,7 @@ TEST_CASE("hostile 4: a connection that says nothing is closed after the handsha
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: a finished handshake is not ended by the time that it was given", "[hostile]") {
+TEST_CASE("hostile 4: a finished handshake is not ended by the handshake timeout", "[hostile]") {
     Arena arena(each_victim(), with_handshake_time(50ms), tcp_and_ipc());
     RawPeer silent = arena.connect();
     RawPeer member = arena.join("member");
@@ -111,7 +112,7 @@ TEST_CASE("hostile 4: a finished handshake is not ended by the time that it was 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: silent connections give way to newcomers, the oldest first", "[hostile]") {
+TEST_CASE("hostile 4: silent connections are closed in favor of new ones, the oldest first", "[hostile]") {
     const bool per_address = GENERATE(true, false);
     PublisherOptions options;
     options.handshakes_max = per_address ? 100 : 8;
@@ -133,7 +134,7 @@ TEST_CASE("hostile 4: silent connections give way to newcomers, the oldest first
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: when all places are taken by those who behave, a newcomer is turned away", "[hostile]") {
+TEST_CASE("hostile 4: when well-behaved peers take all places, a new connection is refused", "[hostile]") {
     PublisherOptions options;
     options.sessions_max = 4;
     Arena arena(each_victim(), options, tcp_and_ipc());
@@ -156,7 +157,7 @@ TEST_CASE("hostile 4: when all places are taken by those who behave, a newcomer 
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 5: bytes of other protocols are no greeting", "[hostile]") {
+TEST_CASE("hostile 5: bytes of other protocols are not a greeting", "[hostile]") {
     check_all_refused({
         {"HTTP", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"},
         {"TLS", "\x16\x03\x01\x02" + std::string(100, '\1')},
@@ -165,7 +166,7 @@ TEST_CASE("hostile 5: bytes of other protocols are no greeting", "[hostile]") {
         {"a long text", std::string(200'000, 'x')},
         {"zeros", std::string(1'000, '\0')},
         {"noise", noise(100'000)},
-        {"noise behind 0xFF", "\xFF" + noise(100'000)},
+        {"noise after 0xFF", "\xFF" + noise(100'000)},
     });
 }
 
@@ -178,24 +179,24 @@ TEST_CASE("hostile 6: a wrong signature and the versions before 3 are refused", 
         {"unversioned ZMTP 1", std::string("\1\0", 2)},
         {"ZMTP 1", signature + '\0'},
         {"ZMTP 2", signature + "\1\5" + std::string(52, '\0')},
-        {"version 2, which is none", signature + "\2\0" + std::string(52, '\0')},
+        {"version 2, which does not exist", signature + "\2\0" + std::string(52, '\0')},
     });
 }
 
-TEST_CASE("hostile 7: a mechanism that is not ours over all twenty bytes is refused", "[hostile]") {
+TEST_CASE("hostile 7: a mechanism that does not match ours in all twenty bytes is refused", "[hostile]") {
     check_all_refused({
         {"CURVE", greeting_with(12, "CURVE")},
         {"PLAIN", greeting_with(12, "PLAIN")},
         {"GSSAPI", greeting_with(12, "GSSAPI")},
         {"lower case", greeting_with(12, "null")},
-        {"something behind NULL", greeting_with(12, "NULLX")},
-        {"something in the last byte", greeting_with(31, "X")},
-        {"blanks for zeros", greeting_with(12, "NULL                ")},
+        {"a byte after NULL", greeting_with(12, "NULLX")},
+        {"a byte in the last place", greeting_with(31, "X")},
+        {"blanks instead of zeros", greeting_with(12, "NULL                ")},
         {"no name", greeting_with(12, std::string(4, '\0'))},
     });
 }
 
-TEST_CASE("hostile 8: a READY that is not one is refused", "[hostile]") {
+TEST_CASE("hostile 8: an invalid READY is refused", "[hostile]") {
     const Victim victim = each_victim();
     const Transport transport = tcp_and_ipc();
     const std::string type = property("Socket-Type", peer_type_of(victim));
@@ -205,32 +206,32 @@ TEST_CASE("hostile 8: a READY that is not one is refused", "[hostile]") {
     }
     const std::vector<Attack> attacks = {
         {"no properties", ""},
-        {"a name cut short", "\x0BSocket"},
-        {"a value's length cut short", "\x0BSocket-Type" + std::string(3, '\0')},
-        {"a value cut short", "\x0BSocket-Type" + big_endian(9, 4) + "SUB"},
+        {"a truncated name", "\x0BSocket"},
+        {"a truncated value length", "\x0BSocket-Type" + std::string(3, '\0')},
+        {"a truncated value", "\x0BSocket-Type" + big_endian(9, 4) + "SUB"},
         {"a value of 4 GB", "\x0BSocket-Type" + big_endian(0xFFFF'FFFF, 4) + "SUB"},
-        {"a nameless property", std::string(1, '\0') + big_endian(3, 4) + "SUB"},
-        {"a nameless property behind a good one", type + std::string(5, '\0')},
+        {"a property without a name", std::string(1, '\0') + big_endian(3, 4) + "SUB"},
+        {"a property without a name after a valid one", type + std::string(5, '\0')},
         {"255 properties", many},
-        {"the type twice", type + type},
-        {"the type twice in other letters", type + property("SOCKET-TYPE", peer_type_of(victim))},
-        {"the identity twice", type + property("Identity", "a") + property("identity", "a")},
+        {"a duplicate type", type + type},
+        {"a duplicate type in different case", type + property("SOCKET-TYPE", peer_type_of(victim))},
+        {"a duplicate identity", type + property("Identity", "a") + property("identity", "a")},
         {"an identity of 256 bytes", type + property("Identity", std::string(256, 'x'))},
         {"an identity of 4 GB", type + "\x08Identity" + big_endian(0xFFFF'FFFF, 4)},
         {"an unknown type", property("Socket-Type", "NONSENSE")},
-        {"a type in small letters", property("Socket-Type", "sub")},
+        {"a type in lower case", property("Socket-Type", "sub")},
         {"an empty type", property("Socket-Type", "")},
-        {"a type that does not go with ours", property("Socket-Type", "PULL")},
+        {"a type that is not compatible with ours", property("Socket-Type", "PULL")},
         {"9 KiB of properties", type + std::string(9 * 1'024, 'x')},
     };
     for (const Attack& attack : attacks) {
         check_refused({attack.what, greeting() + command("READY", attack.bytes)}, victim, transport);
     }
-    check_refused({"a READY of 1 MB, announced", greeting() + announce(4, 1'000'000)}, victim, transport);
-    check_refused({"a READY of 2^63 bytes, announced", greeting() + announce(4, 1ULL << 63U)}, victim, transport);
+    check_refused({"an announced READY of 1 MB", greeting() + announce(4, 1'000'000)}, victim, transport);
+    check_refused({"an announced READY of 2^63 bytes", greeting() + announce(4, 1ULL << 63U)}, victim, transport);
 }
 
-TEST_CASE("hostile 9: READY comes first, and once", "[hostile]") {
+TEST_CASE("hostile 9: READY must come first, and once", "[hostile]") {
     const Victim victim = each_victim();
     const Transport transport = tcp_and_ipc();
     const std::string good = ready(peer_type_of(victim));
@@ -241,7 +242,7 @@ TEST_CASE("hostile 9: READY comes first, and once", "[hostile]") {
         {"a message before READY", message("topic", "payload") + good},
         {"ERROR for READY", command("ERROR", "\3bye")},
         {"HELLO for READY", command("HELLO", std::string(192, 'x'))},
-        {"a READY that is no command", frame(0, good.substr(2))},
+        {"a READY that is not a command", frame(0, good.substr(2))},
         {"a READY with MORE", frame(5, good.substr(2))},
         {"a READY with a reserved bit", frame(12, good.substr(2))},
         {"a name longer than its frame", frame(4, "\x20READY")},
@@ -261,7 +262,7 @@ TEST_CASE("hostile 9: READY comes first, and once", "[hostile]") {
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 9: whoever leaves in the middle of the handshake is forgotten", "[hostile]") {
+TEST_CASE("hostile 9: a peer that leaves in the middle of the handshake is forgotten", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const std::string bytes = greeting() + arena.peer_ready("leaver");
     for (std::size_t sent = 0; sent < bytes.size(); sent += 7) {

@@ -10,8 +10,8 @@
 
 namespace telegate::test {
 
-/// The process may open no more descriptors while this is there, only replace one that it closes.
-/// Threads: one. Limits: none. Failure: none.
+/// While this exists, the process can open no more descriptors, only replace one that it closes. Threads: one. Limits:
+/// none. Failure: none.
 class NoDescriptors {
   public:
     NoDescriptors() {

@@ -1,4 +1,4 @@
-// Sockets of ours that connect, and meet a hostile peer where they expected an honest one.
+// Our sockets connect, and meet a hostile peer instead of an honest one.
 #include "hostile/no_descriptors.hpp"
 #include "support/catch.hpp"
 #include "support/raw_listener.hpp"
@@ -14,7 +14,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A dealer that connects to bytes, with short deadlines.
+/// A dealer that connects to a raw peer, with short deadlines.
 class DealerBench : public Bench {
   public:
     DealerBench() : dealer(reactor, options()) {
@@ -22,7 +22,7 @@ class DealerBench : public Bench {
         dealer.connect(listener.endpoint());
     }
 
-    /// The dealer's next connection.
+    /// Returns the dealer's next connection.
     RawPeer meet() {
         std::vector<RawPeer> met;
         REQUIRE(turn_until([&] {
@@ -59,7 +59,7 @@ class DealerBench : public Bench {
 
 }  // namespace
 
-TEST_CASE("hostile server: one that answers nonsense, or nothing, is tried again until it is honest", "[hostile]") {
+TEST_CASE("hostile server: one that replies with nonsense, or not at all, is retried until it is honest", "[hostile]") {
     DealerBench bench;
     REQUIRE(bench.dealer.send({"kept"}) == SendStatus::sent);
     const std::vector<std::string> answers = {
@@ -98,13 +98,13 @@ TEST_CASE("hostile server: one that closes every connection at once does not mak
     }
     CHECK(met >= 3);
     CHECK(met <= 20);
-    // Of the last one only one side may know yet.
+    // Possibly only one side knows of the last connection yet.
     CHECK(bench.dealer.totals().connections_made + 1 >= met);
     CHECK(bench.dealer.totals().connections_made <= met + 1);
     CHECK(adds_up(bench.dealer.totals()));
 }
 
-TEST_CASE("hostile server: a message that a lost connection had in part is sent again whole", "[hostile]") {
+TEST_CASE("hostile server: a message that was partly sent on a lost connection is sent again completely", "[hostile]") {
     DealerBench bench;
     const std::string body(8'000'000, 'x');
     REQUIRE(bench.dealer.send({"head", body}) == SendStatus::sent);
@@ -125,7 +125,7 @@ TEST_CASE("hostile server: a message that a lost connection had in part is sent 
     CHECK(bench.dealer.totals().dropped == 0);
 }
 
-TEST_CASE("hostile server: one that breaks the protocol later is left, and tried again", "[hostile]") {
+TEST_CASE("hostile server: one that breaks the protocol later is disconnected and retried", "[hostile]") {
     DealerBench bench;
     for (std::uint64_t round = 1; round <= 3; ++round) {
         RawPeer peer = bench.meet();
@@ -141,7 +141,7 @@ TEST_CASE("hostile server: one that breaks the protocol later is left, and tried
     }
 }
 
-TEST_CASE("hostile 20: without descriptors a connection is tried again later", "[hostile]") {
+TEST_CASE("hostile 20: without descriptors a connection is retried later", "[hostile]") {
     DealerBench bench;
     bench.meet().close();
     REQUIRE(bench.turn_until([&] { return bench.events.count(Kind::handshake_failed) == 1; }));

@@ -1,4 +1,4 @@
-// Traps of subscriptions and heartbeats, on the publishing and on the subscribing side.
+// Traps in subscriptions and heartbeats, on the publishing and on the subscribing side.
 #include "hostile/arena.hpp"
 
 using namespace telegate;
@@ -8,7 +8,8 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A peer that says `bytes` behind its handshake with the given version. Then PING shows that all was understood.
+/// Returns a peer that sends `bytes` after its handshake with the given version, and then PING, which shows that all
+/// was processed.
 RawPeer subscribed(Arena& arena, unsigned minor, const std::string& bytes) {
     RawPeer peer = arena.connect();
     peer.send(greeting(minor) + arena.peer_ready() + bytes + ping("understood"));
@@ -16,7 +17,7 @@ RawPeer subscribed(Arena& arena, unsigned minor, const std::string& bytes) {
     return peer;
 }
 
-/// Publishes each topic; whether the peer gets those of `wanted` and no others.
+/// Publishes each topic and returns whether the peer gets those of `wanted` and no others.
 bool gets_only(Arena& arena, RawPeer& peer, const std::vector<std::string>& topics,
                const std::vector<std::string>& wanted) {
     std::string expected = peer.received().substr(arena.hello().size());
@@ -31,7 +32,7 @@ bool gets_only(Arena& arena, RawPeer& peer, const std::vector<std::string>& topi
     return arena.gets(peer, expected + pong("end"));
 }
 
-/// A raw publisher that a subscriber of ours meets. Answers with what the subscriber says behind its READY.
+/// A raw publisher for our subscriber. hears() returns whether the subscriber sends exactly `bytes` after its READY.
 class RawPublisher {
   public:
     RawPublisher(Bench& bench, const Endpoint& endpoint, unsigned minor) : bench_(bench), peer_(endpoint) {
@@ -70,7 +71,7 @@ TEST_CASE("trap: both forms of subscription from peers of any version, also mixe
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: subscribing twice and cancelling once leaves nothing", "[hostile][trap]") {
+TEST_CASE("trap: subscribing twice and canceling once leaves nothing", "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     RawPeer peer = subscribed(arena, 1, subscribe("a") + subscribe_3_0("a") + subscribe("b") + cancel("a"));
     CHECK(gets_only(arena, peer, {"a", "b"}, {"b"}));
@@ -91,7 +92,7 @@ TEST_CASE("trap: topics that are empty, binary or longer than a short frame", "[
     CHECK(gets_only(arena, peer, {topic, topic + 'y', topic.substr(1)}, {topic, topic + 'y'}));
 }
 
-TEST_CASE("trap: libzmq tells a topic of 246 to 255 bytes with a long size but without its flag", "[hostile][trap]") {
+TEST_CASE("trap: libzmq sends a topic of 246 to 255 bytes with a long size but without its flag", "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const std::string topic(GENERATE(246U, 250U, 255U), 'x');
     std::string flagless = long_frame(4, "\x09SUBSCRIBE" + topic);
@@ -108,7 +109,7 @@ TEST_CASE("trap: libzmq tells a topic of 246 to 255 bytes with a long size but w
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: an empty subscription asks for everything", "[hostile][trap]") {
+TEST_CASE("trap: an empty subscription requests everything", "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const auto form = GENERATE(&subscribe, &subscribe_3_0);
     RawPeer peer = arena.join();
@@ -119,7 +120,8 @@ TEST_CASE("trap: an empty subscription asks for everything", "[hostile][trap]") 
     CHECK(arena.turn_until([&] { return peer.read().find("number") != std::string::npos; }));
 }
 
-TEST_CASE("trap: a subscription in the segment of READY counts before the first message after it", "[hostile][trap]") {
+TEST_CASE("trap: a subscription in the segment of READY takes effect before the first message after it",
+          "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     RawPeer peer = arena.connect();
     peer.send(greeting() + arena.peer_ready() + subscribe("t"));
@@ -138,11 +140,11 @@ TEST_CASE("trap: every frame of a message upstream may subscribe", "[hostile][tr
     CHECK(gets_only(arena, peer, {"a", "b", "c", "d"}, {"a", "c", "d"}));
 }
 
-TEST_CASE("trap: our subscriber takes the form that its publisher's version knows", "[hostile][trap]") {
+TEST_CASE("trap: our subscriber uses the form of its publisher's version", "[hostile][trap]") {
     Bench bench;
     Subscriber subscriber(bench.reactor, {});
     const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
-    // 255 bytes are where libzmq's own 3.0 form goes wrong: with the leading byte they need the long form.
+    // At 255 bytes libzmq's own 3.0 form is wrong: with the leading byte they need the long form.
     const std::string topic(GENERATE(1U, 245U, 246U, 254U, 255U, 256U), 'x');
     CAPTURE(topic.size());
     subscriber.subscribe(topic);
@@ -155,7 +157,8 @@ TEST_CASE("trap: our subscriber takes the form that its publisher's version know
     CHECK(new_one.hears(subscribe(topic) + cancel(topic)));
 }
 
-TEST_CASE("trap: our subscriber tells every subscription to a new publisher, however many", "[hostile][trap]") {
+TEST_CASE("trap: our subscriber sends every subscription to a new publisher, however many there are",
+          "[hostile][trap]") {
     Bench bench;
     Subscriber subscriber(bench.reactor, {});
     const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
@@ -174,7 +177,7 @@ TEST_CASE("trap: our subscriber tells every subscription to a new publisher, how
     CHECK(peer.received().find(subscribe(std::to_string(count - 1) + '/')) != std::string::npos);
 }
 
-TEST_CASE("trap: our subscriber hands out only what it asked for, whatever a publisher sends", "[hostile][trap]") {
+TEST_CASE("trap: our subscriber delivers only subscribed topics, whatever a publisher sends", "[hostile][trap]") {
     Bench bench;
     Subscriber subscriber(bench.reactor, {});
     const Endpoint endpoint = subscriber.bind({Transport::tcp, "127.0.0.1", 0, {}});
@@ -197,7 +200,7 @@ TEST_CASE("trap: PING is answered whatever the peer's version", "[hostile][trap]
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: a PONG without the context of our PING is a sign of life too", "[hostile][trap]") {
+TEST_CASE("trap: a PONG without the context of our PING is a heartbeat too", "[hostile][trap]") {
     Bench bench;
     Router router(bench.reactor, with_heartbeat(10ms, 300ms));
     const Endpoint endpoint = router.bind({Transport::tcp, "127.0.0.1", 0, {}});
@@ -217,7 +220,7 @@ TEST_CASE("trap: a PONG without the context of our PING is a sign of life too", 
     CHECK_FALSE(peer.at_end());
 }
 
-TEST_CASE("trap: our PING has a TTL that libzmq counts right, and no long context", "[hostile][trap]") {
+TEST_CASE("trap: our PING has a TTL that libzmq does not miscount, and no long context", "[hostile][trap]") {
     Bench bench;
     Publisher publisher(bench.reactor, with_heartbeat(10ms, 65'000ms));
     RawPeer peer(publisher.bind({Transport::tcp, "127.0.0.1", 0, {}}));
@@ -236,20 +239,20 @@ TEST_CASE("trap: our PING has a TTL that libzmq counts right, and no long contex
     CHECK(ttl <= 650);
 }
 
-TEST_CASE("trap: a peer that falls silent for longer than its own TTL is closed", "[hostile][trap]") {
+TEST_CASE("trap: a peer that is silent for longer than its own TTL is closed", "[hostile][trap]") {
     PublisherOptions options = with_heartbeat(GENERATE(0ms, 10'000ms), 30'000ms);
-    options.handshake_time_max = 40ms;  // short deadlines make the socket look often
+    options.handshake_time_max = 40ms;  // short deadlines make the socket check often
     Arena arena(each_victim(), options, tcp_and_ipc());
     RawPeer peer = arena.join("mortal");
     const auto begin = std::chrono::steady_clock::now();
     peer.send(ping("", 1));
     CHECK(arena.is_cut(peer, 20s));
     CHECK(std::chrono::steady_clock::now() - begin >= 100ms);
-    CHECK(arena.totals().silences == 1);
+    CHECK(arena.totals().heartbeat_timeouts == 1);
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: a subscriber that is slow but alive is not taken for a dead one", "[hostile][trap]") {
+TEST_CASE("trap: a slow but live subscriber is not taken for a dead one", "[hostile][trap]") {
     Bench bench;
     PublisherOptions options = with_heartbeat(10ms, 60ms);
     options.backlog_bytes_max = 64 * 1'024 * 1'024;
@@ -261,12 +264,12 @@ TEST_CASE("trap: a subscriber that is slow but alive is not taken for a dead one
     for (int number = 0; number < 10; ++number) {
         publisher.send("t", body);
     }
-    // It reads all the time, a little, and never says a word.
+    // It reads all the time, a little, and never sends anything.
     const auto begin = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begin <= 400ms) {
         bench.turn();
         peer.read(2'000);
     }
     CHECK(publisher.subscribers().size() == 1);
-    CHECK(publisher.totals().silences == 0);
+    CHECK(publisher.totals().heartbeat_timeouts == 0);
 }

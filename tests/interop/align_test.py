@@ -1,16 +1,16 @@
-"""`align = wall`: samples on whole multiples of the interval by the wall clock, as a subscriber sees them.
+"""`align = wall`: a subscriber sees samples at whole multiples of the interval by the wall clock.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 from device_peers import DeviceTest, main, time_ns
 
 INTERVAL_NS = 200_000_000
-EARLY_MS = 5  # the wall clock may be kept right in between
+EARLY_MS = 5  # the wall clock may be adjusted in between
 LATE_MS = 20
 PROGRAM_LATE_MS = 60  # a program has to start first
 SAMPLES = 10
-NEAR_LEAST = 8  # a busy machine may make one or two late
+NEAR_LEAST = 8  # a busy machine may be late once or twice
 ATTEMPTS = 4
 
 SETTINGS = """[device "d"]
@@ -23,7 +23,7 @@ offset_ms = {offset_ms}
 
 class Align(DeviceTest):
     def distances_ms(self, samples, offset_ms):
-        """How far behind the nearest multiple each sample was taken; less than 0 when before it."""
+        """Returns how long after the nearest multiple each sample was taken; negative if before it."""
         half = INTERVAL_NS // 2
         return [((time_ns(each["time"]) - offset_ms * 10 ** 6 + half) % INTERVAL_NS - half) / 1e6 for each in samples]
 
@@ -38,7 +38,7 @@ class Align(DeviceTest):
             if sum(-EARLY_MS <= each <= late_ms for each in part) >= NEAR_LEAST:
                 break
         else:
-            self.fail(f"ms behind a multiple: {seen}")
+            self.fail(f"ms after a multiple: {seen}")
         numbers = [each["seq"] for each in reader.of(topic)]
         self.assertEqual(list(range(numbers[0], numbers[0] + len(numbers))), numbers)
 
@@ -48,7 +48,7 @@ class Align(DeviceTest):
     def test_an_offset(self):
         self.check("simulated\nwaveforms = counter", "d/counter", 50)
 
-    def test_a_device_with_a_thread_of_its_own(self):
+    def test_a_device_with_its_own_thread(self):
         self.check("exec\ncommand = echo temp=1", "d/temp", late_ms=PROGRAM_LATE_MS)
 
 

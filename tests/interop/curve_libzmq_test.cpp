@@ -1,5 +1,5 @@
-// Our CURVE against a real libzmq's, without any transport of ours in between: a blocking socket that feeds the
-// handshake and the cipher.
+// Tests our CURVE implementation against libzmq without our transport: a blocking socket feeds the handshake and the
+// cipher.
 #include "core/curve.hpp"
 #include "curve_peer.hpp"
 #include "support/catch.hpp"
@@ -37,7 +37,7 @@ const std::vector<std::size_t> sizes = {0, 1, 30, 31, 222, 223, 255, 256, 479, 4
 
 }  // namespace
 
-TEST_CASE("key pairs of libzmq and of ours are of one kind", "[interop][curve]") {
+TEST_CASE("key pairs of libzmq and ours have the same format", "[interop][curve]") {
     std::array<char, 41> public_text{};
     std::array<char, 41> secret_text{};
     REQUIRE(zmq_curve_keypair(public_text.data(), secret_text.data()) == 0);
@@ -48,7 +48,7 @@ TEST_CASE("key pairs of libzmq and of ours are of one kind", "[interop][curve]")
     CHECK(parse_z85(public_text.data()) == ours.public_key);
 }
 
-TEST_CASE("our CURVE client talks with libzmq's ROUTER", "[interop][curve]") {
+TEST_CASE("our CURVE client exchanges messages with libzmq's ROUTER", "[interop][curve]") {
     const Keys keys;
     ZmqCurveSocket router(ZMQ_ROUTER);
     router.be_server(keys.server);
@@ -65,14 +65,14 @@ TEST_CASE("our CURVE client talks with libzmq's ROUTER", "[interop][curve]") {
         const Received first = dealer.receive();
         CHECK(first.text == std::string(bytes, 'y'));
         CHECK(int{first.flags} == frame_flag::more);
-        CHECK(int{first.outer_flags} == 0);  // what is inside does not show outside
+        CHECK(int{first.outer_flags} == 0);  // the plain text is not visible on the wire
         const Received second = dealer.receive();
         CHECK(second.text == "tail");
         CHECK(int{second.flags} == 0);
     }
 }
 
-TEST_CASE("our CURVE server talks with libzmq's DEALER", "[interop][curve]") {
+TEST_CASE("our CURVE server exchanges messages with libzmq's DEALER", "[interop][curve]") {
     const Keys keys;
     const Listening listening;
     ZmqCurveSocket dealer(ZMQ_DEALER);
@@ -95,10 +95,13 @@ TEST_CASE("our CURVE server talks with libzmq's DEALER", "[interop][curve]") {
     }
 }
 
-TEST_CASE("our CURVE subscriber gets what it asked libzmq's PUB for, in both forms of asking", "[interop][curve]") {
+TEST_CASE(
+    "our CURVE subscriber gets its subscriptions from libzmq's PUB, with both forms of "
+    "subscribing",
+    "[interop][curve]") {
     const std::uint8_t minor = GENERATE(std::uint8_t{0}, std::uint8_t{1});
     const Keys keys;
-    ZmqCurveSocket pub(ZMQ_XPUB);  // tells when a subscription has come
+    ZmqCurveSocket pub(ZMQ_XPUB);  // reports when a subscription has arrived
     pub.be_server(keys.server);
     CurvePeer sub(connect_to(pub.bind()), client_options(keys, SocketType::sub));
     REQUIRE(sub.shake_hands() == Handshake::Status::done);
@@ -117,7 +120,7 @@ TEST_CASE("our CURVE subscriber gets what it asked libzmq's PUB for, in both for
     CHECK(pub.receive() == std::vector<std::string>{std::string("\0boiler/", 8)});
 }
 
-TEST_CASE("libzmq's SUB asks our CURVE publisher by command, and gets what it asked for", "[interop][curve]") {
+TEST_CASE("libzmq's SUB subscribes to our CURVE publisher by command and gets its messages", "[interop][curve]") {
     const Keys keys;
     const Listening listening;
     ZmqCurveSocket sub(ZMQ_SUB);
@@ -136,7 +139,7 @@ TEST_CASE("libzmq's SUB asks our CURVE publisher by command, and gets what it as
     CHECK(sub.receive() == std::vector<std::string>{"boiler/1", "yes"});
 }
 
-TEST_CASE("PING and PONG pass between libzmq and ours inside CURVE", "[interop][curve]") {
+TEST_CASE("PING and PONG are exchanged by libzmq and ours inside CURVE", "[interop][curve]") {
     const Keys keys;
     ZmqCurveSocket router(ZMQ_ROUTER);
     router.be_server(keys.server);
@@ -164,7 +167,7 @@ TEST_CASE("PING and PONG pass between libzmq and ours inside CURVE", "[interop][
     CHECK(answer == "\x04PONGcontext");
 }
 
-TEST_CASE("a libzmq client with the wrong server key is refused by ours", "[interop][curve]") {
+TEST_CASE("ours refuses a libzmq client with the wrong server key", "[interop][curve]") {
     const Keys keys;
     const Listening listening;
     ZmqCurveSocket dealer(ZMQ_DEALER);
@@ -172,10 +175,10 @@ TEST_CASE("a libzmq client with the wrong server key is refused by ours", "[inte
     dealer.connect(listening.port);
     CurvePeer router(listening.accept(), server_options(keys, SocketType::router));
     CHECK(router.shake_hands() == Handshake::Status::violation);
-    CHECK(router.handshake().fault() == "HELLO does not open: made for another server key");
+    CHECK(router.handshake().fault() == "cannot decrypt HELLO: made for a different server key");
 }
 
-TEST_CASE("libzmq closes on a client of ours with the wrong server key", "[interop][curve]") {
+TEST_CASE("libzmq closes the connection of our client with the wrong server key", "[interop][curve]") {
     Keys keys;
     ZmqCurveSocket router(ZMQ_ROUTER);
     router.be_server(keys.server);
@@ -184,7 +187,7 @@ TEST_CASE("libzmq closes on a client of ours with the wrong server key", "[inter
     CHECK(dealer.shake_hands() == Handshake::Status::need_more);
 }
 
-TEST_CASE("ours understands that libzmq lets it in, or does not", "[interop][curve]") {
+TEST_CASE("ours recognizes whether libzmq accepts or refuses it", "[interop][curve]") {
     const bool allowed = GENERATE(true, false);
     const Keys keys;
     ZmqCurveSocket router(ZMQ_ROUTER);
@@ -204,6 +207,6 @@ TEST_CASE("NULL and CURVE peers refuse each other across libraries", "[interop][
     ZmqCurveSocket dealer(ZMQ_DEALER);
     dealer.connect(listening.port);
     CurvePeer router(listening.accept(), server_options(keys, SocketType::router));
-    // Whoever sees the other's mechanism first closes; libzmq often does before it has sent its own.
+    // The peer that sees the other's mechanism first closes; libzmq often does so before it has sent its own.
     CHECK(router.shake_hands() != Handshake::Status::done);
 }

@@ -63,14 +63,14 @@ struct Received {
     std::string text;
 };
 
-/// One connection through our handshake and cipher.
+/// One connection that uses our handshake and cipher.
 /// Threads: one. Limits: no call waits longer than a minute. Failure: throws std::runtime_error.
 class CurvePeer {
   public:
     CurvePeer(UniqueFd descriptor, zmtp::HandshakeOptions options)
         : descriptor_(std::move(descriptor)), handshake_(std::move(options)), decoder_(limits::message_bytes_max) {}
 
-    /// Until done, a violation, or the peer's end of the connection, which leaves need_more.
+    /// Reads until done, a violation, or the end of the connection, which returns need_more.
     zmtp::Handshake::Status shake_hands() {
         auto status = zmtp::Handshake::Status::need_more;
         write(handshake_.take_output());
@@ -89,7 +89,7 @@ class CurvePeer {
         require(cipher_->seal(frame.data(), flags, payload) == frame.size(), "seal");
         write(frame);
     }
-    /// A frame as append_...() writes it.
+    /// Receives a frame with the format written by append_...().
     void send_frame(const std::vector<std::byte>& frame) {
         zmtp::FrameDecoder decoder(limits::message_bytes_max);
         Bytes input(frame);
@@ -106,12 +106,12 @@ class CurvePeer {
                 std::vector<std::byte> body(frame.body.begin(), frame.body.end());
                 received_.erase(received_.begin(), received_.end() - static_cast<std::ptrdiff_t>(input.size()));
                 const zmtp::OpenedFrame opened = cipher_->open(body);
-                require(opened.ok, "a MESSAGE does not open");
+                require(opened.ok, "cannot decrypt a MESSAGE");
                 return {frame.flags, opened.flags, std::string(as_text(opened.payload))};
             }
             received_.clear();
             if (status == zmtp::FeedStatus::violation || !read()) {
-                throw std::runtime_error("the peer has closed");
+                throw std::runtime_error("the peer has closed the connection");
             }
         }
     }

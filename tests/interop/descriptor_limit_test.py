@@ -1,4 +1,4 @@
-"""A gateway with few descriptors: connections to one of its endpoints leave some for all others. Run by ctest."""
+"""A gateway with few descriptors: connections to one of its endpoints leave descriptors for all others. Run by ctest."""
 
 import re
 import resource
@@ -23,7 +23,7 @@ class DescriptorLimitTest(DeviceTest):
         self.services = re.search(r" services=(\S+)", self.gateway.log()).group(1)
 
     def crowd(self, endpoint):
-        """Connections that say nothing, more than there can be; the kernel keeps those that are not accepted."""
+        """Opens silent connections, more than are possible; the kernel keeps those that are not accepted."""
         address = urllib.parse.urlsplit(endpoint)
         for _ in range(120):
             peer = socket.socket()
@@ -40,7 +40,7 @@ class DescriptorLimitTest(DeviceTest):
         finally:
             dealer.close(0)
 
-    def test_each_endpoint_has_descriptors_of_its_own(self):
+    def test_descriptors_are_reserved_for_each_endpoint(self):
         for descriptors in (40, 64, 100):
             with self.subTest(descriptors=descriptors):
                 self.start_with(descriptors)

@@ -1,4 +1,4 @@
-"""A running gateway_app with devices, and what its readers see of them: samples, /status, /metrics."""
+"""A running gateway_app with devices, and its clients: samples, /status, /metrics."""
 
 import calendar
 import json
@@ -23,7 +23,7 @@ except ImportError:
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
-# Of this process alone, so that no other test takes a port between two uses of it.
+# Used by this process only, so that no other test takes a port between two uses.
 OWN_ADDRESS = f"127.{64 + (os.getpid() >> 16) % 128}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
 
 HEAD = """[rest]
@@ -34,11 +34,11 @@ endpoint = tcp://127.0.0.1:0
 
 
 def pause():
-    select.select([], [], [], 0.01)  # gives the processor away; nothing depends on how long
+    select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
 
 
 def eventually(condition, deadline_s=DEADLINE_S):
-    """What `condition` said as soon as it said anything true, or its last word."""
+    """Polls `condition`. Returns its first true value, or its last value at the deadline."""
     end = time.monotonic() + deadline_s
     while True:
         result = condition()
@@ -48,7 +48,7 @@ def eventually(condition, deadline_s=DEADLINE_S):
 
 
 def alive(pid):
-    """Whether there is such a process, other than one that is only waiting to be reaped."""
+    """Returns whether the process exists and is not a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] not in "ZX"
@@ -57,13 +57,14 @@ def alive(pid):
 
 
 def time_ns(text):
-    """What the member `time` of a sample says."""
+    """Parses the member `time` of a sample."""
     seconds, fraction = text.rstrip("Z").split(".")
     return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10 ** 9 + int(fraction)
 
 
 class Gateway:
-    """`{folder}` in the settings is a scratch folder of its own, unless one is given; `options` are those of Popen."""
+    """`{folder}` in the settings is replaced with a new scratch folder, unless one is given; `options` are those of
+    Popen."""
 
     def __init__(self, settings, folder=None, **options):
         self.folder = folder or tempfile.mkdtemp(prefix="telegate-test-")
@@ -80,7 +81,7 @@ class Gateway:
             self.close()
             raise AssertionError("the gateway did not start:\n" + self.last_log)
         self.rest = running.group(1)
-        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))  # that of HEAD first
+        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))  # HEAD comes first
 
     def write(self, settings):
         with open(self.config, "w") as config:
@@ -99,18 +100,18 @@ class Gateway:
         return json.loads(self.ask("/status"))
 
     def device(self, name):
-        """What /status says of one device."""
+        """Returns a device of /status."""
         return next(each for each in self.status()["sampler"]["devices"] if each["name"] == name)
 
     def latest(self, topic):
-        """The last sample of a channel, or None."""
+        """Returns the last sample of a channel, or None."""
         for each in json.loads(self.ask("/samples/latest"))["samples"]:
             if each["device"] + "/" + each["channel"] == topic:
                 return each
         return None
 
     def value(self, topic):
-        """The last value of a channel while that is good, else None."""
+        """Returns the last value of a channel if its quality is good, else None."""
         sample = self.latest(topic)
         return sample["value"] if sample and sample["quality"] == "good" else None
 
@@ -119,7 +120,7 @@ class Gateway:
         return float(found.group(1)) if found else None
 
     def stop(self, how=signal.SIGTERM):
-        """How many seconds it took."""
+        """Returns how many seconds it took."""
         begin = time.monotonic()
         self.process.send_signal(how)
         self.process.wait(DEADLINE_S)
@@ -139,7 +140,7 @@ QUALITIES = ("good", "uncertain", "bad", "stale")
 
 
 def from_records(payload):
-    """The samples of a payload in format `record`, with the members of JSON that are compared."""
+    """Returns the samples of a payload in the format `record`, with the members of the JSON format that are compared."""
     for time_ns, epoch, seq, kind, quality, _, text_bytes, _, value in RECORD.iter_unpack(payload):
         values = {0: lambda: None, 1: lambda: struct.unpack_from("<d", value)[0],
                   2: lambda: struct.unpack_from("<q", value)[0], 3: lambda: value[0] == 1,
@@ -148,7 +149,7 @@ def from_records(payload):
 
 
 class Reader:
-    """A stock SUB socket and the samples that it got: by topic, and the topics in the order of arrival."""
+    """A SUB socket and the samples that it received: by topic, and the topics in order of arrival."""
 
     def __init__(self, endpoint, prefix="", form="json"):
         self.form, self.order = form, []
@@ -159,7 +160,7 @@ class Reader:
         self.samples = {}
 
     def read(self):
-        """All that has come until now."""
+        """Receives all messages that have arrived."""
         while self.socket.poll(0):
             topic, payload = self.socket.recv_multipart()
             if b"$" in topic:
@@ -180,7 +181,7 @@ class Reader:
 
 
 class DeviceTest(unittest.TestCase):
-    """Ends what its tests have started, and shows the log of the gateways of one that failed."""
+    """Stops the programs started by a test, and prints the logs of the gateways if the test failed."""
 
     def start(self, settings, folder=None, **options):
         gateway = Gateway(settings, folder, **options)
@@ -193,7 +194,7 @@ class DeviceTest(unittest.TestCase):
         return folder
 
     def reader(self, gateway, prefix="", endpoint=0, form="json"):
-        """A reader that has been let in."""
+        """Returns a reader that is subscribed."""
         before = gateway.status()["transport"]["subscriptions"]
         reader = Reader(gateway.endpoints[endpoint], prefix, form)
         self.addCleanup(reader.close)
@@ -214,7 +215,7 @@ class DeviceTest(unittest.TestCase):
         return process
 
     def eventually(self, condition, what, seen=None):
-        """Fails with what `seen` says when `condition` does not come true."""
+        """Fails with the value of `seen` if `condition` does not become true."""
         result = eventually(condition)
         if not result:
             self.fail(f"not in time: {what}" + (f"; {seen()}" if seen else ""))
@@ -224,7 +225,7 @@ class DeviceTest(unittest.TestCase):
         self.eventually(lambda: gateway.value(topic) == value, f"{topic} = {value!r}", lambda: gateway.latest(topic))
 
     def state_becomes(self, gateway, name, state, **members):
-        """/status says this of a device; gives all that it said."""
+        """Waits until /status shows these values for a device; returns the device."""
         expected = {"state": state, **members}
 
         def holds():
@@ -233,8 +234,8 @@ class DeviceTest(unittest.TestCase):
         return self.eventually(holds, f"{name}: {expected}", lambda: gateway.device(name))
 
     def on_time(self, gateway, name, before, reads=20):
-        """Since `before` it has been read at its interval and without a failure; a busy machine may miss some, but who
-        waits for a device that hangs misses nearly all."""
+        """Checks that since `before` the device was read at its interval and without a failure. A busy machine may miss
+        some readings, but a device blocked by a hung one misses nearly all."""
         self.eventually(lambda: gateway.device(name)["reads"] >= before["reads"] + reads, f"readings of {name}")
         after = gateway.device(name)
         grown = {key: after[key] - before[key] for key in ("reads", "ticks_missed", "reads_failed", "reads_skipped")}
@@ -243,7 +244,7 @@ class DeviceTest(unittest.TestCase):
 
 
 def main():
-    """As unittest.main(), but what could not test anything at all says so to ctest."""
+    """Like unittest.main(), but if no test could run, reports this to ctest."""
     result = unittest.main(verbosity=2, exit=False).result
     if result.wasSuccessful() and len(result.skipped) == result.testsRun:
         sys.exit(77)

@@ -1,6 +1,6 @@
-"""The driver exec with real programs: once, continuous, hanging, and what is left of them when the gateway ends.
+"""The exec driver with real programs: one-shot, continuous, hanging; and processes left when the gateway ends.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import os
@@ -21,7 +21,7 @@ driver = simulated
 waveforms = counter
 interval_ms = 100
 """
-# Notes who it is, says that it is there, and waits for ever, as its child does.
+# Records its process id, reports its start, and waits forever, like its child.
 HANGS = """sleeper=$(command -v tail)
 "$sleeper" -f /dev/null &
 echo $! >> {folder}/pids
@@ -33,7 +33,7 @@ wait
 
 class Exec(DeviceTest):
     def program(self, text):
-        """The folder that has it as `program`."""
+        """Returns a folder that contains the script as `program`."""
         folder = self.scratch()
         path = os.path.join(folder, "program")
         with open(path, "w") as file:
@@ -55,10 +55,10 @@ class Exec(DeviceTest):
         return pids
 
     def gone(self, pids):
-        self.assertTrue(eventually(lambda: not any(map(alive, pids))), "processes that are left: " +
+        self.assertTrue(eventually(lambda: not any(map(alive, pids))), "leftover processes: " +
                         ", ".join(str(pid) for pid in pids if alive(pid)))
 
-    def test_a_command_that_is_run_once_at_each_interval(self):
+    def test_a_command_runs_once_per_interval(self):
         folder = self.program('echo run >> "{folder}/runs"\n'
                               'echo "temp=21.5 name=\\"a b\\" runs=$(wc -l < {folder}/runs)"\necho "on=yes" >&2\n')
         gateway = self.start(EXEC.replace("{folder}", folder) + '[channel "e/temp"]\nunit = Cel\nscale = 10\n')
@@ -67,26 +67,26 @@ class Exec(DeviceTest):
         self.value_becomes(gateway, "e/name", "a b")
         first = gateway.value("e/runs")
         self.eventually(lambda: gateway.value("e/runs") >= first + 3, "more runs")
-        self.assertIsNone(gateway.latest("e/on"), "standard error is no value")
+        self.assertIsNone(gateway.latest("e/on"), "standard error is not parsed")
         self.state_becomes(gateway, "e", "measuring", reads_failed=0)
 
-    def test_a_command_that_fails_tells_its_status_and_its_last_words(self):
+    def test_a_failing_command_is_reported_with_its_status_and_its_last_output(self):
         folder = self.program('[ -e {folder}/well ] && echo temp=1 && exit 0\necho "no such bus" >&2\nexit 3\n')
         gateway = self.start(EXEC.replace("{folder}", folder))
         device = self.state_becomes(gateway, "e", "error", breaker="open")
-        self.assertIn("program: exited with 3: no such bus", device["last_error"])
+        self.assertIn("program: exited with status 3: no such bus", device["last_error"])
         with open(os.path.join(folder, "well"), "w"):
             pass
         self.value_becomes(gateway, "e/temp", 1)
         self.state_becomes(gateway, "e", "measuring", breaker="closed")
 
-    def test_a_continuous_command_is_read_as_it_prints_and_started_again(self):
+    def test_a_continuous_command_is_read_as_it_prints_and_restarted(self):
         folder = self.program('echo $$ >> {folder}/pids\nmkfifo {folder}/pipe 2>/dev/null\n'
                               'echo "n=0"\nwhile read -r line; do echo "$line"; done < {folder}/pipe\n')
         gateway = self.start(EXEC.replace("{folder}", folder) + "mode = continuous\n")
         self.value_becomes(gateway, "e/n", 0)
         first = self.started(folder, 1)
-        with open(os.path.join(folder, "pipe"), "w") as pipe:  # while it is open the program goes on
+        with open(os.path.join(folder, "pipe"), "w") as pipe:  # the program runs as long as it is open
             for number in (1, 2, 3):
                 pipe.write(f"n={number}\n")
                 pipe.flush()
@@ -97,7 +97,7 @@ class Exec(DeviceTest):
         self.value_becomes(gateway, "e/n", 0)
         self.gone(first)
 
-    def test_a_command_that_hangs_is_ended_while_another_device_stays_on_time(self):
+    def test_a_hanging_command_is_terminated_while_another_device_stays_on_time(self):
         folder = self.program(HANGS)
         gateway = self.start(EXEC.replace("{folder}", folder) + "timeout_ms = 300\n" + OTHER)
         device = self.state_becomes(gateway, "e", "error", breaker="open")
@@ -130,7 +130,7 @@ class Exec(DeviceTest):
         self.assertLess(gateway.stop(), 3)
         self.gone(pids)
 
-    def test_a_process_that_leaves_the_group_holds_nothing_up(self):
+    def test_a_process_that_leaves_the_group_does_not_block_the_driver(self):
         folder = self.program('setsid tail -f /dev/null &\necho $! >> {folder}/pids\necho "n=$(wc -l < {folder}/pids)"\n')
         gateway = self.start(EXEC.replace("{folder}", folder))
         self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in self.pids(folder) if alive(pid)])
@@ -138,21 +138,21 @@ class Exec(DeviceTest):
         self.assertEqual(0, gateway.device("e")["reads_failed"])
         self.assertLess(gateway.stop(), 3)
 
-    def test_a_command_that_never_stops_printing_holds_nothing_up(self):
+    def test_a_command_that_never_stops_printing_does_not_block_the_driver(self):
         folder = self.program("exec yes n=1\n")
         gateway = self.start(EXEC.replace("{folder}", folder) + "mode = continuous\n" + OTHER)
         before = gateway.device("other")
         self.value_becomes(gateway, "e/n", 1)
         self.eventually(lambda: gateway.latest("e/n")["seq"] > 10000, "many samples")
         self.on_time(gateway, "other", before)
-        self.assertTrue(gateway.status()["books"]["balanced"])
+        self.assertTrue(gateway.status()["ledger"]["balanced"])
         self.assertLess(gateway.stop(), 3)
 
-    def test_the_command_is_gone_after_sigkill_of_the_gateway(self):
+    def test_the_command_is_terminated_after_sigkill_of_the_gateway(self):
         for mode in ("once", "continuous"):
             with self.subTest(mode):
                 pids, _, _ = self.ends(mode, signal.SIGKILL)
-                self.gone(pids[1:])  # of its own children a service manager takes care
+                self.gone(pids[1:])  # a service manager handles the children of the command
 
 
 if __name__ == "__main__":

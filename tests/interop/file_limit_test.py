@@ -1,4 +1,5 @@
-"""A limit of the size of files (RLIMIT_FSIZE) is like a full disk: nothing ends, and it goes on afterwards. Run by ctest."""
+"""A file size limit (RLIMIT_FSIZE) is handled like a full disk: nothing ends, and writing resumes afterwards. Run by
+ctest."""
 
 import resource
 import signal
@@ -22,19 +23,19 @@ class FileLimitTest(DeviceTest):
     def recorder(self, gateway):
         return gateway.status()["recorders"][0]
 
-    def test_a_recording_the_log_and_the_state_file_over_the_limit_do_not_end_the_gateway(self):
+    def test_a_recording_a_log_and_a_state_file_at_the_limit_do_not_end_the_gateway(self):
         gateway = self.start(SETTINGS)
         self.eventually(lambda: self.recorder(gateway)["samples"] > 0, "a sample in the recording")
         self.limit(gateway, 1)
         self.eventually(lambda: "too large" in (self.recorder(gateway)["error"] or ""), "a failure",
                         lambda: self.recorder(gateway))
-        gateway.process.send_signal(signal.SIGHUP)  # which is logged, to a file that is over the limit
+        gateway.process.send_signal(signal.SIGHUP)  # which is logged to a file that is at the limit
         self.eventually(lambda: gateway.status()["config"]["last_reload"], "the reload")
         self.limit(gateway, NO_LIMIT)
-        self.eventually(lambda: not self.recorder(gateway)["error"], "the recording goes on")
+        self.eventually(lambda: not self.recorder(gateway)["error"], "the recording resumes")
         self.limit(gateway, 1)
         gateway.stop()
-        self.assertGreaterEqual(gateway.process.returncode, 0, "ended by a signal")
+        self.assertGreaterEqual(gateway.process.returncode, 0, "killed by a signal")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Three devices that flood the gateway, next to others at the shipped settings, which lose nothing. Run by ctest."""
+"""Three devices flood the gateway; other devices with the shipped settings lose nothing. Run by ctest."""
 
 import json
 import os
@@ -35,7 +35,7 @@ port = {{folder}}/port
 driver = udp
 listen = {OWN_ADDRESS}:{PORT}
 """
-# Writes lines to its standard output without end, each in one call: to a line of a pty, or a datagram each.
+# Writes lines to its standard output endlessly, one per call: to a pty, or as datagrams.
 SHOUT = """import os, sys
 text = b"a=1 b=2\\n" if sys.argv[1] == "pty" else b"\\n".join(b"c%d:1|g" % i for i in range(50))
 while True:
@@ -58,7 +58,7 @@ class Flood(DeviceTest):
             self.addCleanup(os.close, descriptor)
         return master
 
-    def test_devices_that_flood_make_no_other_lose_samples(self):
+    def test_flooding_devices_do_not_cause_losses_of_others(self):
         folder = self.scratch()
         master = self.pty_in(folder)
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -76,16 +76,16 @@ class Flood(DeviceTest):
 
         def ledger(name):
             devices = json.loads(gateway.ask("/devices"))["devices"]
-            return next(device["books"] for device in devices if device["name"] == name)
+            return next(device["ledger"] for device in devices if device["name"] == name)
         calm_before = ledger("simulated")["sampled"]
         for name in ("exec", "serial", "udp"):
             self.eventually(lambda name=name: ledger(name)["sampled"] > 5000, "a flood of " + name, gateway.status)
-        self.eventually(lambda: ledger("simulated")["sampled"] > calm_before + 200, "calm devices between the floods")
+        self.eventually(lambda: ledger("simulated")["sampled"] > calm_before + 200, "other devices between the floods")
         self.assertIsNone(subscriber.poll())
         self.eventually(lambda: ledger("exec")["dropped"]["queue_overflow"] > 0, "an overflow")
         for name in ("host", "gateway", "simulated"):
             self.assertEqual(0, sum(ledger(name)["dropped"].values()), name)
-        self.assertEqual(True, gateway.status()["books"]["balanced"])
+        self.assertEqual(True, gateway.status()["ledger"]["balanced"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A plain pyzmq subscriber reconstructs exactly what it has missed, from `$gap` and `$beat` (docs/wire.md).
+"""A plain pyzmq subscriber determines exactly what it has missed, from gap and heartbeat notices (docs/wire.md).
 
-A gateway with a small queue and a device that gives bursts: at the end what was received and what was told as lost are
-all the numbers of each channel, in order, none twice. Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+A gateway has a small queue and a device with bursts. At the end, the received samples and the reported losses must be
+all seqs of each channel, in order, each once. Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import json
@@ -59,7 +59,7 @@ REASONS = {1: "queue_overflow", 2: "shutdown", 3: "slow", 4: "expired"}
 
 
 def cbor(data):
-    """The first item of `data` and the rest: what the format needs of RFC 8949."""
+    """Decodes the first item of `data` and returns it with the rest: the part of RFC 8949 that the format needs."""
     major, number, data = data[0] >> 5, data[0] & 31, data[1:]
     if major == 7:
         if number == 27:
@@ -80,7 +80,7 @@ def cbor(data):
 
 
 def objects(payload, form):
-    """The samples or the notice of a payload, as ("sample", seq), ("gap", first, last, reason) or ("beat", seq)."""
+    """Returns the samples or the notice of a payload as ("sample", seq), ("gap", first, last, reason) or ("beat", seq)."""
     if form == "record":
         for _, _, seq, kind, _, _, _, _, value in RECORD.iter_unpack(payload):
             if kind == GAP:
@@ -96,7 +96,7 @@ def objects(payload, form):
 
 
 class Reader:
-    """What one subscriber knows of each channel: the next number, how many it got, how many it was told it lost."""
+    """Tracks each channel as a subscriber: the next seq, the number of received samples and of reported losses."""
 
     def __init__(self, context, endpoint, form):
         self.form = form
@@ -107,7 +107,8 @@ class Reader:
         self.next, self.got, self.lost, self.beats, self.faults = {}, {}, {}, {}, []
 
     def read(self):
-        """Takes what has come, up to a limit: on a busy machine more may come than can be read."""
+        """Receives the messages that have arrived, up to a limit: a busy machine may receive faster than it can
+        process."""
         for _ in range(1_000):
             if not self.socket.poll(0):
                 break
@@ -123,10 +124,10 @@ class Reader:
         if item[0] == "beat":
             self.beats[name] = self.beats.get(name, 0) + 1
             if item[1] != expected - 1:
-                self.faults.append(f"{name}: {item} when {expected} was expected")
+                self.faults.append(f"{name}: got {item}, expected {expected}")
             return
         if item[1] != expected:
-            self.faults.append(f"{name}: {item} when {expected} was expected")
+            self.faults.append(f"{name}: got {item}, expected {expected}")
         if item[0] == "sample":
             self.got[name] = self.got.get(name, 0) + 1
             self.next[name] = item[1] + 1
@@ -168,7 +169,7 @@ class Gaps(unittest.TestCase):
             result = condition()
             if result:
                 return result
-            select.select([], [], [], 0.01)  # gives the processor away; nothing depends on how long
+            select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
         self.fail("not in time")
         return None
 
@@ -181,26 +182,26 @@ class Gaps(unittest.TestCase):
         def dropped():
             for reader in readers:
                 reader.read()
-            return self.ask("/status")["books"]["total"]["dropped"]["queue_overflow"] > LOSSES_LEAST
+            return self.ask("/status")["ledger"]["total"]["dropped"]["queue_overflow"] > LOSSES_LEAST
         self.eventually(dropped)
         self.ask("/stop", "POST")
-        self.eventually(lambda: self.ask("/status")["books"]["total"]["queued"] == 0)
-        books = {each["topic"]: each["books"] for each in self.ask("/channels")["channels"]}
+        self.eventually(lambda: self.ask("/status")["ledger"]["total"]["queued"] == 0)
+        ledger = {each["topic"]: each["ledger"] for each in self.ask("/channels")["channels"]}
 
         def all_known():
             for reader in readers:
                 reader.read()
             return all(reader.next.get(topic, 1) == book["sampled"] + 1 and reader.beats.get(topic)
-                       for reader in readers for topic, book in books.items() if book["sampled"])
+                       for reader in readers for topic, book in ledger.items() if book["sampled"])
         self.eventually(all_known)
         for reader in readers:
             self.assertEqual([], reader.faults[:5], reader.form)
-            for topic, book in books.items():
+            for topic, book in ledger.items():
                 self.assertEqual(book["published"], reader.got.get(topic, 0), topic)
                 self.assertEqual(book["dropped"]["queue_overflow"], reader.lost.get(topic, 0), topic)
                 self.assertEqual(book["sampled"], book["published"] + book["dropped"]["queue_overflow"], topic)
         status = self.ask("/status")
-        self.assertTrue(status["books"]["balanced"])
+        self.assertTrue(status["ledger"]["balanced"])
         for form in ("json", "cbor", "record"):
             self.assertGreater(status["transport"]["notices"][form]["gaps"], 0)
             self.assertGreater(status["transport"]["notices"][form]["beats"], 0)
@@ -211,10 +212,10 @@ class Gaps(unittest.TestCase):
         self.ask("/start", "POST")
         self.check(readers)
 
-    def test_the_oldest_gives_way(self):
+    def test_the_oldest_samples_are_dropped(self):
         self.run_with("drop_oldest")
 
-    def test_the_newest_is_refused(self):
+    def test_the_newest_samples_are_refused(self):
         self.run_with("drop_newest")
 
 

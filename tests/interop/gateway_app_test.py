@@ -1,6 +1,6 @@
-"""The gateway as its users meet it: the program, its settings file, a stock pyzmq subscriber, /status and signals.
+"""Tests the gateway as a user would: the program, its settings file, a pyzmq subscriber, /status and signals.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import calendar
@@ -52,7 +52,7 @@ RECORD = struct.Struct("<qqQBBBBI32s")  # docs/wire.md
 
 
 class Gateway:
-    """One running gateway_app; its log goes to a file that is read back."""
+    """A running gateway_app; its log goes to a file that the test reads."""
 
     def __init__(self, settings):
         self.scratch = tempfile.mkdtemp(prefix="telegate-test-")
@@ -104,7 +104,7 @@ class Subscriber:
         self.received = 0
 
     def receive(self, wait_ms):
-        """Takes one message; whether there was one."""
+        """Receives one message; returns whether there was one."""
         if not self.socket.poll(wait_ms):
             return False
         topic, payload = self.socket.recv_multipart()
@@ -120,7 +120,7 @@ class Subscriber:
     def receive_until(self, condition):
         end = time.monotonic() + DEADLINE_S
         while not condition():
-            assert time.monotonic() < end, "nothing more comes"
+            assert time.monotonic() < end, "no further messages"
             self.receive(100)
 
     def close(self):
@@ -129,7 +129,7 @@ class Subscriber:
 
 
 class PayloadSubscriber(Subscriber):
-    """Keeps the payloads of simulated/counter as they come."""
+    """Records the payloads of simulated/counter in order of arrival."""
 
     def __init__(self, endpoint):
         super().__init__(endpoint)
@@ -141,20 +141,20 @@ class PayloadSubscriber(Subscriber):
 
 
 def nanoseconds(text):
-    """Since 1970, of "2026-11-20T23:11:34.123456789Z"."""
+    """Converts "2026-11-20T23:11:34.123456789Z" to a time since 1970."""
     second = calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
     return second * 1_000_000_000 + int(text[20:29])
 
 
 def wait_a_moment():
-    """Gives the processor away while polling; nothing depends on how long."""
+    """Yields the processor while polling; nothing depends on the duration."""
     import select
 
     select.select([], [], [], 0.01)
 
 
 def run(*arguments):
-    # Without the variables of this test, which are no settings.
+    # Without the variables of this test, which are not settings.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
     return subprocess.run([APP, *arguments], env=environment, capture_output=True, text=True, timeout=DEADLINE_S)
 
@@ -170,7 +170,7 @@ class TheRunningGateway(unittest.TestCase):
         self.addCleanup(subscriber.close)
         return subscriber
 
-    def test_a_stock_subscriber_gets_every_sample_that_the_books_call_sent(self):
+    def test_a_subscriber_receives_every_sample_that_the_ledger_counts_as_sent(self):
         gateway = self.start()
         over = [self.subscribe(endpoint) for endpoint in gateway.endpoints]
         self.assertEqual([e.split(":")[0] for e in gateway.endpoints], ["tcp", "ipc"])
@@ -181,7 +181,7 @@ class TheRunningGateway(unittest.TestCase):
         asked = time.monotonic()
 
         def sent():
-            return sorted(int(n) for n in re.findall(r"subscriber left .* sent=(\d+) dropped=0", gateway.log()))
+            return sorted(int(n) for n in re.findall(r"subscriber disconnected .* sent=(\d+) dropped=0", gateway.log()))
         while gateway.process.poll() is None or sum(s.received for s in over) < sum(sent()):
             for subscriber in over:
                 subscriber.receive(10)
@@ -191,26 +191,26 @@ class TheRunningGateway(unittest.TestCase):
         for subscriber in over:
             for topic, seqs in subscriber.seqs.items():
                 self.assertEqual(seqs, list(range(seqs[0], seqs[0] + len(seqs))), topic)
-        for books in re.findall(r"books device=.*", gateway.log()):
-            number = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", books)}
+        for ledger in re.findall(r"ledger device=.*", gateway.log()):
+            number = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", ledger)}
             self.assertEqual(number["queued"], 0)
             self.assertEqual(number["sampled"], number["published"] + number["filtered"] +
                              number["dropped_queue_overflow"] + number["dropped_shutdown"])
-            self.assertIn("balanced=true", books)
+            self.assertIn("balanced=true", ledger)
 
-    def test_status_tells_real_numbers(self):
+    def test_status_shows_actual_counts(self):
         gateway = self.start()
         subscriber = self.subscribe(gateway.endpoints[0])
         subscriber.receive_until(lambda: subscriber.received > 200)
         status = gateway.status()
         self.assertEqual(status["state"], "running")
-        self.assertTrue(status["books"]["balanced"])
-        self.assertGreater(status["books"]["devices"]["simulated"]["sampled"], 0)
+        self.assertTrue(status["ledger"]["balanced"])
+        self.assertGreater(status["ledger"]["devices"]["simulated"]["sampled"], 0)
         self.assertEqual(status["transport"]["subscribers"][0]["subscriptions"], [""])
         self.assertGreaterEqual(status["transport"]["subscribers"][0]["sent"], 200)
         self.assertIn("simulated/sine", status["channels"]["last"])
 
-    def test_each_endpoint_says_the_same_in_its_own_format(self):
+    def test_each_endpoint_publishes_the_same_samples_in_its_own_format(self):
         gateway = self.start(SETTINGS + OTHER_FORMATS)
         self.assertEqual(gateway.status()["transport"]["formats"], ["json", "json", "record", "cbor"])
         as_json, as_record, as_cbor = (self.subscribe(gateway.endpoints[i], PayloadSubscriber) for i in (0, 2, 3))
@@ -222,7 +222,7 @@ class TheRunningGateway(unittest.TestCase):
             for record in RECORD.iter_unpack(payload):
                 time_ns, epoch, seq, kind, quality, flags, text_bytes, zero, value = record
                 self.assertEqual((kind, quality, text_bytes, zero, value[8:]), (2, 0, 0, 0, bytes(24)))
-                self.assertIn(flags, (0, 2))  # 2 where nothing keeps this machine's clock right
+                self.assertIn(flags, (0, 2))  # 2 if the clock of this machine is not synchronized
                 if seq in samples:
                     both += 1
                     self.assertEqual("time_quality" in samples[seq], flags == 2)
@@ -234,7 +234,7 @@ class TheRunningGateway(unittest.TestCase):
         in_cbor = {payload.split(b"dtime\x78\x1e")[1][:30] for payload in as_cbor.payloads}
         self.assertGreater(len(times & in_cbor), 50)
 
-    def test_a_signal_stops_it_soon_though_a_subscriber_never_reads(self):
+    def test_a_signal_stops_it_soon_although_a_subscriber_never_reads(self):
         gateway = self.start(SETTINGS.replace("sampling_interval_ms = 10", "sampling_interval_ms = 1"))
         host, port = gateway.endpoints[0].removeprefix("tcp://").split(":")
         with socket.create_connection((host, int(port))) as silent:
@@ -248,7 +248,7 @@ class TheRunningGateway(unittest.TestCase):
             self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
             self.assertLess(time.monotonic() - asked, 20)  # two seconds on an idle machine
 
-    def test_a_second_signal_cuts_the_stop_short(self):
+    def test_a_second_signal_shortens_the_stop(self):
         gateway = self.start()
         host, port = gateway.endpoints[0].removeprefix("tcp://").split(":")
         with socket.create_connection((host, int(port))) as silent:
@@ -269,7 +269,7 @@ class TheRunningGateway(unittest.TestCase):
         gateway.wait_for_line("SIGHUP")
         self.assertEqual(gateway.status()["state"], "running")
 
-    def test_a_hangup_applies_what_has_changed_in_the_file(self):
+    def test_a_hangup_applies_changes_of_the_file(self):
         gateway = self.start()
         with open(gateway.config) as file:
             before = file.read()
@@ -293,7 +293,7 @@ class TheRunningGateway(unittest.TestCase):
         self.assertEqual(gateway.status()["queue"]["capacity"], 4321)
         self.assertEqual(gateway.status()["config"]["last_reload"]["outcome"], "invalid")
 
-    def test_taken_addresses_are_named_and_exit_69(self):
+    def test_an_address_in_use_is_named_and_the_exit_code_is_69(self):
         gateway = self.start()
         for taken, free in ((gateway.endpoints[0], "127.0.0.1:0"), (None, gateway.rest.removeprefix("http://")),
                             (gateway.endpoints[1], "127.0.0.1:0")):
@@ -311,7 +311,7 @@ class TheRunningGateway(unittest.TestCase):
 
 
 class TheCommandLine(unittest.TestCase):
-    def test_every_problem_of_the_settings_is_listed_and_the_exit_code_is_78(self):
+    def test_every_problem_of_the_settings_is_reported_and_the_exit_code_is_78(self):
         with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
             file.write("sampling_interval_ms = 0\nqueue_sise = 4\n[publish \"a\"]\nendpoint = tcp://nowhere\n")
             file.flush()
@@ -322,7 +322,7 @@ class TheCommandLine(unittest.TestCase):
                     self.assertIn(place, answer.stderr)
                 self.assertIn("queue_size", answer.stderr)
 
-    def test_an_endpoint_that_is_none_is_named_with_its_line(self):
+    def test_an_invalid_endpoint_is_reported_with_its_line(self):
         with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
             file.write("[publish \"a\"]\nendpoint = tcp://nowhere\n")
             file.flush()
@@ -330,11 +330,11 @@ class TheCommandLine(unittest.TestCase):
             self.assertEqual(answer.returncode, 78)
             self.assertRegex(answer.stderr, re.escape(file.name) + r":[12]: .*tcp://nowhere")
 
-    def test_a_missing_file_is_66_and_a_wrong_flag_64(self):
+    def test_a_missing_file_is_exit_code_66_and_an_unknown_option_64(self):
         self.assertEqual(run("--config", "/nonexistent/gateway.ini").returncode, 66)
         self.assertEqual(run("--no-such-flag").returncode, 64)
 
-    def test_the_shipped_settings_have_no_problem(self):
+    def test_the_shipped_settings_are_valid(self):
         shipped = sorted(name for name in os.listdir(os.path.join(SOURCE, "config")) if name.endswith(".ini"))
         self.assertEqual(shipped, ["cloud.ini", "embedded.ini", "gateway.ini", "high_frequency.ini"])
         for name in shipped:
@@ -342,7 +342,7 @@ class TheCommandLine(unittest.TestCase):
                 answer = run("--config", os.path.join(SOURCE, "config", name), "--check")
                 self.assertEqual((answer.returncode, answer.stderr), (0, ""))
 
-    def test_version_and_help_answer(self):
+    def test_version_and_help_are_printed(self):
         self.assertRegex(run("--version").stdout, r"^telegate \d+\.\d+\.\d+")
         self.assertIn("--config", run("--help").stdout)
 

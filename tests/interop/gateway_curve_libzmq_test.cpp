@@ -21,7 +21,7 @@ struct CurveSubscriber : ZmqCurveSocket {
 
 }  // namespace
 
-TEST_CASE("a stock subscriber is let in with a key of the folder alone", "[interop][gateway][curve]") {
+TEST_CASE("a libzmq subscriber is accepted only with a key from the folder", "[interop][gateway][curve]") {
     const CurveFiles files;
     GatewayFixture fixture(
         "[rest]\nlisten = 127.0.0.1:0\n[device \"d\"]\ndriver = simulated\ninterval_ms = 10\nwaveforms = sine\n"

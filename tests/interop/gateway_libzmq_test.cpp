@@ -28,7 +28,7 @@ std::string settings_text(const ScratchDir& scratch, const std::string& more) {
            scratch.path("pub.ipc") + "\n" + more;
 }
 
-/// Takes as many messages as the gateway has sent, and one more if there is.
+/// Receives as many messages as the gateway has sent, and another one if there is one.
 SeqsByTopic receive_all(ZmqSubscriber& subscriber, std::uint64_t sent) {
     SeqsByTopic seqs;
     for (std::uint64_t taken = 0; const auto message = subscriber.receive(taken < sent ? 60'000 : 0); ++taken) {
@@ -57,17 +57,18 @@ bool contiguous(const std::vector<std::uint64_t>& seqs) {
     return true;
 }
 
-Books total(const std::vector<Books>& books) {
-    Books sum;
-    for (const Books& book : books) {
-        sum += book;
+LedgerCounts total(const std::vector<LedgerCounts>& counts) {
+    LedgerCounts sum;
+    for (const LedgerCounts& entry : counts) {
+        sum += entry;
     }
     return sum;
 }
 
 }  // namespace
 
-TEST_CASE("a stock subscriber has every sample from its first to the last, over tcp and ipc", "[interop][gateway]") {
+TEST_CASE("a libzmq subscriber receives every sample from the first to the last, over tcp and ipc",
+          "[interop][gateway]") {
     const ScratchDir scratch;
     GatewayFixture fixture(settings_text(scratch,
                                          "[device \"host\"]\ndriver = host\ninterval_ms = 20\n"
@@ -86,7 +87,10 @@ TEST_CASE("a stock subscriber has every sample from its first to the last, over 
     }
 }
 
-TEST_CASE("after a stop the subscriber has exactly what the books call sent", "[interop][gateway]") {
+TEST_CASE(
+    "after a stop, the subscriber has received exactly the samples that the ledger counts as "
+    "sent",
+    "[interop][gateway]") {
     const ScratchDir scratch;
     GatewayFixture fixture(settings_text(scratch, "[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n"));
     ZmqSubscriber subscriber(fixture.endpoint());
@@ -98,12 +102,15 @@ TEST_CASE("after a stop the subscriber has exactly what the books call sent", "[
     CHECK(count(seqs) == end.publisher.sent);
     CHECK(end.publisher.matched == end.publisher.sent + end.publisher.dropped + end.publisher.pending);
     CHECK(end.publisher.dropped == 0);
-    CHECK(end.books.at(0).balanced());
-    CHECK(end.books.at(0).queued == 0);
-    CHECK(end.books.at(0).published == end.publisher.messages);
+    CHECK(end.ledger.at(0).balanced());
+    CHECK(end.ledger.at(0).queued == 0);
+    CHECK(end.ledger.at(0).published == end.publisher.messages);
 }
 
-TEST_CASE("when the queue overflows, what is missing is exactly what the books call dropped", "[interop][gateway]") {
+TEST_CASE(
+    "when the queue overflows, the missing samples are exactly those that the ledger counts as "
+    "dropped",
+    "[interop][gateway]") {
     const ScratchDir scratch;
     const std::string policy = GENERATE("drop_oldest", "drop_newest");
     GatewayFixture fixture("queue_size = 4\n" +
@@ -117,9 +124,9 @@ TEST_CASE("when the queue overflows, what is missing is exactly what the books c
     REQUIRE(fixture.gateway->command("simulated", DeviceCommand::start).has_value());
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.matched >= 100; }));
     fixture.on_io([&] { fixture.gateway->pump().pause(); });
-    const std::uint64_t dropped_before = total(fixture.status().books).dropped_total();
+    const std::uint64_t dropped_before = total(fixture.status().ledger).dropped_total();
     REQUIRE(fixture.wait_for(
-        [&](const StatusSnapshot& s) { return total(s.books).dropped_total() >= dropped_before + 500; }));
+        [&](const StatusSnapshot& s) { return total(s.ledger).dropped_total() >= dropped_before + 500; }));
     fixture.on_io([&] { fixture.gateway->pump().resume(); });
     REQUIRE(fixture.stop());
 
@@ -127,21 +134,22 @@ TEST_CASE("when the queue overflows, what is missing is exactly what the books c
     const StatusSnapshot end = fixture.status();
     for (const ChannelStatus& channel : end.channels) {
         CAPTURE(channel.topic);
-        const auto& list = seqs[channel.topic];  // may be empty: a channel can lose all that it had
+        const auto& list = seqs[channel.topic];  // may be empty: a channel can lose all of its samples
         const std::set<std::uint64_t> unique(list.begin(), list.end());
         CHECK(unique.size() == list.size());
         const std::uint64_t received_last = unique.empty() ? 0 : *unique.rbegin();
         const std::uint64_t captured = std::max(received_last, channel.drops[0].last_seq);  // seqs start at 1
         CHECK(captured == unique.size() + channel.drops[0].count);
     }
-    const Books& books = end.books.at(0);
-    CHECK(books.balanced());
-    CHECK(books.queued == 0);
-    CHECK(books.sampled == count(seqs) + books.dropped_total());
-    CHECK(books.dropped_total() >= 500);
+    const LedgerCounts& counts = end.ledger.at(0);
+    CHECK(counts.balanced());
+    CHECK(counts.queued == 0);
+    CHECK(counts.sampled == count(seqs) + counts.dropped_total());
+    CHECK(counts.dropped_total() >= 500);
 }
 
-TEST_CASE("the books balance at every read while devices, pump, REST and subscribers all run", "[interop][gateway]") {
+TEST_CASE("the ledger balances at every read while devices, pump, REST and subscribers are active",
+          "[interop][gateway]") {
     const ScratchDir scratch;
     GatewayFixture fixture("queue_size = 8\n" +
                            settings_text(scratch,
@@ -160,7 +168,7 @@ TEST_CASE("the books balance at every read while devices, pump, REST and subscri
         httplib::Client client("127.0.0.1", port);
         while (!done) {
             const auto answer = client.Get("/status");
-            if (answer && answer->status == 200 && nlohmann::json::parse(answer->body)["books"]["balanced"] == true) {
+            if (answer && answer->status == 200 && nlohmann::json::parse(answer->body)["ledger"]["balanced"] == true) {
                 ++reads;
             } else {
                 reads = -1'000'000;

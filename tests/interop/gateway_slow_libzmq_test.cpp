@@ -18,7 +18,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A stock SUB socket that takes little ahead, so that it stalls when nobody reads from it.
+/// A libzmq SUB socket with small buffers, so that it stalls when nothing is read from it.
 class StallingSubscriber {
   public:
     StallingSubscriber(const std::string& endpoint, const std::string& prefix)
@@ -59,8 +59,8 @@ class StallingSubscriber {
     void* socket_;
 };
 
-/// Takes one message after the other and knows the next seq of each channel. What is not told, or told twice, shows at
-/// once.
+/// Receives messages and tracks the next seq of each channel. Fails at once if a loss is not reported or reported
+/// twice.
 struct InOrder {
     void take(const std::string& topic, const std::string& payload) {
         const auto json = nlohmann::json::parse(payload);
@@ -81,7 +81,7 @@ struct InOrder {
         }
     }
 
-    /// Whether what has been published last on each channel was taken, or told to be missing.
+    /// Returns whether the last published seq of each channel was received or reported as missing.
     bool has_all(const std::vector<ChannelStatus>& channels) const {
         return std::all_of(channels.begin(), channels.end(), [this](const ChannelStatus& channel) {
             const auto known = next.find(channel.topic);
@@ -101,7 +101,7 @@ std::uint64_t lost(const StatusSnapshot& status, LossReason reason) {
 
 }  // namespace
 
-TEST_CASE("a stalled libzmq subscriber is told exactly which samples it has not got", "[interop][gateway][slow]") {
+TEST_CASE("a stalled libzmq subscriber is notified exactly of the samples that it missed", "[interop][gateway][slow]") {
     const std::string policy = GENERATE("drop_oldest", "drop_newest");
     GatewayFixture g(
         "queue_size = 100000\n[rest]\nlisten = 127.0.0.1:0\n"
@@ -110,7 +110,7 @@ TEST_CASE("a stalled libzmq subscriber is told exactly which samples it has not 
     StallingSubscriber subscriber(g.endpoint(), "sim/");
     REQUIRE(g.wait_for([](const StatusSnapshot& status) { return lost(status, LossReason::slow) > 2'000; }));
     InOrder reader;
-    for (int i = 0; i < 30'000; ++i) {  // some while it goes on
+    for (int i = 0; i < 30'000; ++i) {  // a few while publishing continues
         if (const auto message = subscriber.receive(1'000)) {
             reader.take(message->first, message->second);
         }
@@ -122,7 +122,7 @@ TEST_CASE("a stalled libzmq subscriber is told exactly which samples it has not 
             reader.take(message->first, message->second);
         }
         status = g.status();
-        return status.devices.front().state == DeviceState::idle && status.books.front().queued == 0 &&
+        return status.devices.front().state == DeviceState::idle && status.ledger.front().queued == 0 &&
                reader.has_all(status.channels);
     }));
     CHECK(reader.gaps > 0);
@@ -134,7 +134,7 @@ TEST_CASE("a stalled libzmq subscriber is told exactly which samples it has not 
     CHECK(last.seq >= first.seq);
 }
 
-TEST_CASE("a new libzmq subscription gets last values first, and then no sample twice and none left out",
+TEST_CASE("a new libzmq subscription gets the last values first, then each sample once without gaps",
           "[interop][gateway][slow]") {
     GatewayFixture g(
         "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nlast_value = yes\n"
@@ -149,12 +149,12 @@ TEST_CASE("a new libzmq subscription gets last values first, and then no sample 
             REQUIRE(message);
             reader.take(message->first, message->second);
         }
-        CHECK(reader.next.size() == 12);  // those of the slow device too, which has been silent since
+        CHECK(reader.next.size() == 12);  // including those of the slow device, which has no new samples
         CHECK(reader.gaps == 0);
     }
 }
 
-TEST_CASE("a subscriber that blocks holds up publishing, not the gateway, and loses nothing",
+TEST_CASE("a blocking subscriber blocks publishing, but not the gateway, and loses nothing",
           "[interop][gateway][slow]") {
     GatewayFixture g(
         "queue_size = 1000\n[rest]\nlisten = 127.0.0.1:0\n"
@@ -162,16 +162,16 @@ TEST_CASE("a subscriber that blocks holds up publishing, not the gateway, and lo
         "[device \"sim\"]\ndriver = simulated\ninterval_us = 200\n");
     StallingSubscriber subscriber(g.endpoint(), "sim/");
     REQUIRE(g.wait_for([](const StatusSnapshot& status) {
-        return !status.subscribers.empty() && status.subscribers.front().holds_up &&
-               status.books.front().dropped[static_cast<std::size_t>(DropReason::queue_overflow)] > 0;
+        return !status.subscribers.empty() && status.subscribers.front().blocking &&
+               status.ledger.front().dropped[static_cast<std::size_t>(DropReason::queue_overflow)] > 0;
     }));
-    CHECK(g.gateway->health().checks.at(2).good);  // the pump is not taken for one that hangs
+    CHECK(g.gateway->health().checks.at(2).good);  // the pump is not considered hung
     std::uint64_t got = 0;
     while (got < 30'000 && subscriber.receive(60'000)) {
         ++got;
     }
     CHECK(got == 30'000);
     CHECK(g.status().subscribers.front().dropped == 0);
-    REQUIRE(g.wait_for([](const StatusSnapshot& status) { return status.subscribers.front().holds_up; }));
+    REQUIRE(g.wait_for([](const StatusSnapshot& status) { return status.subscribers.front().blocking; }));
     CHECK(g.stop());
 }

@@ -1,7 +1,7 @@
-"""docs/how-to-plc.md, step by step: writes its files, runs its commands, and compares their output with the page.
+"""Follows docs/how-to-plc.md: writes its files, runs its commands, and compares their output with the page.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP. Free addresses and ports replace those of
-the page.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP. Addresses and ports of the page are replaced with
+free ones.
 """
 
 import os
@@ -15,17 +15,17 @@ from device_peers import APP, OWN_ADDRESS, DeviceTest, eventually, main
 
 PAGE = os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "how-to-plc.md")
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.M | re.S)
-# What is different at each run.
+# Parts that differ in each run.
 VARIABLE = [(re.compile(form), by) for form, by in [
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
-    (r"\b127(\.\d+){3}\b", "ADDRESS"),  # a client of a free address comes from 127.0.0.1
+    (r"\b127(\.\d+){3}\b", "ADDRESS"),  # a connection from another loopback address is shown as 127.0.0.1
     (r"(took |retry_ms=|reads_failed=|samples_missed=|after_s=)[\d.]+", r"\1N"),
     (r'("outages":) ?\d+', r"\1N"), (r"(_total\{.*\}) [1-9]\d*", r"\1 N")]]  # a busy machine may add outages
 ENDED = "how-to-plc: exit code "
 
 
 def parse_console(text):
-    """The commands of a block, each with the lines that it prints."""
+    """Returns the commands of a block, each with its expected output lines."""
     steps = []
     for line in text.replace(" \\\n    ", " ").splitlines():
         if line.startswith("$ "):
@@ -42,18 +42,18 @@ def general(line):
 
 
 def missing_line(expected, output):
-    """The first expected line that is not in the output, in the order of the page; None if all are there."""
+    """Returns the first expected line that is missing in the output, in the order of the page; None if all are present."""
     rest = iter([general(line) for line in output.splitlines()])
     return next((line for line in expected if general(line) not in rest), None)
 
 
 def can_repeat(command):
-    """Whether a command only looks, so that it may be run until it shows what has to come."""
+    """Returns whether a command only reads, so that it can be repeated until it shows the expected output."""
     return re.match(r"(curl|cat|grep|gateway_app .* --read) ", command) and " -X " not in command
 
 
 class Shell:
-    """A bash in which the commands of the page are run one after the other; its jobs end with it."""
+    """A bash that runs the commands of the page in order; its jobs end with it."""
 
     def __init__(self, folder):
         programs = os.path.join(folder, "programs")
@@ -67,14 +67,14 @@ class Shell:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def run(self, command):
-        """What it prints, and its exit code."""
+        """Returns the output and the exit code of a command."""
         self.process.stdin.write(f"{command}\necho '{ENDED}'$?\n")
         output = ""
         for line in self.process.stdout:
             if line.startswith(ENDED):
                 return output, int(line[len(ENDED):])
             output += line
-        raise AssertionError(f"the shell ended in: {command}\n{output}")
+        raise AssertionError(f"the shell exited during: {command}\n{output}")
 
     def close(self):
         self.process.communicate("kill -9 $(jobs -p)\nwait\n", timeout=60)
@@ -111,7 +111,7 @@ class HowToPlc(DeviceTest):
                     print(file.read(), file=sys.stderr)
             self.fail(f"$ {command}\n{seen['output']}exit code {seen['code']}, missing line: {seen['missing']}")
 
-    def test_the_page_does_what_it_shows(self):
+    def test_the_commands_of_the_page_print_the_shown_output(self):
         with open(PAGE) as page:
             blocks = BLOCK.findall(page.read())
         commands = []
@@ -126,7 +126,7 @@ class HowToPlc(DeviceTest):
         self.check_promises(commands)
 
     def check_promises(self, commands):
-        """What must not get lost when somebody shortens the page."""
+        """Checks steps that must not be removed when the page is shortened."""
         with open(os.path.join(self.folder, "alarms.log")) as file:
             alarms = file.read()
         self.assertRegex(alarms, r"boiler/flow\.temp\.alarm high good\n(.*\n)*.*boiler/flow\.temp\.alarm normal good\n")

@@ -1,6 +1,6 @@
-"""The driver http with a real Prometheus server, with another gateway, and with servers that hang.
+"""The http driver with a real Prometheus server, another gateway, and servers that hang.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP. Needs Debian's package prometheus for the first of these.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP. The first test needs the Debian package prometheus.
 """
 
 import http.server
@@ -63,7 +63,7 @@ source = /status
 [channel "query/up"]
 source = /data/result/0/value/1
 """)
-        self.eventually(lambda: gateway.value("query/up") == "1", "a value of the query")
+        self.eventually(lambda: gateway.value("query/up") == "1", "the value of the query")
         self.assertEqual(gateway.value("query/status"), "success")
         self.eventually(lambda: gateway.value("some/ready") == 1, "a metric")
         self.eventually(lambda: (gateway.value("some/ok") or 0) >= 3, "a counter with labels that grows")
@@ -77,7 +77,7 @@ driver = http
 url = {far.rest}/status
 interval_ms = 50
 [channel "far/sampled"]
-source = /books/total/sampled
+source = /ledger/total/sampled
 [channel "far/state"]
 source = /sampler/devices/0/state
 [device "metrics"]
@@ -90,15 +90,15 @@ channels_max = 4096
         self.eventually(lambda: near.value("far/state") == "measuring", "a text")
         first = near.value("far/sampled")
         self.eventually(lambda: near.value("far/sampled") > first, "a counter that grows")
-        self.eventually(lambda: near.value("metrics/telegate_books_balanced") == 1, "a metric")
+        self.eventually(lambda: near.value("metrics/telegate_ledger_balanced") == 1, "a metric")
         self.assertEqual(near.value("metrics/fields.refused"), 0)
 
         far.stop()
         self.eventually(lambda: near.device("far")["last_error_current"], "an error")
-        self.assertEqual(near.device("far")["last_error"], f"{far.rest}/status: no connection")
+        self.assertEqual(near.device("far")["last_error"], f"{far.rest}/status: cannot connect")
         self.assertIsNone(near.value("far/sampled"))
 
-    def test_a_server_that_hangs_delays_nobody_else_and_no_stop(self):
+    def test_a_hung_server_delays_neither_other_devices_nor_a_stop(self):
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
             deaf.listen()

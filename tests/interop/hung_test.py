@@ -1,7 +1,7 @@
-"""Devices that hang: peers that take a connection and say nothing, one that does not even take it, ptys and programs.
+"""Devices that hang: peers that accept a connection but send nothing, one that does not accept it, ptys and programs.
 
-Whatever they do, other devices are read on time, and the gateway ends at once.
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Other devices must still be read on time, and the gateway must stop immediately. Run by ctest with the path of the
+program in TELEGATE_GATEWAY_APP.
 """
 
 import json
@@ -16,7 +16,7 @@ import tty
 from device_peers import OWN_ADDRESS, DeviceTest, main, time_ns
 
 STOP_S = 8  # the readings that hang here take 10 s or more
-HOLE_S = 1  # half of how long readings hang here: a busy machine makes no such hole
+HOLE_S = 1  # half of the time that readings hang here; delays of a busy machine are shorter
 
 HEALTHY = """[device "sampled"]
 driver = simulated
@@ -61,7 +61,7 @@ driver = exec
 command = tail -f /dev/null
 timeout_ms = 2s
 """ + ONE_TRY
-# In the middle of a reading for as long as the test lasts.
+# A reading that lasts as long as the test.
 WAITING = """[device "waits"]
 driver = modbus
 endpoint = tcp://{silent}
@@ -89,7 +89,7 @@ timeout_ms = 1h
 
 
 class SilentPeer:
-    """Takes every connection, reads what comes and never answers."""
+    """Accepts every connection, reads, and never replies."""
 
     def __init__(self):
         self.listener = socket.create_server((OWN_ADDRESS, 0))
@@ -122,7 +122,7 @@ class SilentPeer:
 
 
 class FullPeer:
-    """Its queue of connections is full, so that a new one is neither taken nor refused."""
+    """Its accept queue is full, so that new connections are neither accepted nor refused."""
 
     def __init__(self):
         self.listener = socket.create_server((OWN_ADDRESS, 0), backlog=0)
@@ -139,7 +139,7 @@ class FullPeer:
 
 
 class Talker:
-    """A pty that says a line as often as it can, or nothing."""
+    """A pty that sends a line as often as it can, or nothing."""
 
     def __init__(self, link):
         self.master, self.slave = pty.openpty()
@@ -148,7 +148,7 @@ class Talker:
         os.symlink(os.ttyname(self.slave), link)
 
     def fill(self):
-        """Until it takes no more, as a line does that flow control has stopped."""
+        """Writes until the pty is full, like a line stopped by flow control."""
         os.set_blocking(self.slave, False)
         try:
             while os.write(self.slave, b"x" * 512):
@@ -159,7 +159,7 @@ class Talker:
     def say(self, line):
         try:
             os.write(self.master, line)
-        except BlockingIOError:  # nobody reads
+        except BlockingIOError:  # the reader is slow
             pass
 
     def close(self):
@@ -199,7 +199,7 @@ class Hung(DeviceTest):
             return gateway.value("talks/n") == number
         self.eventually(heard, f"talks/n = {number}", lambda: gateway.device("talks"))
 
-    def test_each_is_told_and_no_other_device_is_late(self):
+    def test_each_hung_device_is_reported_and_no_other_device_is_late(self):
         gateway = self.gateway(HEALTHY + HUNG)
         before = {name: gateway.device(name) for name in ("sampled", "clock")}
         reader = self.reader(gateway)
@@ -209,7 +209,7 @@ class Hung(DeviceTest):
             self.mute.say(b"n=1\n")
             return gateway.value("mute/n") == 1
         self.eventually(mute_speaks, "mute/n", lambda: gateway.device("mute"))
-        for name, words in (("silent", "no answer in 2000 ms"), ("full", ""), ("mute", "no good line for 2 s"),
+        for name, words in (("silent", "no response within 2000 ms"), ("full", ""), ("mute", "no good line for 2 s"),
                             ("line", ""), ("stuck", "did not end within 2000 ms")):
             device = self.state_becomes(gateway, name, "error", breaker="open")
             self.assertIn(words, device["last_error"])
@@ -230,7 +230,7 @@ class Hung(DeviceTest):
         self.assertLess(gateway.stop(), STOP_S)
         self.assertEqual(0, gateway.process.returncode)
 
-    def test_the_gateway_ends_while_devices_are_in_the_middle_of_a_reading(self):
+    def test_the_gateway_stops_while_readings_are_in_progress(self):
         gateway = self.gateway(HEALTHY + WAITING)
         self.hears_talks(gateway, 1)
         self.eventually(lambda: self.silent.heard, "a request")
@@ -240,7 +240,7 @@ class Hung(DeviceTest):
         self.assertIn("balanced=true", gateway.log())
         self.assertNotIn("balanced=false", gateway.log())
 
-    def test_a_device_in_the_middle_of_a_reading_can_be_stopped_and_started(self):
+    def test_a_device_with_a_reading_in_progress_can_be_stopped_and_started(self):
         gateway = self.gateway(HEALTHY + WAITING)
         before = gateway.device("sampled")
         for name, goes_on in (("waits", lambda: self.silent.heard), ("runs", self.run_count)):
@@ -253,7 +253,7 @@ class Hung(DeviceTest):
         self.on_time(gateway, "sampled", before)
         self.assertLess(gateway.stop(), STOP_S)
 
-    def test_other_settings_for_a_device_in_the_middle_of_a_reading(self):
+    def test_settings_of_a_device_with_a_reading_in_progress_can_be_changed(self):
         gateway = self.gateway(HEALTHY + WAITING)
         before = gateway.device("sampled")
         self.eventually(lambda: self.silent.heard and self.run_count(), "readings of both")
@@ -262,7 +262,7 @@ class Hung(DeviceTest):
         answer = json.loads(gateway.ask("/-/reload", "POST"))
         self.assertLess(time.monotonic() - begin, STOP_S)
         self.assertEqual("applied", answer["outcome"])
-        for name, words in (("waits", "no answer in 150 ms"), ("runs", "did not end within 150 ms")):
+        for name, words in (("waits", "no response within 150 ms"), ("runs", "did not end within 150 ms")):
             self.eventually(lambda name=name, words=words: words in (gateway.device(name)["last_error"] or ""), words,
                             lambda name=name: gateway.device(name))
         self.on_time(gateway, "sampled", before)

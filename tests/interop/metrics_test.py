@@ -1,6 +1,6 @@
-"""The metrics of a running gateway_app as Prometheus sees them: promtool, the reference parser, and a server that scrapes.
+"""The metrics of a running gateway_app checked with promtool, the reference parser, and a Prometheus server.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP. Needs Debian's packages prometheus and
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP. Needs the Debian packages prometheus and
 python3-prometheus-client.
 """
 
@@ -42,13 +42,13 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
 
 def poll(what, condition):
-    """The first true result of `condition`, within the deadline."""
+    """Returns the first true value of `condition` before the deadline."""
     end = time.monotonic() + DEADLINE_S
     while time.monotonic() < end:
         result = condition()
         if result:
             return result
-        # The condition asks another process: that, and this short wait, keep the loop from spinning.
+        # The condition starts another process, which together with this short wait keeps the loop from spinning.
         subprocess.run(["true"], check=True)
     raise AssertionError(f"{what} took more than {DEADLINE_S} s")
 
@@ -90,32 +90,32 @@ class Metrics(unittest.TestCase):
         cls.gateway.stop()
         shutil.rmtree(cls.scratch)
 
-    def test_promtool_finds_nothing_wrong(self):
+    def test_promtool_finds_no_problem(self):
         _, text = self.gateway.get("/metrics")
         checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
 
-    def test_the_text_format_is_read_by_the_reference_parser(self):
+    def test_the_reference_parser_reads_the_text_format(self):
         kind, text = self.gateway.get("/metrics", "text/plain")
         self.assertTrue(kind.startswith("text/plain; version=0.0.4"))
         families = {family.name: family for family in parse_prometheus(text)}
-        self.assertEqual(families["telegate_samples_captured"].type, "counter")
+        self.assertEqual(families["telegate_samples_sampled"].type, "counter")
         self.assertGreater(families["process_resident_memory_bytes"].samples[0].value, 1e6)
 
-    def test_open_metrics_is_read_by_the_reference_parser(self):
+    def test_the_reference_parser_reads_open_metrics(self):
         kind, text = self.gateway.get("/metrics", OPEN_METRICS)
         self.assertTrue(kind.startswith(OPEN_METRICS), kind)
         families = {family.name: family for family in parse_open_metrics(text)}
         self.assertEqual(families["telegate_build"].type, "info")
         self.assertEqual(families["telegate_device_lateness_seconds"].unit, "seconds")
-        self.assertEqual(families["telegate_books_balanced"].samples[0].value, 1)
+        self.assertEqual(families["telegate_ledger_balanced"].samples[0].value, 1)
 
     def test_both_formats_have_the_same_metrics(self):
         old = {family.name for family in parse_prometheus(self.gateway.get("/metrics")[1])}
         new = {family.name for family in parse_open_metrics(self.gateway.get("/metrics", OPEN_METRICS)[1])}
         self.assertEqual({name.removesuffix("_info") for name in old}, new)
 
-    def test_the_figures_are_those_of_the_process(self):
+    def test_process_metrics_match_the_process(self):
         families = {family.name: family for family in parse_prometheus(self.gateway.get("/metrics")[1])}
         value = {name: family.samples[0].value for name, family in families.items()}
         process = f"/proc/{self.gateway.process.pid}"
@@ -144,11 +144,11 @@ class Metrics(unittest.TestCase):
                         result = json.load(answer)["data"]["result"]
                         return result and float(result[0]["value"][1])
                 except OSError:
-                    return None  # not yet listening
+                    return None  # not listening yet
             poll("the third scrape", lambda: ask("count_over_time(up[1m])") and ask("count_over_time(up[1m])") >= 3)
             self.assertEqual(ask("up"), 1)
-            self.assertEqual(ask("telegate_books_balanced"), 1)
-            poll("a rate", lambda: ask("rate(telegate_samples_captured_total[1m])"))
+            self.assertEqual(ask("telegate_ledger_balanced"), 1)
+            poll("a rate", lambda: ask("rate(telegate_samples_sampled_total[1m])"))
         finally:
             server.terminate()
             server.wait(DEADLINE_S)
@@ -160,10 +160,10 @@ class Rules(unittest.TestCase):
                                 cwd=os.path.join(SOURCE, "tests", "packaging"))
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_the_alert_rules_are_rules(self):
+    def test_the_alert_rules_are_valid(self):
         self.promtool("check", "rules", "../../packaging/prometheus/telegate.rules.yml")
 
-    def test_alerts_are_silent_wait_and_fire(self):
+    def test_alerts_are_inactive_pending_and_firing_as_expected(self):
         self.promtool("test", "rules", "telegate.rules.test.yml")
 
 

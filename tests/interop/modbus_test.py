@@ -1,6 +1,6 @@
-"""The driver modbus with units of pymodbus, over TCP and on a line, which is a pair of ptys that socat makes.
+"""The modbus driver with units of pymodbus, over TCP and over a serial line, which is a pair of ptys created by socat.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import os
@@ -111,7 +111,7 @@ EXPECTED = {
 
 class Modbus(DeviceTest):
     def units(self, *arguments):
-        """The server and its port, once it can be asked."""
+        """Starts the server and returns it with its port once it accepts requests."""
         process = self.run_process([sys.executable, "-B", UNITS, *map(str, arguments)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = process.stdout.readline()
@@ -125,7 +125,7 @@ class Modbus(DeviceTest):
         process.wait()
 
     def shows_all(self, gateway):
-        """Every value is as it should be, and stays so: two readings in a row are the same."""
+        """Checks that every value is as expected in two consecutive readings."""
         def differences():
             result = []
             for channel, expected in EXPECTED.items():
@@ -138,20 +138,20 @@ class Modbus(DeviceTest):
         reads = gateway.device("m")["reads"]
         self.eventually(lambda: gateway.device("m")["reads"] > reads + 2, "more readings")
         self.assertEqual([], differences())
-        for name in ("bit0", "bit1", "coil3", "coil4", "discrete"):  # Python takes 1 for True, readers may not
+        for name in ("bit0", "bit1", "coil3", "coil4", "discrete"):  # Python treats 1 as equal to True, clients may not
             self.assertIsInstance(gateway.latest("m/" + name)["value"], bool, name)
         device = gateway.device("m")
         self.assertEqual(("measuring", "closed", 0), (device["state"], device["breaker"], device["reads_failed"]))
         self.assertTrue(gateway.value("m/unit.7.ok"))
         self.assertFalse(gateway.latest("m/unit.1.ok")["value"])
 
-    def test_values_of_two_units_over_tcp_and_one_bad_register_that_spoils_no_other(self):
+    def test_two_units_over_tcp_are_read_and_a_bad_register_affects_no_other(self):
         _, port = self.units("tcp", OWN_ADDRESS, 0, 1)
         gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}"))
         self.shows_all(gateway)
         self.assertEqual(1, gateway.value("m/generation"))
 
-    def test_a_server_that_goes_and_comes_back(self):
+    def test_a_server_that_disappears_and_returns(self):
         first, port = self.units("tcp", OWN_ADDRESS, 0, 1)
         gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}"))
         reader = self.reader(gateway)
@@ -170,14 +170,14 @@ class Modbus(DeviceTest):
     def shows_again(self, gateway, reader):
         self.value_becomes(gateway, "m/word", 1234)
         last = gateway.latest("m/word")["seq"]
-        self.eventually(lambda: reader.of("m/word") and reader.of("m/word")[-1]["seq"] >= last, "the reader has it too")
+        self.eventually(lambda: reader.of("m/word") and reader.of("m/word")[-1]["seq"] >= last, "the reader received it too")
         samples = reader.of("m/word")
         first = samples[0]["seq"]
         self.assertEqual(list(range(first, first + len(samples))), [each["seq"] for each in samples])
         self.assertEqual({1234, None}, {each["value"] for each in samples})
-        self.assertTrue(gateway.status()["books"]["balanced"])
+        self.assertTrue(gateway.status()["ledger"]["balanced"])
 
-    def test_a_unit_that_is_not_there_spoils_no_other(self):
+    def test_a_missing_unit_affects_no_other(self):
         _, port = self.units("tcp", OWN_ADDRESS, 0, 1)
         gateway = self.start(VALUES.replace("{endpoint}", f"tcp://{OWN_ADDRESS}:{port}") +
                              '[channel "m/missing"]\nunit_id = 9\naddress = 0\n')
@@ -186,16 +186,16 @@ class Modbus(DeviceTest):
         self.assertEqual((None, "bad"), (missing["value"], missing["quality"]))
         self.assertIs(False, gateway.value("m/unit.9.ok"))
 
-    def test_a_line_that_is_unplugged_and_comes_back(self):
+    def test_a_line_that_is_unplugged_and_plugged_in_again(self):
         ours, theirs, line = self.line()
         first, _ = self.units("rtu", theirs, 1)
         gateway = self.start(VALUES.replace("{endpoint}", f"rtu://{ours}"))
         self.value_becomes(gateway, "m/generation", 1)
         self.end(first)
-        line.terminate()  # it takes the names away
+        line.terminate()  # it removes the links
         line.wait()
         self.state_becomes(gateway, "m", "error", breaker="open")
-        self.eventually(lambda: "No such file or directory" in gateway.device("m")["last_error"], "no line",
+        self.eventually(lambda: "No such file or directory" in gateway.device("m")["last_error"], "no serial line",
                         lambda: gateway.device("m"))
         self.line(os.path.dirname(ours))
         self.units("rtu", theirs, 2)
@@ -203,7 +203,7 @@ class Modbus(DeviceTest):
         self.state_becomes(gateway, "m", "measuring", breaker="closed")
 
     def line(self, folder=None):
-        """The two ends of a line, and the socat that makes it."""
+        """Returns the two ends of a line and the socat process that creates it."""
         if not shutil.which("socat"):
             self.skipTest("no socat (Debian package socat)")
         folder = folder or self.scratch()
@@ -212,14 +212,14 @@ class Modbus(DeviceTest):
         self.eventually(lambda: os.path.exists(ours) and os.path.exists(theirs), "the two ends of the line")
         return ours, theirs, line
 
-    def test_units_on_a_line_with_the_same_values(self):
+    def test_units_on_a_serial_line_have_the_same_values(self):
         ours, theirs, _ = self.line()
         first, _ = self.units("rtu", theirs, 1)
         gateway = self.start(VALUES.replace("{endpoint}", f"rtu://{ours}"))
         self.shows_all(gateway)
         self.end(first)
         device = self.state_becomes(gateway, "m", "error", breaker="open")
-        self.assertIn("no answer in 500 ms", device["last_error"])
+        self.assertIn("no response within 500 ms", device["last_error"])
         self.units("rtu", theirs, 2)
         self.value_becomes(gateway, "m/generation", 2)
         self.value_becomes(gateway, "m/word", 1234)

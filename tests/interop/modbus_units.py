@@ -1,7 +1,7 @@
-"""Two Modbus units made by pymodbus, as a program: `tcp HOST PORT GENERATION` or `rtu TTY GENERATION`.
+"""A program with two Modbus units made with pymodbus: `tcp HOST PORT GENERATION` or `rtu TTY GENERATION`.
 
-Prints `ready PORT` (0 on a line) and ends when its standard input does, so it never outlives who started it.
-Unit 7 has GENERATION in input register 40, by which a reader tells one start from the next.
+Prints `ready PORT` (0 on a serial line). It ends when its standard input is closed, so it never outlives the process
+that started it. Unit 7 has GENERATION in input register 40, which identifies the run.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 def registers(form, value):
-    """The registers of a value, high word and high byte first."""
+    """Returns the registers of a value, high word and high byte first."""
     data = struct.pack(">" + form, value)
     return list(struct.unpack(f">{len(data) // 2}H", data))
 
@@ -53,7 +53,7 @@ def units(generation):
 
 
 async def main(arguments):
-    logging.disable()  # it calls each exception that it is to answer an error
+    logging.disable()  # it logs each exception reply as an error
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin, lambda: os.read(0, 1) or os._exit(0))
     context, port = units(int(arguments[-1])), 0

@@ -1,4 +1,4 @@
-"""A filter of system calls (seccomp) under which a program that opens a file for writing is killed by SIGSYS."""
+"""A system call filter (seccomp) that kills a program with SIGSYS if it opens a file for writing."""
 
 import ctypes
 import os
@@ -6,8 +6,8 @@ import platform
 import struct
 
 OPENAT2 = 437
-# Numbers of system calls by machine: those that open a file, with the place of their flags among the arguments, and those that
-# change files by their path.
+# System call numbers by machine: calls that open a file, with the position of their flags argument, and calls that
+# change files by path.
 CALLS = {
     "x86_64": ({2: 1, 257: 2}, (76, 82, 83, 85, 87, 263, 264, 316, OPENAT2)),
     "aarch64": ({56: 2}, (34, 35, 38, 45, 276, OPENAT2)),
@@ -33,7 +33,7 @@ def program():
 
 
 def confine():
-    """From now on this process and its children write to no file that they do not have open. For preexec_fn."""
+    """Forbids this process and its children to write to files that are not open yet. For preexec_fn."""
     code = program()
     buffer = ctypes.create_string_buffer(code)
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer)))

@@ -1,6 +1,6 @@
-"""telegate_peer, run by a test: one of our sockets at the other end of a pipe.
+"""Runs telegate_peer, a program with one socket of core, through pipes.
 
-The program's path is in TELEGATE_PEER.
+The path of the program is in TELEGATE_PEER.
 """
 
 import json
@@ -15,32 +15,32 @@ DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 
 def make_payload(seq, size):
-    """Message number `seq`, as the peer makes and checks it."""
+    """Returns message number `seq` as the peer creates and checks it."""
     return seq.to_bytes(8, "big") + bytes([seq % 251]) * (size - 8)
 
 
 def wait_a_moment():
-    """Gives the processor away while polling; nothing depends on how long."""
+    """Yields the processor while polling; nothing depends on the duration."""
     select.select([], [], [], 0.01)
 
 
 def eventually(condition, what, deadline_s=DEADLINE_S):
-    """Polls until `condition()` is true, and returns what it gave."""
+    """Polls until `condition()` is true and returns its value."""
     end = time.monotonic() + deadline_s
     while True:
         result = condition()
         if result:
             return result
         if time.monotonic() >= end:
-            raise AssertionError(f"never came true: {what}")
+            raise AssertionError(f"not true in time: {what}")
         wait_a_moment()
 
 
 class Peer:
-    """One running telegate_peer."""
+    """A running telegate_peer."""
 
     def __init__(self, role, *arguments, before=()):
-        """`before`: a command that runs it, such as prlimit."""
+        """`before` is a command that runs it, such as prlimit."""
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [*before, PROGRAM, role, *map(str, arguments)],
@@ -61,11 +61,11 @@ class Peer:
 
     def read(self):
         if not select.select([self.process.stdout], [], [], DEADLINE_S)[0]:
-            raise AssertionError("telegate_peer says nothing")
+            raise AssertionError("no output from telegate_peer")
         line = self.process.stdout.readline()
         if not line:
             self.errors.seek(0)
-            raise AssertionError(f"telegate_peer ended with {self.process.wait(DEADLINE_S)}: {self.errors.read()}")
+            raise AssertionError(f"telegate_peer exited with {self.process.wait(DEADLINE_S)}: {self.errors.read()}")
         return json.loads(line)
 
     def tell(self, command):
@@ -77,7 +77,7 @@ class Peer:
         return self.read()
 
     def wait_for(self, condition, what, deadline_s=DEADLINE_S, meanwhile=lambda: None):
-        """Asks for the status until `condition` holds for it; returns that status. `meanwhile` is called each time."""
+        """Requests the status until `condition` holds for it; returns that status. `meanwhile` is called each time."""
         last = {}
 
         def holds():
@@ -106,11 +106,11 @@ class Peer:
         self.tell("quit")
         report = self.read()
         if self.process.wait(DEADLINE_S) != 0:
-            raise AssertionError(f"telegate_peer ended with {self.process.returncode}")
+            raise AssertionError(f"telegate_peer exited with {self.process.returncode}")
         return report
 
     def cpu_s(self):
-        """Processor time that it has used so far."""
+        """Returns the CPU time that it has used so far."""
         with open(f"/proc/{self.pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

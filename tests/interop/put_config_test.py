@@ -1,4 +1,4 @@
-"""PUT /config from an admin who means harm: nothing is opened for writing. Run by ctest."""
+"""PUT /config from a malicious administrator: no file is opened for writing. Run by ctest."""
 
 import copy
 import json
@@ -20,7 +20,7 @@ PRECIOUS = "precious"
 SCHEMA = pathlib.Path(os.environ["TELEGATE_SOURCE_DIR"], "docs/settings.schema.json")
 
 
-@unittest.skipUnless(no_writing.is_known, "no filter of system calls for this machine")
+@unittest.skipUnless(no_writing.is_known, "no system call filter for this machine")
 class PutConfigTest(DeviceTest):
     def setUp(self):
         self.folder = self.scratch()
@@ -33,7 +33,7 @@ class PutConfigTest(DeviceTest):
         self.in_force = json.loads(self.gateway.ask("/config"))
 
     def put(self, section, name, fields):
-        """What an attempt on such a section is answered. One that is taken is taken back."""
+        """Returns the status of the response to such a section. An accepted change is undone."""
         document = copy.deepcopy(self.in_force)
         if name:
             document.setdefault(section, {})[name] = fields
@@ -44,7 +44,7 @@ class PutConfigTest(DeviceTest):
         return answers
 
     def replace(self, document, query=""):
-        """The status, as soon as it is another than that changes come too often."""
+        """Returns the first status that does not mean that changes are too frequent."""
         return eventually(lambda: self.try_replace(document, query))
 
     def try_replace(self, document, query):
@@ -62,7 +62,7 @@ class PutConfigTest(DeviceTest):
         with open(self.victim) as victim:
             self.assertEqual(victim.read(), PRECIOUS)
 
-    def test_the_filter_finds_a_gateway_that_writes(self):
+    def test_the_filter_detects_a_gateway_that_writes(self):
         with self.assertRaises(AssertionError):
             self.start("record = {folder}/a.tgr\n", preexec_fn=no_writing.confine)
         gateway = self.start(SETTINGS, preexec_fn=no_writing.confine)
@@ -70,7 +70,7 @@ class PutConfigTest(DeviceTest):
         gateway.process.send_signal(signal.SIGHUP)
         self.assertEqual(gateway.process.wait(DEADLINE_S), -signal.SIGSYS)
 
-    def test_a_link_in_a_tree_that_is_no_sysfs_leads_nowhere(self):
+    def test_a_symbolic_link_in_a_fake_sysfs_is_not_followed(self):
         device = os.path.join(self.folder, "bus/iio/devices/iio:device0")
         os.makedirs(device + "/trigger")
         for attribute in ("sampling_frequency", "trigger/current_trigger", "buffer", "scan_elements"):
@@ -81,7 +81,7 @@ class PutConfigTest(DeviceTest):
         self.assertEqual(self.put("device", "attack", fields), [422, 422])
         self.unharmed()
 
-    def test_no_text_in_any_setting_leads_to_a_file_that_is_written(self):
+    def test_no_text_in_any_setting_writes_to_a_file(self):
         link = os.path.join(self.folder, "link")
         os.symlink(self.victim, link)
         self.begin()

@@ -1,4 +1,4 @@
-"""How our sockets and libzmq's lose each other, find each other again, and keep strangers out. Run by ctest."""
+"""Connection loss, reconnection and rejection of unauthorized peers between our sockets and libzmq's. Run by ctest."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from zmq_fixture import LINKS, TCP_LINKS, last_endpoint, used
 HEARTBEAT = {zmq.HEARTBEAT_IVL: 300, zmq.HEARTBEAT_TIMEOUT: 1_000, zmq.HEARTBEAT_TTL: 1_000}
 OUR_HEARTBEAT = ("--heartbeat-ms", 100, "--heartbeat-timeout-ms", 1_000)
 
-# A subscriber in a process of its own, so that it can be stopped.
+# A subscriber in a separate process, so that it can be stopped.
 SUBSCRIBER = """
 import sys, zmq
 sub = zmq.Context().socket(zmq.SUB)
@@ -47,7 +47,7 @@ class Monitor:
 
 
 class Heartbeats(zmq_fixture.InteropTest):
-    def test_idle_peers_that_both_ask_each_other_stay_connected(self):
+    def test_idle_peers_with_heartbeats_on_both_sides_stay_connected(self):
         def case(link):
             peer, dealer = self.connected(link, ("router", *OUR_HEARTBEAT), (zmq.DEALER, HEARTBEAT))
             monitor = Monitor(self, dealer)
@@ -59,47 +59,47 @@ class Heartbeats(zmq_fixture.InteropTest):
 
         self.over(LINKS[:2] + LINKS[6:], case)
 
-    def test_a_peer_of_theirs_that_is_stopped_is_found_and_comes_back(self):
+    def test_a_stopped_peer_of_theirs_times_out_and_reconnects(self):
         peer = self.peer("pub", "--bind", "tcp://127.0.0.1:*", *OUR_HEARTBEAT)
         subscriber = self.stock_process(SUBSCRIBER, peer.endpoint)
         peer.wait_for_subscriptions(1)
         subscriber.send_signal(signal.SIGSTOP)
-        peer.wait_for(lambda s: s["totals"]["silences"] == 1 and s["peers_count"] == 0, "silence is noticed")
+        peer.wait_for(lambda s: s["totals"]["heartbeat_timeouts"] == 1 and s["peers_count"] == 0, "heartbeat timeout")
         subscriber.send_signal(signal.SIGCONT)
         peer.wait_for_subscriptions(1)
         subscriber.kill()
         peer.wait_for_peers(0)
         self.assert_balanced(peer.quit())
 
-    def test_they_find_that_ours_is_stopped_and_come_back(self):
+    def test_their_socket_detects_that_ours_is_stopped_and_reconnects(self):
         peer, sub = self.connected(TCP_LINKS[0], ("pub", "--size", 100), (zmq.SUB, {**HEARTBEAT, zmq.SUBSCRIBE: b""}))
         peer.wait_for_subscriptions(1, used(sub))
         monitor = Monitor(self, sub)
         os.kill(peer.pid, signal.SIGSTOP)
-        eventually(lambda: monitor.count(zmq.EVENT_DISCONNECTED) == 1, "they notice")
+        eventually(lambda: monitor.count(zmq.EVENT_DISCONNECTED) == 1, "timeout on their side")
         os.kill(peer.pid, signal.SIGCONT)
         eventually(lambda: monitor.count(zmq.EVENT_HANDSHAKE_SUCCEEDED) == 1, "a new handshake")
         peer.wait_for_subscriptions(1, used(sub))
         peer.tell("send 1")
         self.assertEqual(sub.recv_multipart(), [b"test/peer", make_payload(1, 100)])
 
-    def test_their_ttl_is_kept(self):
-        """A peer that asks to be closed after a silence of a second is, though our own limit is far off."""
+    def test_their_ttl_is_used(self):
+        """A peer that requests a timeout of one second is disconnected by it, although our own timeout is much longer."""
         peer = self.peer("pub", "--bind", "tcp://127.0.0.1:*", "--heartbeat-ms", 0)
         subscriber = self.stock_process(SUBSCRIBER, peer.endpoint, "with TTL")
         peer.wait_for(lambda s: s["totals"]["bytes_received"] > 200, "PINGs")
         subscriber.send_signal(signal.SIGSTOP)
-        peer.wait_for(lambda s: s["totals"]["silences"] == 1, "silence is noticed", deadline_s=15)
+        peer.wait_for(lambda s: s["totals"]["heartbeat_timeouts"] == 1, "heartbeat timeout", deadline_s=15)
 
-    def test_a_subscriber_that_is_slow_but_alive_is_not_closed(self):
-        """At its full RCVHWM libzmq reads nothing, so PING is not answered; but the kernel there still is."""
+    def test_a_slow_but_live_subscriber_is_not_disconnected(self):
+        """When its RCVHWM is reached, libzmq does not read and PING is not answered, but its kernel still responds."""
         def case(link):
             options = {zmq.RCVHWM: 10, zmq.RCVBUF: 4096, zmq.SUBSCRIBE: b""}
             arguments = ("pub", "--size", 10_000, "--backlog-bytes", 1_000_000, "--lossy", *OUR_HEARTBEAT)
             peer, sub = self.connected(link, arguments, (zmq.SUB, options))
             peer.wait_for_subscriptions(1, used(sub))
             peer.tell("rate 1000")
-            # Five times the silence that would be its end.
+            # Five times the timeout.
             peer.wait_for(lambda s: s["totals"]["dropped"] > 5_000, "losses")
             peer.tell("rate 0")
             seqs = []
@@ -117,7 +117,7 @@ class Heartbeats(zmq_fixture.InteropTest):
 class Reconnecting(zmq_fixture.InteropTest):
     prefixes = [f"{number}/" for number in range(300)] + ["test"]
 
-    def test_their_subscriber_comes_back_with_all_subscriptions_after_our_restart(self):
+    def test_their_subscriber_reconnects_with_all_subscriptions_after_our_restart(self):
         def case(transport):
             first = self.peer("pub", "--bind", self.any_endpoint(transport), "--size", 100)
             sub = self.socket(zmq.SUB)
@@ -134,7 +134,7 @@ class Reconnecting(zmq_fixture.InteropTest):
 
         self.over(["tcp", "ipc"], case)
 
-    def test_our_subscriber_comes_back_with_all_subscriptions_after_their_restart(self):
+    def test_our_subscriber_reconnects_with_all_subscriptions_after_their_restart(self):
         def case(transport):
             xpub = self.socket(zmq.XPUB)
             xpub.bind(self.any_endpoint(transport))
@@ -156,7 +156,7 @@ class Reconnecting(zmq_fixture.InteropTest):
 
         self.over(["tcp", "ipc"], case)
 
-    def test_nothing_that_waits_in_our_dealer_is_lost_when_their_router_restarts(self):
+    def test_no_message_queued_in_our_dealer_is_lost_when_their_router_restarts(self):
         router = self.socket(zmq.ROUTER)
         router.bind("tcp://127.0.0.1:*")
         endpoint = last_endpoint(router)
@@ -172,7 +172,7 @@ class Reconnecting(zmq_fixture.InteropTest):
 
     @staticmethod
     def bind_again(again, endpoint):
-        """libzmq closes in the background: the port may still be taken for a moment."""
+        """Waits until the port is free: libzmq closes sockets in the background."""
         def bound():
             try:
                 again.bind(endpoint)
@@ -184,20 +184,20 @@ class Reconnecting(zmq_fixture.InteropTest):
 
 
 class Handshakes(zmq_fixture.InteropTest):
-    def test_a_silent_peer_of_ours_is_given_up_by_theirs_and_met_later(self):
+    def test_their_socket_times_out_on_our_silent_peer_and_connects_later(self):
         peer = self.peer("pub", "--bind", "tcp://127.0.0.1:*", "--size", 100)
         os.kill(peer.pid, signal.SIGSTOP)
         sub = self.socket(zmq.SUB, {zmq.HANDSHAKE_IVL: 300, zmq.SUBSCRIBE: b""})
         monitor = Monitor(self, sub)
         sub.connect(peer.endpoint)
         eventually(lambda: monitor.count(zmq.EVENT_DISCONNECTED) + monitor.count(zmq.EVENT_CLOSED) +
-                   monitor.count(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL) >= 2, "they give up")
+                   monitor.count(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL) >= 2, "timeout on their side")
         os.kill(peer.pid, signal.SIGCONT)
         peer.wait_for_subscriptions(1, used(sub))
         peer.tell("send 1")
         self.assertEqual(sub.recv_multipart(), [b"test/peer", make_payload(1, 100)])
 
-    def test_a_silent_stranger_is_closed_in_time_and_disturbs_nobody(self):
+    def test_a_silent_connection_is_closed_in_time_and_affects_no_other(self):
         peer, sub = self.connected(TCP_LINKS[0], ("pub", "--handshake-ms", 300, "--size", 100),
                                    (zmq.SUB, {zmq.SUBSCRIBE: b""}))
         peer.wait_for_subscriptions(1, used(sub))
@@ -210,7 +210,7 @@ class Handshakes(zmq_fixture.InteropTest):
         peer.tell("send 1")
         self.assertEqual(sub.recv_multipart(), [b"test/peer", make_payload(1, 100)])
 
-    def test_a_peer_of_the_wrong_kind_is_closed(self):
+    def test_a_peer_with_the_wrong_socket_type_is_closed(self):
         peer = self.peer("pub", "--bind", "tcp://127.0.0.1:*")
         for kind in (zmq.PUB, zmq.DEALER, zmq.PULL):
             before = peer.status()["totals"]["handshakes_failed"]
@@ -222,7 +222,7 @@ class Handshakes(zmq_fixture.InteropTest):
 
 class Keys(zmq_fixture.InteropTest):
     def serve(self, *arguments):
-        """Our publisher with CURVE, and a client of theirs that is let in."""
+        """Our publisher with CURVE and an accepted client of theirs."""
         self.server_public, _ = self.key_pair("server")
         os.mkdir(self.path("clients"))
         self.known = self.key_pair("clients/known")
@@ -256,7 +256,7 @@ class Keys(zmq_fixture.InteropTest):
         stranger = self.client(peer, zmq.curve_keypair(), server_key=zmq.curve_keypair()[0])
         self.assert_refused_while_others_go_on(peer, sub, stranger)
 
-    def test_a_client_whose_key_is_not_among_the_clients_is_refused(self):
+    def test_a_client_with_an_unknown_key_is_refused(self):
         peer, sub = self.serve("--clients", self.path("clients"))
         self.assert_refused_while_others_go_on(peer, sub, self.client(peer, zmq.curve_keypair()))
 
@@ -264,7 +264,7 @@ class Keys(zmq_fixture.InteropTest):
         peer, sub = self.serve()
         self.assert_refused_while_others_go_on(peer, sub, self.client(peer, None, mechanism=False))
 
-    def test_our_client_without_keys_gets_nothing_from_their_server_and_one_with_the_keys_does(self):
+    def test_their_server_accepts_our_client_only_with_keys(self):
         server_public, server_secret = self.key_pair("server")
         self.key_pair("client")
         self.key_pair("other")

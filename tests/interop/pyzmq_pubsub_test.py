@@ -1,4 +1,4 @@
-"""PUB and SUB of ours with SUB, XSUB, PUB and XPUB of libzmq, both ways round. Run by ctest, see peer_process.py."""
+"""Our PUB and SUB with libzmq's SUB, XSUB, PUB and XPUB, in both directions. Run by ctest, see peer_process.py."""
 
 import threading
 import unittest
@@ -12,7 +12,7 @@ MESSAGES = 2_000
 SIZE = 200
 KEEP_ALL = {zmq.RCVHWM: 0, zmq.SNDHWM: 0}
 
-# In a process of its own, to be killed: libzmq's destructor of so long a subscription overflows the stack.
+# In a separate process that is killed: libzmq's destructor overflows the stack for such a long subscription.
 GREEDY = """
 import sys, zmq
 sub = zmq.Context().socket(zmq.SUB)
@@ -38,7 +38,7 @@ class PubSub(zmq_fixture.InteropTest):
         arguments = [word for prefix in prefixes for word in ("--subscribe", prefix)]
         return self.connected(link, ("sub", *arguments), (kind, KEEP_ALL))
 
-    def test_their_sub_gets_all_that_our_pub_sends(self):
+    def test_their_sub_receives_everything_from_our_pub(self):
         def case(link):
             peer, sub = self.our_pub(link, options={zmq.SUBSCRIBE: b"test/"})
             peer.wait_for_subscriptions(1, used(sub))
@@ -50,11 +50,11 @@ class PubSub(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_our_sub_gets_all_that_their_pub_sends(self):
+    def test_our_sub_receives_everything_from_their_pub(self):
         def case(link):
             peer, pub = self.our_sub(link, "test/", "probe", kind=zmq.PUB)
 
-            def probed():  # PUB does not tell when the subscriptions are there
+            def probed():  # PUB does not report when the subscriptions have arrived
                 pub.send(b"probe")
                 return peer.status()["received"]["messages"]
 
@@ -67,7 +67,7 @@ class PubSub(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_their_xpub_sees_what_our_sub_subscribes(self):
+    def test_their_xpub_receives_the_subscriptions_of_our_sub(self):
         def case(link):
             peer, xpub = self.our_sub(link, "a", "")
             self.assertEqual(sorted(xpub.recv() for _ in range(2)), [b"\1", b"\1a"])
@@ -99,7 +99,7 @@ class PubSub(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_a_proxy_of_theirs_stands_between_ours(self):
+    def test_messages_pass_through_their_proxy(self):
         front, back = self.socket(zmq.XSUB, KEEP_ALL), self.socket(zmq.XPUB, KEEP_ALL)
         front.bind("tcp://127.0.0.1:*")
         back.bind(f"ipc://{self.path('back.ipc')}")
@@ -130,7 +130,7 @@ class PubSub(zmq_fixture.InteropTest):
             sub.unsubscribe(b"test")
         peer.wait_for_subscriptions(0, used(sub))
 
-    def test_a_message_of_a_hundred_frames_comes_whole(self):
+    def test_a_message_of_a_hundred_frames_arrives_complete(self):
         def case(link):
             peer, xpub = self.our_sub(link, "many")
             xpub.recv()
@@ -142,7 +142,7 @@ class PubSub(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_a_message_with_a_topic_of_a_megabyte_comes_whole(self):
+    def test_a_message_with_a_topic_of_a_megabyte_arrives_complete(self):
         peer, xpub = self.our_sub(TCP_LINKS[1], "")
         xpub.recv()
         xpub.send_multipart([b"t" * 2 ** 20, make_payload(1, SIZE)])
@@ -150,7 +150,7 @@ class PubSub(zmq_fixture.InteropTest):
         self.assert_whole(report, 1)
         self.assertEqual(report["received"]["bytes"], 2 ** 20 + SIZE)
 
-    def test_a_subscription_of_a_megabyte_is_refused_and_harms_nobody(self):
+    def test_a_subscription_of_a_megabyte_is_refused_and_affects_no_other(self):
         def case(link):
             peer, sub = self.our_pub(link, options={zmq.SUBSCRIBE: b"test"})
             peer.wait_for_subscriptions(1, used(sub))

@@ -1,4 +1,4 @@
-"""DEALER and ROUTER of ours with DEALER, ROUTER, REQ and REP of libzmq. Run by ctest, see peer_process.py."""
+"""Our DEALER and ROUTER with libzmq's DEALER, ROUTER, REQ and REP. Run by ctest, see peer_process.py."""
 
 import os
 import unittest
@@ -11,9 +11,9 @@ from zmq_fixture import LINKS, TCP_LINKS, last_endpoint
 MESSAGES = 1_000
 SIZE = 100
 BULK_SIZE = 64 * 1024
-BULK_BYTES = int(os.environ.get("TELEGATE_INTEROP_BYTES", 2 ** 30))  # sanitizer builds move less
+BULK_BYTES = int(os.environ.get("TELEGATE_INTEROP_BYTES", 2 ** 30))  # sanitizer builds transfer less
 
-# Sends and never takes what comes back.
+# Sends and never receives the replies.
 FLOOD = """
 import sys, zmq
 dealer = zmq.Context().socket(zmq.DEALER)
@@ -28,7 +28,7 @@ class Routing(zmq_fixture.InteropTest):
     def payloads(self, count=MESSAGES, size=SIZE):
         return [make_payload(seq, size) for seq in range(1, count + 1)]
 
-    def test_our_dealer_asks_their_router(self):
+    def test_our_dealer_sends_requests_to_their_router(self):
         def case(link):
             peer, router = self.connected(link, ("dealer", "--identity", "ours", "--size", SIZE), (zmq.ROUTER, {}))
             peer.tell(f"send {MESSAGES}")
@@ -41,7 +41,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_our_dealer_asks_their_rep(self):
+    def test_our_dealer_sends_requests_to_their_rep(self):
         def case(link):
             peer, rep = self.connected(link, ("dealer", "--delimiter", "--size", SIZE), (zmq.REP, {}))
             peer.tell(f"send {MESSAGES}")
@@ -54,7 +54,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_our_dealer_and_their_dealer_talk_at_once(self):
+    def test_our_dealer_and_their_dealer_send_concurrently(self):
         def case(link):
             peer, dealer = self.connected(link, ("dealer", "--size", SIZE), (zmq.DEALER, {}))
             peer.tell(f"send {MESSAGES}")
@@ -66,7 +66,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_their_dealer_asks_our_router(self):
+    def test_their_dealer_sends_requests_to_our_router(self):
         def case(link):
             peer, dealer = self.connected(link, ("router", "--echo"), (zmq.DEALER, {zmq.IDENTITY: b"theirs"}))
             self.assertEqual(bytes.fromhex(peer.status()["peers"][0]["identity_hex"]), b"theirs")
@@ -78,7 +78,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_their_req_asks_our_router(self):
+    def test_their_req_sends_requests_to_our_router(self):
         def case(link):
             for correlate in (0, 1):
                 options = {zmq.REQ_CORRELATE: correlate, zmq.REQ_RELAXED: correlate}
@@ -92,7 +92,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_routers_talk_by_identity(self):
+    def test_routers_exchange_messages_by_identity(self):
         def case(link):
             ours = ("router", "--identity", "ours", "--alias", "theirs", "--size", SIZE)
             peer, router = self.connected(link, ours, (zmq.ROUTER, {zmq.IDENTITY: b"theirs"}))
@@ -104,7 +104,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_a_probe_of_theirs_is_an_empty_message(self):
+    def test_their_probe_is_an_empty_message(self):
         peer, dealer = self.connected(TCP_LINKS[0], ("router", "--echo"), (zmq.DEALER, {zmq.PROBE_ROUTER: 1}))
         self.assertEqual(dealer.recv_multipart(), [b""])
         received = peer.quit()["received"]
@@ -120,7 +120,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_frames_of_every_edge_size_come_back(self):
+    def test_frames_of_boundary_sizes_are_echoed(self):
         def case(link):
             _, dealer = self.connected(link, ("router", "--echo"), (zmq.DEALER, {}))
             for size in (0, 1, 254, 255, 256, 257, 8191, 8192, 65535, 65536, 2 ** 20, 2 ** 23 + 1):
@@ -130,7 +130,7 @@ class Routing(zmq_fixture.InteropTest):
 
         self.over(LINKS, case)
 
-    def test_a_newcomer_takes_over_the_identity_of_their_dealer(self):
+    def test_a_new_connection_takes_over_the_identity_of_their_dealer(self):
         peer, first = self.connected(TCP_LINKS[0], ("router", "--echo"), (zmq.DEALER, {zmq.IDENTITY: b"same"}))
         first.send(b"first")
         self.assertEqual(first.recv(), b"first")
@@ -142,11 +142,11 @@ class Routing(zmq_fixture.InteropTest):
         first.close()
         peer.wait_for_peers(1)
 
-    def test_a_router_that_waits_for_a_peer_goes_on_when_that_is_killed(self):
-        """What it sends back fills up, so it takes no more; and what the peer has sent last is never taken."""
+    def test_a_router_blocked_by_a_peer_continues_when_the_peer_is_killed(self):
+        """Its replies fill the buffers, so it receives no more, and the last messages of the peer are never received."""
         peer = self.peer("router", "--echo", "--bind", "tcp://127.0.0.1:*", "--backlog-bytes", 100_000)
         flood = self.stock_process(FLOOD, peer.endpoint)
-        peer.wait_for(lambda s: "slow" in s["events"], "a full peer")
+        peer.wait_for(lambda s: "slow" in s["events"], "a blocked peer")
         flood.kill()
         peer.wait_for_peers(0)
         dealer = self.socket(zmq.DEALER)
@@ -168,7 +168,7 @@ class Routing(zmq_fixture.InteropTest):
 
 
 class Bulk(zmq_fixture.InteropTest):
-    """A gigabyte in messages of 64 KiB, nothing lost: whoever is slower makes the other wait."""
+    """A gigabyte in messages of 64 KiB without losses: the slower side blocks the other."""
 
     count = BULK_BYTES // BULK_SIZE
 
@@ -196,7 +196,7 @@ class Bulk(zmq_fixture.InteropTest):
         count = self.count // 8
         peer, dealer = self.connected(next(link for link in LINKS if link.transport == "ipc" and link.curve),
                                       ("router", "--echo"), (zmq.DEALER, {zmq.SNDHWM: 0}))
-        for seq in range(1, count + 1):  # without limit on their side, so that nobody waits for the other for ever
+        for seq in range(1, count + 1):  # no limit on their side, to avoid a deadlock
             dealer.send(make_payload(seq, BULK_SIZE))
         for seq in range(1, count + 1):
             self.assertEqual(dealer.recv(), make_payload(seq, BULK_SIZE))

@@ -1,4 +1,4 @@
-"""ZMTP 3.x by hand, as far as a test needs it: NULL, either version, short and long frames."""
+"""A minimal ZMTP 3.x implementation for tests: NULL, both versions, short and long frames."""
 
 import socket
 
@@ -26,7 +26,7 @@ def ready(socket_type):
 
 
 class RawPeer:
-    """A TCP connection that has shaken hands, as `socket_type`, with ZMTP 3.`minor`."""
+    """A TCP connection with a completed handshake, as `socket_type`, with ZMTP 3.`minor`."""
 
     def __init__(self, connection, socket_type, minor):
         self.connection = connection
@@ -44,18 +44,18 @@ class RawPeer:
         while len(got) < count:
             piece = self.connection.recv(count - len(got))
             if not piece:
-                raise EOFError("the peer has closed")
+                raise EOFError("the peer has closed the connection")
             got += piece
         return got
 
     def receive_frame(self):
-        """Flags without LONG, and body."""
+        """Returns the flags without LONG, and the body."""
         flags = self.receive_exactly(1)[0]
         size = int.from_bytes(self.receive_exactly(8 if flags & LONG else 1), "big")
         return flags & ~LONG, self.receive_exactly(size)
 
     def receive_message(self):
-        """Frames of the next message; commands are passed over."""
+        """Returns the frames of the next message; skips commands."""
         frames = []
         while True:
             flags, body = self.receive_frame()

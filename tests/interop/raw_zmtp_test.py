@@ -1,4 +1,4 @@
-"""Our sockets with peers made by hand that speak ZMTP 3.0 or 3.1: what is on the wire, byte by byte."""
+"""Our sockets with hand-written peers that use ZMTP 3.0 or 3.1, checked byte by byte."""
 
 import socket
 import unittest
@@ -19,7 +19,7 @@ class RawZmtp(unittest.TestCase):
         return raw
 
     def accepted(self, role, *arguments, socket_type, minor):
-        """Our socket connects to a peer made by hand."""
+        """Connects our socket to a hand-written peer."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(DEADLINE_S)
             peer = self.peer(role, "--connect", f"tcp://127.0.0.1:{server.getsockname()[1]}", *arguments)
@@ -27,7 +27,7 @@ class RawZmtp(unittest.TestCase):
         self.addCleanup(raw.close)
         return peer, raw
 
-    def test_we_greet_as_3_1(self):
+    def test_our_greeting_is_3_1(self):
         for minor in (0, 1):
             raw = self.connect(self.peer("pub", "--bind", "tcp://127.0.0.1:*").endpoint, b"SUB", minor)
             self.assertEqual(raw.peer_greeting[10:32], b"\x03\x01" + b"NULL".ljust(20, b"\0"))
@@ -49,7 +49,7 @@ class RawZmtp(unittest.TestCase):
         subscribers[2].send(command(b"CANCEL", b"test"))
         peer.wait_for_subscriptions(0)
 
-    def test_our_subscriber_speaks_to_each_publisher_in_its_form(self):
+    def test_our_subscriber_uses_the_form_of_each_publisher(self):
         long_prefix = "p" * 300
         for minor, subscribe, cancel in ((0, lambda t: (0, b"\1" + t), lambda t: (0, b"\0" + t)),
                                          (1, lambda t: (COMMAND, b"\x09SUBSCRIBE" + t),
@@ -64,13 +64,13 @@ class RawZmtp(unittest.TestCase):
             received = peer.wait_for_received(50)["received"]
             self.assertEqual((received["damaged"], received["missing"]), (0, 0))
 
-    def test_a_topic_of_255_bytes_is_told_to_a_3_0_publisher_with_a_long_frame(self):
+    def test_a_topic_of_255_bytes_is_sent_to_a_3_0_publisher_in_a_long_frame(self):
         topic = "t" * 255
         _, raw = self.accepted("sub", "--subscribe", topic, socket_type=b"XPUB", minor=0)
         self.assertEqual(raw.receive_exactly(9), b"\x02" + (256).to_bytes(8, "big"))
         self.assertEqual(raw.receive_exactly(256), b"\1" + topic.encode())
 
-    def test_ping_is_answered_whatever_the_version(self):
+    def test_ping_is_answered_for_every_version(self):
         for minor in (0, 1):
             peer = self.peer("router", "--echo", "--bind", "tcp://127.0.0.1:*")
             raw = self.connect(peer.endpoint, b"DEALER", minor)

@@ -1,6 +1,6 @@
-"""Redocly finds nothing in the /openapi.json of a running gateway_app by its recommended rules.
+"""Redocly finds no problem in the /openapi.json of a running gateway_app with its recommended rules.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
 """
 
 import json
@@ -34,10 +34,10 @@ class Redocly(DeviceTest):
         self.assertTrue(linted.stdout, linted.stderr)
         return [f"{each['ruleId']}: {each['message']}" for each in json.loads(linted.stdout)["problems"]]
 
-    def test_a_document_for_clients_without_credentials(self):
+    def test_the_document_for_clients_without_credentials(self):
         self.assertEqual(self.findings(self.start(""), {}), [])
 
-    def test_a_document_for_clients_with_tokens(self):
+    def test_the_document_for_clients_with_tokens(self):
         tokens = os.path.join(self.scratch(), "tokens")
         with open(os.open(tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(f"reader dashboard {TOKEN}\n")

@@ -1,6 +1,6 @@
-"""What a simulated device says is recorded, and played back by other gateways: the same each time, in json and record.
+"""Records the samples of a simulated device and replays them in other gateways: the same each time, in json and record.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import os
@@ -44,7 +44,7 @@ TIMED, STEPPED = "speed = 4", "mode = stepped\ninterval_ms = 5"
 
 
 def content(samples):
-    """What is the same each time."""
+    """Returns the members that are the same each time."""
     return {topic: [(each["seq"], each["value"], each["quality"]) for each in of_topic]
             for topic, of_topic in samples.items()}
 
@@ -54,7 +54,7 @@ class Replay(DeviceTest):
         self.folder = self.scratch()
 
     def record(self):
-        """What a subscriber saw of the devices that were recorded, and in which order."""
+        """Returns the samples that a subscriber received from the recorded devices, in order."""
         gateway = self.start(RECORDED, self.folder)
         reader = self.reader(gateway)
         gateway.ask("/start", "POST")
@@ -64,29 +64,29 @@ class Replay(DeviceTest):
         gateway.stop()
         self.assertEqual(0, gateway.process.returncode)
         qualities = {each["quality"] for each in reader.of("sim/sine")}
-        self.assertEqual({"good", "uncertain", "bad"}, qualities, "the recording has all of them")
+        self.assertEqual({"good", "uncertain", "bad"}, qualities, "the recording contains all of them")
         return reader
 
     def complete(self, gateway, readers):
-        """All that was sampled has been read by all."""
+        """Returns whether the readers received all sampled values."""
         def got_all():
-            books = gateway.status()["books"]["total"]
-            sampled = books["sampled"]
-            return books["queued"] == 0 and all(sum(map(len, each.read().values())) == sampled for each in readers)
-        self.eventually(got_all, "all samples", lambda: (gateway.status()["books"]["total"], [
+            ledger = gateway.status()["ledger"]["total"]
+            sampled = ledger["sampled"]
+            return ledger["queued"] == 0 and all(sum(map(len, each.read().values())) == sampled for each in readers)
+        self.eventually(got_all, "all samples", lambda: (gateway.status()["ledger"]["total"], [
             sum(map(len, each.read().values())) for each in readers]))
-        self.assertEqual({"queue_overflow": 0, "shutdown": 0}, gateway.status()["books"]["total"]["dropped"])
+        self.assertEqual({"queue_overflow": 0, "shutdown": 0}, gateway.status()["ledger"]["total"]["dropped"])
 
     def play(self, file, settings, count):
-        """What a subscriber to each format has got when `count` samples have been played."""
+        """Returns the samples received in each format after `count` samples were replayed."""
         gateway = self.start(PLAYED % {"file": file, "settings": settings}, self.folder)
         readers = [self.reader(gateway), self.reader(gateway, endpoint=1, form="record")]
         gateway.ask("/devices/sim/start", "POST")
-        self.eventually(lambda: gateway.status()["books"]["total"]["sampled"] >= count, f"{count} samples",
-                        lambda: (gateway.status()["books"]["total"], gateway.device("sim")))
+        self.eventually(lambda: gateway.status()["ledger"]["total"]["sampled"] >= count, f"{count} samples",
+                        lambda: (gateway.status()["ledger"]["total"], gateway.device("sim")))
         reads = gateway.device("sim")["reads"]
         if settings.startswith("mode"):
-            self.eventually(lambda: gateway.device("sim")["reads"] > reads + 2, "nothing more at the end")
+            self.eventually(lambda: gateway.device("sim")["reads"] > reads + 2, "no further samples at the end")
         self.complete(gateway, readers)
         device = gateway.device("sim")
         self.assertEqual(("measuring", 0), (device["state"], device["reads_failed"]))
@@ -94,7 +94,7 @@ class Replay(DeviceTest):
         self.assertEqual(0, gateway.process.returncode)
         return readers
 
-    def test_one_device_is_played_the_same_each_time(self):
+    def test_one_device_is_replayed_the_same_each_time(self):
         original = self.record()
         sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
         order = [topic for topic in original.order if topic.startswith("sim/")]
@@ -110,7 +110,7 @@ class Replay(DeviceTest):
                                  [each["time"] for each in json_reader.of("sim/counter")])
                 self.assertEqual({"Cel"}, {each["unit"] for each in json_reader.of("sim/sine")})
 
-    def test_all_devices_of_a_recording_with_times_of_now(self):
+    def test_all_devices_of_a_recording_are_replayed_with_current_times(self):
         original = self.record()
         expected = {"sim/" + topic.replace("/", "."): part for topic, part in content(original.read()).items()}
         order = ["sim/" + topic.replace("/", ".") for topic in original.order]
@@ -124,7 +124,7 @@ class Replay(DeviceTest):
             self.assertNotEqual(original.of("sim/sine")[0]["epoch"], epochs.pop())
             self.assertGreater(json_reader.of("sim/sim.sine")[0]["time"], original.of("sim/sine")[-1]["time"])
 
-    def test_a_source_of_a_recording_of_all(self):
+    def test_one_source_of_a_recording_of_all_devices(self):
         original = self.record()
         sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
         count = sum(map(len, sim.values()))
@@ -132,7 +132,7 @@ class Replay(DeviceTest):
         self.assertEqual(content(sim), content(json_reader.read()))
         self.assertEqual(content(sim), content(record_reader.read()))
 
-    def test_the_same_again_after_a_reset(self):
+    def test_the_replay_restarts_after_a_reset(self):
         original = self.record()
         sim = content({topic: part for topic, part in original.read().items() if topic.startswith("sim/")})
         count = sum(map(len, sim.values()))
@@ -140,8 +140,8 @@ class Replay(DeviceTest):
         reader = self.reader(gateway)
         for total in (count, 2 * count):
             gateway.ask("/devices/sim/start", "POST")
-            self.eventually(lambda: gateway.status()["books"]["total"]["sampled"] >= total, "a pass",
-                            lambda: (total, gateway.status()["books"]["total"], gateway.device("sim")))
+            self.eventually(lambda: gateway.status()["ledger"]["total"]["sampled"] >= total, "a pass",
+                            lambda: (total, gateway.status()["ledger"]["total"], gateway.device("sim")))
             gateway.ask("/devices/sim/stop", "POST")
             gateway.ask("/devices/sim/reset", "POST")
         self.complete(gateway, [reader])
@@ -151,7 +151,7 @@ class Replay(DeviceTest):
             self.assertEqual([each[1:] for each in first], [each[1:] for each in second])
             self.assertEqual(list(range(1, len(part) + 1)), [each[0] for each in part])
 
-    def test_a_recording_that_is_not_there_yet(self):
+    def test_a_recording_that_does_not_exist_yet(self):
         self.record()
         path, later = os.path.join(self.folder, "sim.tgr"), os.path.join(self.folder, "later.tgr")
         settings = STEPPED + "\nsource = sim\nbreaker_wait_ms = 50\nbreaker_wait_max_ms = 100"

@@ -1,6 +1,6 @@
-"""schemathesis sends a running gateway_app requests that its /openapi.json allows, and many that it does not.
+"""schemathesis sends a running gateway_app requests that its /openapi.json allows, and many that it forbids.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
 """
 
 import os
@@ -19,9 +19,10 @@ sampling_interval_ms = 50
 [device "simulated"]
 driver = simulated
 """
-# Settings are only tried, or they would change what is tested here. What the schema allows may still take a restart (409),
-# be based on others (412), or name files and addresses that this machine does not have, or keys of another driver (422).
-# On a busy machine, a gateway may not respond in time (503). A pattern does not know which days a month has (422).
+# Settings are only checked, because applying them would change the gateway under test. Settings allowed by the schema
+# may still require a restart (409), be based on other settings (412), or name files and addresses that this machine
+# does not have, or keys of another driver (422). On a busy machine, a gateway may not respond in time (503). A pattern
+# cannot express which days a month has.
 RULES = """[checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 [[operations]]
@@ -47,15 +48,15 @@ def main():
         rules = os.path.join(gateway.folder, "schemathesis.toml")
         with open(rules, "w") as file:
             file.write(RULES)
-        # /stream has no end; tests/gateway/rest/sample_stream_test.cpp looks at it. A device that somebody has stopped
-        # keeps its state, so each run begins with a gateway of its own. Above 50 changes a second, all are answered 429.
+        # /stream does not end; tests/gateway/rest/sample_stream_test.cpp tests it. A stopped device keeps its state, so
+        # each run starts with a new gateway. Above 50 changes per second, all requests get 429.
         result = subprocess.run(
             [SCHEMATHESIS, "--config-file", rules, "run", f"{gateway.rest}/openapi.json", "--exclude-path", "/stream",
              "--seed", "1", "--rate-limit", "40/s",
              "--max-examples", os.environ.get("TELEGATE_SCHEMATHESIS_EXAMPLES", "20"), "--request-timeout", "10",
              "--no-color"], cwd=gateway.folder, timeout=400)
         alive = gateway.process.poll() is None
-        print("the gateway still runs" if alive else "the gateway has ended")
+        print("the gateway still runs" if alive else "the gateway has exited")
         return result.returncode if alive else 1
     finally:
         gateway.close()

@@ -1,6 +1,6 @@
-"""The driver serial with ptys in place of adapters: NMEA and key=value lines, unplugged, replaced, and silent.
+"""The serial driver with ptys as adapters: NMEA and key=value lines; unplugged, replaced and silent devices.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import os
@@ -26,7 +26,7 @@ interval_ms = 100
 
 
 class Adapter:
-    """A pty with a name that stays the same: a symbolic link, as those of /dev/serial/by-id are."""
+    """A pty with a stable name: a symbolic link, as in /dev/serial/by-id."""
 
     def __init__(self, link):
         self.link = link
@@ -39,7 +39,7 @@ class Adapter:
         os.write(self.master, text if isinstance(text, bytes) else text.encode())
 
     def unplug(self):
-        """The name goes, and the line hangs up for whoever has it open."""
+        """Removes the name and hangs up the line."""
         if os.path.lexists(self.link):
             os.unlink(self.link)
         self.close()
@@ -58,13 +58,13 @@ class Serial(DeviceTest):
         return adapter
 
     def hears(self, gateway, adapter, line, topic, value):
-        """Says a line again and again, as a device does: the gateway may not have opened the port yet."""
+        """Sends a line repeatedly, as a device does, because the gateway may not have opened the port yet."""
         def heard():
             adapter.say(line)
             return gateway.value(topic) == value
         self.eventually(heard, f"{topic} = {value!r}", lambda: (gateway.latest(topic), gateway.device("s")))
 
-    def test_a_voyage_of_nmea(self):
+    def test_nmea_sentences(self):
         folder = self.scratch()
         adapter = self.adapter(folder)
         gateway = self.start(SERIAL.replace("{folder}", folder) + "format = nmea\n")
@@ -74,11 +74,11 @@ class Serial(DeviceTest):
             voyage = file.read()
         for at in range(0, len(voyage), 100):
             adapter.say(voyage[at:at + 100])
-            if at % 500 == 0:  # a terminal keeps 4 KiB
+            if at % 500 == 0:  # a terminal buffers 4 KiB
                 reads = gateway.device("s")["reads"]
                 self.eventually(lambda: gateway.device("s")["reads"] > reads, "a reading")
         self.eventually(lambda: len(reader.of("s/gga.latitude")) >= 9, "all of it, one without a value", lambda: gateway.latest("s/gga.latitude"))
-        self.eventually(lambda: gateway.value("s/lines.refused") == 3, "the broken lines",
+        self.eventually(lambda: gateway.value("s/lines.refused") == 3, "the invalid lines",
                         lambda: gateway.latest("s/lines.refused"))
         self.assertEqual([round(5418.2 + 0.05 * n, 4) for n in range(8)],
                          [round(5400 + (value - 54) * 60, 4) for value in reader.values("s/gga.latitude") if value is not None])
@@ -93,9 +93,9 @@ class Serial(DeviceTest):
         self.assertEqual([10], reader.values("s/gsv.gp.in_view")[:1])
         line = {each["time"] for topic in ("gga.time", "gga.latitude", "gga.longitude")
                 for each in reader.of("s/" + topic)[:1]}
-        self.assertEqual(1, len(line), "samples of one line have one time")
+        self.assertEqual(1, len(line), "samples of one line have the same time")
 
-    def test_lines_of_key_and_value(self):
+    def test_key_value_lines(self):
         folder = self.scratch()
         adapter = self.adapter(folder)
         gateway = self.start(SERIAL.replace("{folder}", folder) +
@@ -125,13 +125,13 @@ class Serial(DeviceTest):
         device = self.state_becomes(gateway, "s", "error")
         self.assertIn(f"{folder}/port: ", device["last_error"])
         self.eventually(lambda: gateway.latest("s/temp")["quality"] == "bad", "no old value as a new one")
-        self.eventually(lambda: "No such file or directory" in (gateway.device("s")["last_error"] or ""), "the name is gone",
+        self.eventually(lambda: "No such file or directory" in (gateway.device("s")["last_error"] or ""), "the name is removed",
                         lambda: gateway.device("s"))
         self.on_time(gateway, "other", before)
         again = self.adapter(folder)
         self.hears(gateway, again, "temp=2\n", "s/temp", 2)
         self.state_becomes(gateway, "s", "measuring", breaker="closed")
-        self.assertTrue(gateway.status()["books"]["balanced"])
+        self.assertTrue(gateway.status()["ledger"]["balanced"])
 
     def test_a_name_that_points_to_another_adapter(self):
         folder = self.scratch()
@@ -143,7 +143,7 @@ class Serial(DeviceTest):
         self.hears(gateway, second, "temp=2\n", "s/temp", 2)
         self.state_becomes(gateway, "s", "measuring")
 
-    def test_a_line_that_falls_silent_while_another_device_stays_on_time(self):
+    def test_a_silent_line_while_another_device_stays_on_time(self):
         folder = self.scratch()
         adapter = self.adapter(folder)
         gateway = self.start(SERIAL.replace("{folder}", folder) + "silence_ms = 500\n" + OTHER)

@@ -1,6 +1,6 @@
-"""What a snapshot says of channels whose last samples are lost: nothing comes behind them that would show it.
+"""A snapshot reports channels whose last samples are lost, because no later sample reveals the loss.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import unittest
@@ -35,12 +35,12 @@ class SnapshotOfLossesTest(unittest.TestCase):
         self.assertTrue(eventually(lambda: self.ends() == {"once/sine": BURST_SAMPLES, "once/counter": BURST_SAMPLES}))
 
     def ends(self):
-        """How far each channel has come, by what is published and what a subscriber was told of."""
+        """Returns the last seq of each channel, by published samples and reported gaps."""
         snapshot = self.asker.ask("snapshot")
         ends = {f"{each['device']}/{each['channel']}": each["seq"] for each in snapshot["samples"]}
         return ends | {each["topic"]: each["last_seq"] for each in snapshot["gone"]}
 
-    def test_what_is_lost_behind_the_last_sample_is_named(self):
+    def test_losses_after_the_last_sample_are_reported(self):
         snapshot = self.asker.ask("snapshot")
         last = {f"{each['device']}/{each['channel']}": each["seq"] for each in snapshot["samples"]}
         self.assertTrue(snapshot["gone"])
@@ -48,7 +48,7 @@ class SnapshotOfLossesTest(unittest.TestCase):
             self.assertEqual((gone["first_seq"], gone["last_seq"], gone["reason"]),
                              (last.get(gone["topic"], 0) + 1, BURST_SAMPLES, "dropped"))
 
-    def test_pages_say_the_same_as_the_whole(self):
+    def test_pages_contain_the_same_as_a_single_reply(self):
         whole = self.asker.ask("snapshot")
         self.assertNotIn("after", whole)
         first = self.asker.ask("snapshot", limit=1)

@@ -1,4 +1,4 @@
-"""A running gateway_app with services, and a socket that asks it; every answer is held against docs/services.schema.json."""
+"""A running gateway_app with services, and a client socket; every reply is validated with docs/services.schema.json."""
 
 import json
 import os
@@ -21,14 +21,14 @@ except ImportError:
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
 DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
-CHECK_MEMORY = os.environ.get("TELEGATE_CHECK_MEMORY", "1") == "1"  # sanitizers take memory of their own
+CHECK_MEMORY = os.environ.get("TELEGATE_CHECK_MEMORY", "1") == "1"  # sanitizers use additional memory
 
 with open(os.path.join(SOURCE, "docs/services.schema.json")) as file:
     SCHEMA = json.load(file)
 
 
 def check(what, document):
-    """Raises when it is not a "request" or an "answer"."""
+    """Raises if it is not a "request" or an "answer"."""
     schema = {"$defs": SCHEMA["$defs"], "$ref": "#/$defs/" + what}
     jsonschema.Draft202012Validator(schema).validate(document)
 
@@ -38,12 +38,12 @@ def eventually(condition):
     while not condition():
         if time.monotonic() > end:
             return False
-        select.select([], [], [], 0.02)  # gives the processor away; nothing depends on how long
+        select.select([], [], [], 0.02)  # yields the processor; nothing depends on the duration
     return True
 
 
 class Gateway:
-    """May be stopped and started again; its files stay until close()."""
+    """Can be stopped and restarted; its files are kept until close()."""
 
     def __init__(self, settings):
         self.folder = tempfile.mkdtemp(prefix="telegate-test-")
@@ -89,7 +89,7 @@ class Asker:
 
     def __init__(self, endpoint, kind=zmq.DEALER, **options):
         self.socket = zmq.Context.instance().socket(kind)
-        self.socket.linger, self.socket.sndtimeo = 0, DEADLINE_S * 1000  # no send blocks for ever
+        self.socket.linger, self.socket.sndtimeo = 0, DEADLINE_S * 1000  # sends never block forever
         for name, value in options.items():
             setattr(self.socket, name, value)
         self.socket.connect(endpoint)
@@ -98,7 +98,7 @@ class Asker:
         self.socket.send(document if isinstance(document, bytes) else json.dumps(document).encode())
 
     def receive(self):
-        assert self.socket.poll(DEADLINE_S * 1000), "no answer"
+        assert self.socket.poll(DEADLINE_S * 1000), "no reply"
         answer = json.loads(self.socket.recv_multipart()[-1])
         check("answer", answer)
         return answer
@@ -110,7 +110,7 @@ class Asker:
         return self.receive()
 
     def refusal(self, document):
-        """Code, detail and pointer of the error that the answer must be."""
+        """Returns the code, detail and pointer of an error reply."""
         self.send(document)
         error = self.receive()["error"]
         return error["code"], error["detail"], error.get("pointer")

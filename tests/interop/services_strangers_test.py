@@ -1,4 +1,4 @@
-"""Services and peers that read nothing, take the identity of another one, or have no key. Run by ctest as services_test."""
+"""Services with peers that do not read, take over an identity, or have no key. Run by ctest as services_test."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ def ready(identity):
 
 
 class RawDealer(raw_zmtp.RawPeer):
-    """A DEALER that reads when it is told to. Its kernel keeps as little as it can for it."""
+    """A DEALER that reads only on request, with minimal kernel buffers."""
 
     def __init__(self, path, identity=b""):
         connection = socket.socket(socket.AF_UNIX)
@@ -51,7 +51,7 @@ class RawDealer(raw_zmtp.RawPeer):
         self.receive_frame()
 
     def send_until_stuck(self, wire):
-        """How many bytes of `wire`, again and again, the other side has taken before it took no more for a while."""
+        """Sends `wire` repeatedly. Returns how many bytes were accepted until the other side stopped accepting."""
         self.connection.settimeout(0.3)
         sent = 0
         try:
@@ -86,11 +86,11 @@ class StrangersTest(unittest.TestCase):
         with open(f"/proc/{self.gateway.process.pid}/statm") as file:
             return int(file.read().split()[1]) * 4096
 
-    def test_peers_that_send_the_shortest_messages_and_read_nothing_cost_little_each(self):
+    def test_peers_that_send_the_shortest_requests_and_never_read_cost_little(self):
         self.begin()
         asker = self.asker()
         self.status(asker)
-        peers_count = 100 if CHECK_MEMORY else 20  # a sanitizer takes its time for each answer
+        peers_count = 100 if CHECK_MEMORY else 20  # with a sanitizer, each reply takes longer
         before, peers = self.memory_bytes(), [self.dealer() for _ in range(peers_count)]
         poller = select.poll()
         by_descriptor = {peer.connection.fileno(): peer.connection for peer in peers}
@@ -105,11 +105,11 @@ class StrangersTest(unittest.TestCase):
         status = self.status(asker)
         self.assertGreater(status["errors"]["bad_request"], 100 * peers_count)
         self.assertLess(status["backlog_bytes"], len(peers) * 17 * 1024)
-        # 8 KiB of requests, 16 KiB of answers and the sockets. With the requests as objects it was some 500 KiB.
+        # 8 KiB of requests, 16 KiB of replies and the sockets. With requests stored as objects it was about 500 KiB.
         if CHECK_MEMORY:
             self.assertLess((self.memory_bytes() - before) / len(peers), 200 * 1024)
 
-    def test_who_takes_an_identity_gets_no_answer_to_what_its_predecessor_asked(self):
+    def test_a_peer_that_takes_over_an_identity_gets_no_replies_to_its_predecessor(self):
         self.begin()
         first = self.dealer(b"name")
         first.send_until_stuck(raw_zmtp.frame(b'{"service":"ping","id":"old"}'))
@@ -118,11 +118,11 @@ class StrangersTest(unittest.TestCase):
             second.send(raw_zmtp.frame(json.dumps({"service": "ping", "id": number}).encode()))
             self.assertEqual(json.loads(second.receive_message()[-1])["id"], number)
         asker = self.asker()
-        self.assertGreater(self.status(asker)["answers_lost"], 0)
+        self.assertGreater(self.status(asker)["replies_lost"], 0)
         self.assertTrue(eventually(lambda: self.status(asker)["peers"] <= 2))
 
     def begin_with_keys(self):
-        """The server's public key, and the pairs of the two clients that are let in."""
+        """Returns the server's public key and the key pairs of two accepted clients."""
         self.begin()
         server, known, other = zmq.curve_keypair(), zmq.curve_keypair(), zmq.curve_keypair()
         os.mkdir(self.gateway.path("clients"))
@@ -139,25 +139,25 @@ class StrangersTest(unittest.TestCase):
         self.addCleanup(asker.close)
         return asker
 
-    def test_with_a_key_that_is_let_in_services_answer_in_secret(self):
+    def test_clients_with_accepted_keys_get_encrypted_replies(self):
         server, known, _ = self.begin_with_keys()
         asker = self.secret_asker(server, known)
         self.assertEqual(asker.ask("ping", id=1)["id"], 1)
         self.assertEqual(asker.ask("catalog")["channels"][0]["topic"], "simulated/sine")
         self.assertEqual(len(self.status(asker)["endpoints"]), 2)
 
-    def test_another_key_does_not_take_an_identity(self):
+    def test_a_client_with_another_key_cannot_take_over_an_identity(self):
         server, known, other = self.begin_with_keys()
         owner = self.secret_asker(server, known, routing_id=b"name")
         owner.ask("ping")
         thief = self.secret_asker(server, other, routing_id=b"name")
         thief.send({"service": "ping"})
-        self.assertTrue(eventually(lambda: self.status(owner)["connections_accepted"] >= 4))  # it comes again and again
+        self.assertTrue(eventually(lambda: self.status(owner)["connections_accepted"] >= 4))  # it retries repeatedly
         for number in range(20):
             self.assertEqual(owner.ask("ping", id=number)["id"], number)
         self.assertFalse(thief.socket.poll(0))
 
-    def test_without_keys_or_with_strange_ones_nobody_is_answered(self):
+    def test_clients_without_keys_or_with_unknown_keys_get_no_reply(self):
         server, known, _ = self.begin_with_keys()
         asker = self.asker()
         no_keys = {}
@@ -165,9 +165,9 @@ class StrangersTest(unittest.TestCase):
         strange_server = keys_of(zmq.curve_keypair()[0], known)
         for options in (no_keys, strange_client, strange_server):
             failed = self.status(asker)["handshakes_failed"]
-            # One with keys tries again and again, and is closed before the next one is counted.
+            # A client with keys retries repeatedly; it is closed before the next one is counted.
             with contextlib.closing(Asker("ipc://" + self.gateway.path("curve.ipc"), **options)) as stranger:
-                with contextlib.suppress(zmq.Again):  # libzmq has given up already: without keys it does not try again
+                with contextlib.suppress(zmq.Again):  # libzmq has already stopped: without keys it does not retry
                     stranger.socket.send(b'{"service":"ping"}', zmq.NOBLOCK)
                 self.assertTrue(eventually(lambda: self.status(asker)["handshakes_failed"] > failed))
                 self.assertFalse(stranger.socket.poll(0))

@@ -1,6 +1,6 @@
-"""The services as their users meet them: gateway_app, and stock REQ and DEALER sockets of pyzmq.
+"""The services tested as a user would: gateway_app with REQ and DEALER sockets of pyzmq.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import json
@@ -42,7 +42,7 @@ def seqs(samples):
 class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Room for all that is sampled while these tests run, on a slow machine too.
+        # Large enough for all samples of these tests, also on a slow machine.
         cls.gateway = Gateway("history_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
 
     @classmethod
@@ -53,20 +53,20 @@ class ServicesTest(unittest.TestCase):
         self.asker = Asker(self.gateway.services[0])
         self.addCleanup(self.asker.close)
 
-    def test_the_catalog_and_samples_have_the_tags_of_the_gateway(self):
+    def test_the_catalog_and_samples_contain_the_tags_of_the_gateway(self):
         self.assertEqual(self.asker.ask("catalog")["tags"], {"site": "north"})
         self.published(1)
         self.assertEqual(self.asker.ask("snapshot", prefix=COUNTER)["samples"][0]["tags"], {"site": "north"})
 
     def published(self, count):
-        """Waits until so many samples of the counter are published; the position then."""
+        """Waits until this number of counter samples is published. Returns the position."""
         def is_there():
             samples = self.asker.ask("snapshot", prefix=COUNTER)["samples"]
             return samples and samples[0]["seq"] >= count
         self.assertTrue(eventually(is_there))
         return self.asker.ask("ping")["position"]
 
-    def test_req_and_dealer_are_answered_over_tcp_and_ipc_with_their_id(self):
+    def test_req_and_dealer_get_replies_over_tcp_and_ipc_with_their_id(self):
         for endpoint in self.gateway.services:
             for kind in (zmq.REQ, zmq.DEALER):
                 asker = Asker(endpoint, kind)
@@ -75,17 +75,17 @@ class ServicesTest(unittest.TestCase):
                 self.assertNotIn("id", asker.ask("ping"))
                 asker.close()
 
-    def test_frames_in_front_of_the_request_come_back(self):
+    def test_frames_before_the_request_are_returned(self):
         self.asker.socket.send_multipart([b"a", b"broker", b"", b'{"service":"ping"}'])
         answer = self.asker.socket.recv_multipart()
         self.assertEqual(answer[:3], [b"a", b"broker", b""])
         self.assertEqual(len(answer), 4)
 
-    def test_a_request_of_two_frames_is_told_so(self):
+    def test_a_request_of_two_frames_is_an_error(self):
         self.asker.socket.send_multipart([b"a", b"b"])
         self.assertEqual(self.asker.receive()["error"]["code"], "bad_request")
 
-    def test_the_catalog_comes_in_order_and_in_pages(self):
+    def test_the_catalog_is_ordered_and_paged(self):
         self.published(1)
         whole = self.asker.ask("catalog")
         self.assertEqual([each["topic"] for each in whole["channels"]], [COUNTER, SINE])
@@ -102,7 +102,7 @@ class ServicesTest(unittest.TestCase):
         replay = self.asker.ask("replay", position=snapshot["position"] - 2)
         self.assertCountEqual(snapshot["samples"], replay["samples"][:2])
 
-    def test_a_replay_goes_on_where_it_has_ended_until_the_end(self):
+    def test_a_replay_continues_at_its_position_until_the_end(self):
         end = self.published(50)
         samples, position, answer = [], 0, {"end": False}
         while not answer["end"]:
@@ -114,7 +114,7 @@ class ServicesTest(unittest.TestCase):
         self.assertEqual(seqs(samples), list(range(1, len(samples) + 1)))
         self.assertGreaterEqual(len(samples), 50)
 
-    def test_a_replay_since_a_time_begins_with_its_first_sample(self):
+    def test_a_replay_since_a_time_starts_with_the_first_sample_of_that_time(self):
         self.published(20)
         known = self.asker.ask("replay", position=0, prefix=COUNTER, limit=20)["samples"][9]
         since = self.asker.ask("replay", since=known["time"], prefix=COUNTER, limit=1)
@@ -122,7 +122,7 @@ class ServicesTest(unittest.TestCase):
         self.assertEqual(seqs(self.asker.ask("replay", since="1h", prefix=COUNTER, limit=1)["samples"]), [1])
         self.assertEqual(self.asker.ask("replay", since="2100-01-01T00:00:00Z")["samples"], [])
 
-    def test_holes_are_filled_and_what_is_not_published_yet_is_nowhere(self):
+    def test_holes_are_filled_and_unpublished_seqs_are_not_listed(self):
         self.published(30)
         answer = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 3, "last_seq": 5},
                                                  {"topic": SINE, "first_seq": 20, "last_seq": 20},
@@ -132,7 +132,7 @@ class ServicesTest(unittest.TestCase):
                          [("counter", 3), ("counter", 4), ("counter", 5), ("sine", 20)])
         self.assertEqual((answer["gone"], answer["left"], answer["end"]), ([], [], True))
 
-    def test_a_limit_leaves_holes_that_are_asked_for_again_with_any_hint(self):
+    def test_a_limit_leaves_holes_that_can_be_requested_again_with_any_hint(self):
         end = self.published(30)
         for hint in (0, 1, 15, end, 10 ** 12):
             found, holes = [], [{"topic": COUNTER, "first_seq": 2, "last_seq": 12}, {"topic": COUNTER, "first_seq": 20, "last_seq": 21}]
@@ -149,7 +149,7 @@ class ServicesTest(unittest.TestCase):
         self.assertGreaterEqual(status["services"]["peers"], 1)
         self.assertEqual(status["services"]["endpoints"], self.gateway.services)
 
-    def test_each_fault_is_told_with_its_place(self):
+    def test_each_error_is_reported_with_its_location(self):
         hole = {"topic": COUNTER, "first_seq": 1}
         for request, wanted in (
                 (b"", ("bad_request", None)), (b"{", ("bad_request", None)), (b"[]", ("bad_request", None)),
@@ -187,13 +187,13 @@ class ServicesTest(unittest.TestCase):
                 self.assertTrue(detail)
                 self.assertEqual(pointer and "/" + pointer.split("/")[-1], wanted[1], detail)
 
-    def test_who_sends_more_than_a_request_can_be_is_cut_and_others_are_served(self):
+    def test_a_peer_that_sends_too_large_a_request_is_closed_and_others_are_served(self):
         self.asker.send(b" " * 200000)
         other = Asker(self.gateway.services[0])
         self.assertTrue(eventually(lambda: other.ask("status")["status"]["services"]["violations"] >= 1))
         other.close()
 
-    def test_a_peer_that_asks_for_ever_and_reads_nothing_costs_little(self):
+    def test_a_peer_that_sends_requests_endlessly_and_never_reads_costs_little(self):
         self.published(100)
         greedy = Asker(self.gateway.services[0], rcvhwm=1, sndhwm=1, rcvbuf=4096)
         sent = 0
@@ -202,11 +202,11 @@ class ServicesTest(unittest.TestCase):
             sent += 1
         status = self.asker.ask("status")["status"]["services"]
         self.assertLess(status["backlog_bytes"], 4 * 1024 * 1024)
-        self.assertLessEqual(status["replays_at_work"], 4)
+        self.assertLessEqual(status["replays_active"], 4)
         greedy.close()
-        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["replays_at_work"] == 0))
+        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["replays_active"] == 0))
 
-    def test_a_thousand_peers_that_ask_and_do_not_read_neither_stall_nor_swell_the_gateway(self):
+    def test_a_thousand_peers_that_never_read_neither_stall_the_gateway_nor_use_much_memory(self):
         self.published(100)
         before = self.memory_bytes()
         context = zmq.Context()
@@ -217,7 +217,7 @@ class ServicesTest(unittest.TestCase):
             self.addCleanup(peer.close, 0)
             peer.rcvhwm = 1
             peer.connect("ipc://" + self.gateway.path("services.ipc"))
-            peer.send(b"[" * 60000)  # first: a peer whose answers nobody reads is not read either
+            peer.send(b"[" * 60000)  # first: a peer that does not read its replies is not read either
             peer.send(json.dumps({"service": "replay", "position": 0, "limit": 10000}).encode())
             peer.send(json.dumps({"service": "snapshot"}).encode())
         self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["services"]["peers"] >= 1000))
@@ -230,7 +230,7 @@ class ServicesTest(unittest.TestCase):
         with open(f"/proc/{self.gateway.process.pid}/statm") as file:
             return int(file.read().split()[1]) * 4096
 
-    def test_every_pipelined_request_has_one_answer(self):
+    def test_every_pipelined_request_gets_one_reply(self):
         count = 3000
         for number in range(count):
             self.asker.send({"service": "ping", "id": number})
@@ -246,7 +246,7 @@ class ServicesTest(unittest.TestCase):
         self.assertEqual(set(errors), {"busy"})
         self.assertTrue(all("error" in answer or answer["samples"] for answer in answers))
 
-    def test_the_examples_of_the_page_are_what_the_schema_says(self):
+    def test_the_examples_of_the_page_match_the_schema(self):
         with open(os.path.join(SOURCE, "docs/wire.md")) as page:
             section = page.read().split("\n## Services\n")[1].split("\n## ")[0]
         requests = re.findall(r"^> (\{.*\})$", section, re.M)
@@ -287,10 +287,10 @@ class EpochTest(unittest.TestCase):
         self.gateway.start()
         answer = self.holes(epoch, 15)
         self.assertNotEqual(answer["epoch"], epoch)
-        self.assertEqual(answer["gone"], [{"topic": COUNTER, "first_seq": 15, "last_seq": last, "reason": "not_held"}])
+        self.assertEqual(answer["gone"], [{"topic": COUNTER, "first_seq": 15, "last_seq": last, "reason": "not_retained"}])
         self.assertEqual(self.holes(epoch, last + 1)["gone"], [])
 
-    def test_an_epoch_that_was_killed_has_no_known_end(self):
+    def test_a_killed_epoch_has_no_known_end(self):
         self.begin()
         self.wait_for(10)
         epoch = self.asker.ask("ping")["epoch"]
@@ -298,23 +298,23 @@ class EpochTest(unittest.TestCase):
         self.gateway.start()
         error = self.holes(epoch)["error"]
         self.assertEqual(error["code"], "unknown_epoch")
-        self.assertIn("did not end in order", error["detail"])
+        self.assertIn("did not end cleanly", error["detail"])
         self.assertIn(f"previous run did not stop cleanly epoch={epoch} ", self.gateway.log())
         ended = self.asker.ask("ping")["epoch"]
         self.gateway.stop()
         self.gateway.start()
-        past = self.asker.ask("status")["status"]["past_starts"]
+        past = self.asker.ask("status")["status"]["previous_runs"]
         self.assertEqual([(each["epoch"], each["stopped_cleanly"]) for each in past], [(epoch, False), (ended, True)])
-        self.assertTrue(past[1]["books"]["balanced"])
-        self.assertEqual(past[1]["books"]["queued"], 0)
+        self.assertTrue(past[1]["ledger"]["balanced"])
+        self.assertEqual(past[1]["ledger"]["queued"], 0)
 
-    def test_a_broken_state_file_is_set_aside_and_told_and_starts_nothing_less(self):
+    def test_a_broken_state_file_is_renamed_and_reported_and_the_gateway_still_starts(self):
         self.begin()
         self.gateway.stop()
         with open(self.gateway.path("state.json"), "w") as file:
             file.write('{"version":1,\n "epochs": [}')
         self.gateway.start()
-        self.assertRegex(self.gateway.log(), r"error state file not used file=\S+state.json why=\"line 2: .*renamed_to=")
+        self.assertRegex(self.gateway.log(), r"error state file not used file=\S+state.json reason=\"line 2: .*renamed_to=")
         self.assertTrue(os.path.exists(self.gateway.path("state.json.broken")))
         self.gateway.stop(signal.SIGKILL)
         with open(self.gateway.path("state.json"), "w") as file:
@@ -325,7 +325,7 @@ class EpochTest(unittest.TestCase):
         with open(self.gateway.path("state.json")) as file:
             self.assertEqual([each["ended"] for each in json.load(file)["epochs"]], [False])
 
-    def test_a_clock_that_is_behind_forgets_no_epoch(self):
+    def test_a_clock_that_was_set_back_loses_no_epoch(self):
         self.begin()
         self.gateway.stop()
         future = 4_000_000_000_000
@@ -336,14 +336,14 @@ class EpochTest(unittest.TestCase):
         self.assertEqual(self.holes(future)["gone"][0]["last_seq"], 7)
         self.assertIn("state file contains a future epoch", self.gateway.log())
 
-    def test_a_second_gateway_on_one_state_file_does_not_start(self):
+    def test_a_second_gateway_with_the_same_state_file_does_not_start(self):
         self.begin()
         ended = subprocess.run([APP, "--config", self.gateway.config], stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
         self.assertEqual(ended.returncode, 78)
         self.assertIn("state.json is in use by another gateway", ended.stderr)
         self.wait_for(10)
 
-    def test_no_more_than_eight_epochs_are_kept(self):
+    def test_at_most_eight_epochs_are_kept(self):
         self.begin()
         for _ in range(8):
             self.gateway.stop()
@@ -352,15 +352,16 @@ class EpochTest(unittest.TestCase):
             epochs = json.load(file)["epochs"]
         self.assertEqual([each["ended"] for each in epochs], [True] * 7 + [False])
 
-    def test_what_the_queue_has_dropped_is_told_so_and_what_is_overwritten_is_not_held(self):
+    def test_samples_dropped_by_the_queue_are_dropped_and_overwritten_ones_are_not_retained(self):
         self.begin(queue=64, more="burst_probability = 0.01\nburst_samples = 3000\n")
         self.wait_for(20000)
         lost = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 1, "last_seq": 100}])
-        self.assertEqual([each["reason"] for each in lost["gone"]], ["not_held"])
+        self.assertEqual([each["reason"] for each in lost["gone"]], ["not_retained"])
         self.assertTrue(eventually(self.dropped_are_told))
 
     def dropped_are_told(self):
-        """Looks at the newest samples; whether there was a hole in them, and all holes were told as they are."""
+        """Requests the newest samples. Returns whether there was a hole, and checks that all holes are reported
+        correctly."""
         position = self.asker.ask("ping")["position"] - 5000
         numbers = seqs(self.asker.ask("replay", position=position, prefix=COUNTER, limit=10000)["samples"])
         holes = [{"topic": COUNTER, "first_seq": a + 1, "last_seq": b - 1} for a, b in zip(numbers, numbers[1:]) if b > a + 1]
@@ -369,9 +370,9 @@ class EpochTest(unittest.TestCase):
         gone = self.asker.ask("replay", holes=holes)["gone"]
         reasons = {each.pop("reason") for each in gone}
         self.assertEqual(gone, holes)
-        return reasons == {"dropped"}  # or overwritten meanwhile
+        return reasons == {"dropped"}  # or overwritten in the meantime
 
-    def test_services_come_and_go_with_the_settings(self):
+    def test_services_are_added_and_removed_with_the_settings(self):
         self.begin()
         two = settings() + '[services "third"]\nendpoint = ipc://{folder}/third.ipc\n'
         self.gateway.write(two)
@@ -386,7 +387,7 @@ class EpochTest(unittest.TestCase):
         other.ask("ping")
         self.assertTrue(eventually(lambda: not os.path.exists(self.gateway.path("third.ipc"))))
 
-    def test_what_a_device_gave_that_is_no_more_is_there_for_who_asks_for_it(self):
+    def test_samples_of_a_removed_device_can_still_be_requested(self):
         self.begin()
         self.gateway.write(settings() + '[device "brief"]\ndriver = simulated\nwaveforms = counter\n')
         self.gateway.process.send_signal(signal.SIGHUP)
@@ -401,7 +402,7 @@ class EpochTest(unittest.TestCase):
         held = self.asker.ask("replay", holes=[{"topic": "brief/counter", "first_seq": 1}])["samples"]
         self.assertEqual([each["seq"] for each in held], list(range(1, last["seq"] + 1)))
 
-    def test_samples_that_are_too_old_are_given_out_no_more(self):
+    def test_samples_that_are_too_old_are_no_longer_returned(self):
         self.begin()
         self.gateway.stop()
         self.gateway.write(settings().replace("queue_size", "history_age = 200ms\nqueue_size"))
@@ -411,7 +412,7 @@ class EpochTest(unittest.TestCase):
         self.assertGreater(answer["missed"], 0)
         self.assertLess(len(answer["samples"]), 300)
         gone = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 1, "last_seq": 5}])["gone"]
-        self.assertEqual([each["reason"] for each in gone], ["not_held"])
+        self.assertEqual([each["reason"] for each in gone], ["not_retained"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""docs/splice.py, the exact splice on plain pyzmq, against bursts, a cut connection and a restart of the gateway.
+"""Tests docs/splice.py, an exact splice on plain pyzmq, with bursts, a cut connection and a restart of the gateway.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import collections
@@ -36,7 +36,7 @@ burst_probability = 0.05
 burst_samples = 400
 """
 
-TWO_DEVICES = """heartbeat_ms = BEATS
+TWO_DEVICES = """heartbeat_ms = HEARTBEAT
 history_bytes = 4MiB
 [rest]
 listen = 127.0.0.1:0
@@ -54,7 +54,7 @@ autostart = AUTOSTART
 
 
 class Line:
-    """A Unix socket that leads to another one, until it is cut."""
+    """A Unix socket that forwards to another one until it is closed."""
 
     def __init__(self, path, target):
         self.target, self.ends, self.is_open = target, [], True
@@ -108,7 +108,7 @@ class Line:
 
 
 class Told:
-    """What the splice has printed: by topic and epoch the seqs in the order in which they came, given or lost."""
+    """The output of the splice: the seqs by topic and epoch in order of output, received or lost."""
 
     def __init__(self, path):
         self.path = path
@@ -132,7 +132,7 @@ class Told:
 
 class SpliceTest(unittest.TestCase):
     def begin(self, settings):
-        """A gateway, a line to it, what the splice behind the line tells, and its process."""
+        """Starts a gateway, a line to it, and the splice. Returns them with the output of the splice and its process."""
         gateway = Gateway(settings.replace("PLACES\n", PLACES))
         self.addCleanup(gateway.close)
         line = Line(gateway.path("line.ipc"), gateway.path("pub.ipc"))
@@ -153,12 +153,12 @@ class SpliceTest(unittest.TestCase):
         urllib.request.urlopen(urllib.request.Request(f"{self.rest}/devices/{device}/{what}", b"", method="POST"), timeout=60).close()
 
     def begin_two(self, beats, autostart):
-        settings = TWO_DEVICES.replace("BEATS", beats).replace("AUTOSTART", autostart)
+        settings = TWO_DEVICES.replace("HEARTBEAT", beats).replace("AUTOSTART", autostart)
         gateway, line, told, _ = self.begin(settings)
         self.rest = re.search(r" running rest=(\S+)", gateway.log()).group(1)
         return gateway, line, lambda topic: [first for (name, _), pieces in told.read()[0].items() if name == topic for first, _ in pieces]
 
-    def test_a_channel_that_fell_silent_behind_a_cut_line_is_completed_while_others_go_on(self):
+    def test_a_channel_that_fell_silent_while_disconnected_is_completed_while_others_continue(self):
         _, line, seqs = self.begin_two(beats="0", autostart="yes")
         self.assertTrue(eventually(lambda: len(seqs("simulated/counter")) > 2))
         line.is_open = False
@@ -171,7 +171,7 @@ class SpliceTest(unittest.TestCase):
         told = seqs("simulated/counter")
         self.assertEqual(told, list(range(told[0], told[0] + len(told))))
 
-    def test_beats_of_a_channel_that_has_given_nothing_yet_disturb_nothing(self):
+    def test_heartbeat_notices_of_a_channel_without_samples_are_ignored(self):
         gateway, _, seqs = self.begin_two(beats="50", autostart="no")
         subscriber = zmq.Context.instance().socket(zmq.SUB)
         self.addCleanup(subscriber.close, 0)
@@ -183,7 +183,7 @@ class SpliceTest(unittest.TestCase):
         self.assertTrue(eventually(lambda: len(seqs("simulated.other/counter")) > 5))
         self.assertEqual(seqs("simulated.other/counter")[:5], [1, 2, 3, 4, 5])
 
-    def test_each_sample_comes_once_or_is_named_as_lost(self):
+    def test_each_sample_is_received_once_or_reported_as_lost(self):
         gateway, line, told, splice = self.begin(SETTINGS)
 
         def wait_for(samples):
@@ -215,7 +215,7 @@ class SpliceTest(unittest.TestCase):
                 self.assertEqual(first, following, f"{topic} in {epoch}")
                 following = last + 1
             if epoch == old["epoch"]:
-                self.assertEqual(following - 1, old["channels"][topic], "the old epoch is known to its end")
+                self.assertEqual(following - 1, old["channels"][topic], "the end of the old epoch is known")
 
 
 if __name__ == "__main__":

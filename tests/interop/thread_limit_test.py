@@ -1,4 +1,4 @@
-"""A gateway at its limit of threads (RLIMIT_NPROC) names what has no thread, and the limits. Run by ctest, as root."""
+"""A gateway at its thread limit (RLIMIT_NPROC) reports what has no thread, and the limits. Run by ctest, as root."""
 
 import os
 import re
@@ -20,10 +20,10 @@ autostart = no
 REFUSED = r"cannot start thread {} \(limits: TasksMax \w+, LimitNPROC {}\)"
 
 
-@unittest.skipUnless(os.geteuid() == 0, "the limit is that of a user other than root, whom only root can become")
+@unittest.skipUnless(os.geteuid() == 0, "the limit applies to users other than root, and only root can switch to one")
 class ThreadLimitTest(DeviceTest):
     def setUp(self):
-        self.user = 100_000 + os.getpid()  # a user with no other threads than the gateway's
+        self.user = 100_000 + os.getpid()  # a user without other threads than those of the gateway
         self.folder = self.scratch()
         os.chmod(self.folder, 0o755)
 
@@ -38,7 +38,7 @@ class ThreadLimitTest(DeviceTest):
         """Returns a gateway that can start that many threads more, and its limit."""
         gateway = self.start(SETTINGS, folder=self.folder, preexec_fn=self.become_user)
         limit = len(os.listdir(f"/proc/{gateway.process.pid}/task")) + more
-        # By a process of the same user: root may not, where it has been left without some of its capabilities.
+        # From a process of the same user: root cannot do this without some of its capabilities.
         subprocess.run(["prlimit", f"--pid={gateway.process.pid}", f"--nproc={limit}:{limit}"], check=True,
                        user=self.user, group=self.user, extra_groups=[])
         return gateway, limit
@@ -48,12 +48,12 @@ class ThreadLimitTest(DeviceTest):
         gateway.process.send_signal(signal.SIGHUP)
         self.eventually(lambda: re.search(refused, gateway.log()), refused, gateway.log)
 
-    def test_a_device_that_has_no_thread_refuses_the_reload_by_name(self):
+    def test_a_device_without_a_thread_refuses_the_reload_by_name(self):
         gateway, limit = self.start_with_room_for(1)
         self.reload(gateway, SETTINGS + EXEC.format(1) + EXEC.format(2), REFUSED.format("tg-bus-boiler-2", limit))
         self.assertEqual([each["name"] for each in gateway.status()["sampler"]["devices"]], ["simulated"])
 
-    def test_a_recording_that_has_no_thread_makes_the_gateway_unready(self):
+    def test_a_recording_without_a_thread_makes_the_gateway_unready(self):
         gateway, limit = self.start_with_room_for(0)
         path = os.path.join(self.folder, "all.tgr")
         self.reload(gateway, f"[gateway]\nrecord = {path}\n" + SETTINGS, REFUSED.format("tg-record-all", limit))

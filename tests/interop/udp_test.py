@@ -1,6 +1,6 @@
-"""The driver udp with stock clients: python3-statsd, python3-influxdb, lines of JSON; and what the kernel had to drop.
+"""The udp driver with other clients: python3-statsd, python3-influxdb, JSON lines; and datagrams dropped by the kernel.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import os
@@ -28,7 +28,7 @@ listen = {OWN_ADDRESS}:{PORT}
 
 class Udp(DeviceTest):
     def listening(self, settings):
-        """A gateway that has bound its port: what comes before that is lost, as UDP is."""
+        """Returns a gateway that has bound its port; earlier datagrams would be lost."""
         gateway = self.start(settings)
         self.eventually(lambda: gateway.latest("u/receive_buffer"), "the port", lambda: gateway.device("u"))
         self.sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -37,7 +37,7 @@ class Udp(DeviceTest):
         return gateway
 
     @unittest.skipUnless(statsd, "no statsd (Debian package python3-statsd)")
-    def test_a_stock_client_of_statsd(self):
+    def test_a_statsd_client(self):
         gateway = self.listening(UDP)
         client = statsd.StatsClient(OWN_ADDRESS, PORT, prefix="Shop")
         self.addCleanup(client.close)
@@ -51,7 +51,7 @@ class Udp(DeviceTest):
         with client.pipeline() as together:
             together.incr("orders")
             together.gauge("carts", 9)
-        client.incr("sampled", 10, rate=0.5)  # comes or does not: the client throws the dice
+        client.incr("sampled", 10, rate=0.5)  # sent at random by the client
         for topic, value, unit in (("visits", 4, None), ("queue", 14, None), ("level", 2.5, None),
                                    ("answer", 320.5, "ms"), ("orders", 1, None), ("carts", 9, None)):
             self.value_becomes(gateway, "u/shop." + topic, value)
@@ -59,13 +59,13 @@ class Udp(DeviceTest):
                 self.assertEqual(unit, gateway.latest("u/shop." + topic)["unit"])
         sampled = gateway.value("u/shop.sampled")
         self.assertIn(sampled, (None, 20))
-        client.set("users", "somebody")  # refused, and it spoils nothing
+        client.set("users", "somebody")  # refused without affecting others
         self.value_becomes(gateway, "u/lines.refused", 1)
         client.incr("visits")
         self.value_becomes(gateway, "u/shop.visits", 5)
 
     @unittest.skipUnless(influxdb, "no influxdb (Debian package python3-influxdb)")
-    def test_a_stock_client_of_influx(self):
+    def test_an_influx_client(self):
         gateway = self.listening(UDP + "format = influx\nuse_time = yes\n")
         client = influxdb.InfluxDBClient(use_udp=True, host=OWN_ADDRESS, udp_port=PORT)
         self.addCleanup(client.udp_socket.close)
@@ -78,7 +78,7 @@ class Udp(DeviceTest):
         self.assertEqual("2026-11-10T23:00:00.500000000Z", gateway.latest("u/cpu_load.web_1.eu_1.value")["time"])
         self.value_becomes(gateway, "u/plain.value", -1.5)
 
-    def test_lines_of_influx_from_its_documentation(self):
+    def test_influx_lines_from_its_documentation(self):
         gateway = self.listening(UDP + "format = influx\nuse_time = yes\n")
         self.sender.send(b'myMeasurement,tag1=value1,tag2=value2 fieldKey="fieldValue" 1556813561098000000\n'
                          b'# a comment\n'
@@ -90,7 +90,7 @@ class Udp(DeviceTest):
             self.value_becomes(gateway, "u/weather.us-midwest." + topic, value)
         self.assertEqual("2016-06-13T17:43:50.100400200Z", gateway.latest("u/weather.us-midwest.humidity")["time"])
 
-    def test_lines_of_json(self):
+    def test_json_lines(self):
         gateway = self.listening(UDP + "format = json\nname_member = sensor\n")
         self.sender.send(b'{"sensor":"roof","a":1,"b":{"c":[true,2.5]},"none":null,"word":"\xc3\xa4"}\n{"x":9007199254740993}')
         for topic, value in (("roof.a", 1), ("roof.b.c.0", True), ("roof.b.c.1", 2.5), ("roof.word", "\u00e4"),
@@ -105,32 +105,32 @@ class Udp(DeviceTest):
         self.value_becomes(gateway, "u/datagrams.refused", 1)
         self.assertEqual("measuring", gateway.device("u")["state"])
 
-    def test_what_the_kernel_drops_is_counted_to_the_last_one(self):
+    def test_datagrams_dropped_by_the_kernel_are_counted_exactly(self):
         gateway = self.listening(UDP + "receive_buffer_bytes = 4096\nformat = json\n")
         reader = self.reader(gateway, "u/n")
         sent = 2000
-        os.kill(gateway.process.pid, signal.SIGSTOP)  # nobody reads: the buffer runs over
+        os.kill(gateway.process.pid, signal.SIGSTOP)  # the reader is stopped: the buffer overflows
         try:
             for number in range(1, sent):
                 self.sender.send(b'{"n":%d}' % number)
         finally:
             os.kill(gateway.process.pid, signal.SIGCONT)
-        self.eventually(lambda: (self.sender.send(b'{"last":1}'), gateway.value("u/last"))[1] == 1, "room again")
+        self.eventually(lambda: (self.sender.send(b'{"last":1}'), gateway.value("u/last"))[1] == 1, "space in the buffer")
         self.sender.send(b'{"n":%d}' % sent)
         self.value_becomes(gateway, "u/n", sent)
         last = gateway.latest("u/n")["seq"]
-        self.eventually(lambda: reader.of("u/n") and reader.of("u/n")[-1]["seq"] == last, "the reader has it too")
+        self.eventually(lambda: reader.of("u/n") and reader.of("u/n")[-1]["seq"] == last, "the reader received it too")
         got = reader.values("u/n")
         self.assertEqual(sorted(got), got)
         self.assertLess(len(got), sent)
-        # Those of `last` may have been lost as well; they were sent to make room.
+        # Those of `last` may have been lost as well; they were sent to find out when there is space.
         lost = gateway.device("u")["lost_at_source"]
         self.assertGreaterEqual(lost, sent - len(got))
         self.assertLessEqual(lost, sent - len(got) + 50)
         self.assertEqual(lost, gateway.metric('telegate_device_lost_at_source_total{device="u"}'))
         self.assertEqual("measuring", gateway.device("u")["state"])
 
-    def test_a_port_that_is_taken_is_told_and_had_once_it_is_free(self):
+    def test_a_port_in_use_is_reported_and_bound_once_it_is_free(self):
         taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.addCleanup(taken.close)
         taken.bind((OWN_ADDRESS, PORT))

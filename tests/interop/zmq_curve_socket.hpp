@@ -13,7 +13,7 @@
 
 namespace telegate::test {
 
-/// A stock libzmq socket with CURVE.
+/// A libzmq socket with CURVE.
 /// Threads: one. Limits: no call waits longer than wait_ms. Failure: throws std::runtime_error.
 class ZmqCurveSocket {
   public:

@@ -1,6 +1,6 @@
-"""What the tests with libzmq share: one end is telegate_peer, the other a pyzmq socket of this process.
+"""Shared code of the tests with libzmq: one end is telegate_peer, the other a pyzmq socket of this process.
 
-Debian's python3 has Debian's pyzmq; where there is none, the tests are skipped.
+pyzmq is a Debian package for Debian's python3; without it, the tests are skipped.
 """
 
 import os
@@ -18,13 +18,13 @@ except ImportError:
 
 from peer_process import DEADLINE_S, Peer
 
-# Settings of a socket that a peer cannot see; set before it binds or connects.
+# Socket options that a peer cannot observe; set before it binds or connects.
 COMMON = {zmq.LINGER: 0, zmq.RCVTIMEO: DEADLINE_S * 1000, zmq.SNDTIMEO: DEADLINE_S * 1000,
           zmq.RECONNECT_IVL: 20}
 
 
 class Link:
-    """One way for two sockets to meet."""
+    """A combination of transport, security and binding side."""
 
     def __init__(self, transport, curve, we_bind):
         self.transport = transport
@@ -54,7 +54,7 @@ class InteropTest(unittest.TestCase):
         return peer
 
     def socket(self, kind, options=()):
-        """Closed after the test, or earlier by it."""
+        """Closes it after the test, unless the test does so earlier."""
         socket = self.context.socket(kind)
         self.addCleanup(socket.close)
         for option, value in {**COMMON, **dict(options)}.items():
@@ -62,19 +62,19 @@ class InteropTest(unittest.TestCase):
         return socket
 
     def stock_process(self, program, *arguments):
-        """A Python program of its own, that can be stopped and killed."""
+        """A separate Python program that can be stopped and killed."""
         process = subprocess.Popen([sys.executable, "-c", program, *arguments], stdin=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
     def any_endpoint(self, transport):
-        """To bind: any port, or a new path."""
+        """Returns an endpoint to bind: any port, or a new path."""
         self.names += 1
         return "tcp://127.0.0.1:*" if transport == "tcp" else f"ipc://{self.scratch}/{self.names}.ipc"
 
     def key_pair(self, name):
-        """Public and secret key; also as files NAME.public and NAME.secret."""
+        """Public and secret key, also as files NAME.public and NAME.secret."""
         public, secret = zmq.curve_keypair()
         for ending, key, mode in (("public", public, 0o644), ("secret", secret, 0o600)):
             with open(os.open(self.path(f"{name}.{ending}"), os.O_CREAT | os.O_WRONLY, mode), "wb") as file:
@@ -85,8 +85,8 @@ class InteropTest(unittest.TestCase):
         return os.path.join(self.scratch, name)
 
     def connected(self, link, ours, theirs):
-        """`ours`: role and arguments; `theirs`: kind, and options by number. Returns telegate_peer and the socket,
-        whose handshake is done."""
+        """`ours`: role and arguments; `theirs`: kind, and options by number. Returns telegate_peer and the socket after
+        the handshake."""
         role, *arguments = ours
         kind, options = theirs
         peer_arguments, options = self.with_keys(link, arguments, dict(options))
@@ -104,7 +104,7 @@ class InteropTest(unittest.TestCase):
         return peer, socket
 
     def with_keys(self, link, arguments, options):
-        """Whoever binds is the CURVE server."""
+        """The binding side is the CURVE server."""
         if not link.curve:
             return arguments, options
         server_public, server_secret = self.key_pair("server")
@@ -120,7 +120,7 @@ class InteropTest(unittest.TestCase):
         return arguments, options
 
     def over(self, links, case):
-        """Runs `case(link)` for each, and cleans up after each."""
+        """Runs `case(link)` for each link, and cleans up after each."""
         for link in links:
             with self.subTest(link=str(link)):
                 try:
@@ -130,7 +130,7 @@ class InteropTest(unittest.TestCase):
                     self.setUp()
 
     def assert_whole(self, report, messages):
-        """All of `messages` arrived, as they were made, in order."""
+        """Checks that all `messages` arrived unchanged and in order."""
         received = report["received"]
         self.assertEqual((received["messages"], received["damaged"], received["missing"], received["repeated"]),
                          (messages, 0, 0, 0))
@@ -144,15 +144,15 @@ def last_endpoint(socket):
 
 
 def used(socket):
-    """To be called while waiting: libzmq tells its subscriptions only while the socket's own thread uses it."""
+    """Must be called while waiting: libzmq reports subscriptions only while the socket's own thread uses it."""
     return lambda: socket.poll(0)
 
 
 def libzmq_minor():
-    """libzmq speaks ZMTP 3.1 from version 4.3.3 on, and 3.0 before."""
+    """libzmq uses ZMTP 3.1 from version 4.3.3 on, and 3.0 before."""
     return 1 if zmq.zmq_version_info() >= (4, 3, 3) else 0
 
 
 def describe():
-    """For the log of the test: who talks to whom."""
+    """Prints the versions for the test log."""
     print(f"libzmq {zmq.zmq_version()} (ZMTP 3.{libzmq_minor()}), pyzmq {zmq.pyzmq_version()}", flush=True)

@@ -1,7 +1,7 @@
-"""Our publisher with subscribers that speak ZMTP 3.0 and share no code with libzmq: go-zeromq and zmq.rs.
+"""Our publisher with ZMTP 3.0 subscribers that share no code with libzmq: go-zeromq and zmq.rs.
 
-Run by ctest, see peer_process.py. tools/fetch_zmtp_peers.sh builds the subscribers into TELEGATE_ZMTP_PEERS; those that
-are absent are skipped.
+Run by ctest, see peer_process.py. tools/fetch_zmtp_peers.sh builds the subscribers into TELEGATE_ZMTP_PEERS; missing
+ones are skipped.
 """
 
 import os
@@ -23,9 +23,9 @@ class Subscriber:
         self.process = subprocess.Popen([program, endpoint, prefix], stdout=subprocess.PIPE, text=True)
 
     def line(self):
-        """The next message, as the number of its frames and the first of them."""
+        """Returns the next message as the number of its frames and the first frame."""
         if not select.select([self.process.stdout], [], [], DEADLINE_S)[0]:
-            raise AssertionError("the subscriber has got nothing")
+            raise AssertionError("the subscriber received nothing")
         return self.process.stdout.readline().split()
 
     def close(self):
@@ -35,7 +35,7 @@ class Subscriber:
 
 
 class Zmtp30(unittest.TestCase):
-    def test_a_subscriber_that_is_idle_for_longer_than_the_timeout_stays_and_gets_nothing_but_messages(self):
+    def test_an_idle_subscriber_stays_connected_beyond_the_timeout_and_receives_only_messages(self):
         for program in PROGRAMS:
             with self.subTest(os.path.basename(program)):
                 self.stays(program)
@@ -56,7 +56,7 @@ class Zmtp30(unittest.TestCase):
         self.assertEqual((1 + SILENT_PEERS, SILENT_PEERS), (events["handshake_done"], events["disconnected"]))
 
     def outlast_one_that_is_silent(self, peer):
-        """A peer of ZMTP 3.1 does not answer PING and is closed."""
+        """A ZMTP 3.1 peer that does not answer PING is disconnected."""
         silent = connect(peer.endpoint, b"SUB", 1)
         self.addCleanup(silent.close)
         with self.assertRaises(EOFError):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How gateway_app holds under load over time: a soak, a burst on a small queue, and a five-fold burst on cloud.ini.
+"""Load tests of gateway_app over time: a soak, a burst with a small queue, and a five-fold burst with cloud.ini.
 
-Usage: tests/load/load_test.py [soak burst cloud] [--seconds N]     default: all, a soak of ten minutes
-The soak reads every 16 ms, so that ten minutes have as many readings as an hour at 10 Hz. Its memory is
-counted by the library that perf_tool footprint uses too, after a tenth of the time but the first heartbeat at least:
-nothing may have grown at the end.
+Usage: tests/load/load_test.py [soak burst cloud] [--seconds N]     default: all, with a soak of ten minutes
+
+The soak reads every 16 ms, so that ten minutes have as many readings as an hour at 10 Hz. Its memory is measured with
+the library that perf_tool footprint also uses. The baseline is taken after a tenth of the time, but not before the
+first heartbeat; at the end, nothing may have grown.
 """
 
 import argparse
@@ -28,10 +29,10 @@ sys.path.insert(0, str(ROOT / "tests" / "interop"))
 os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
 import raw_zmtp  # noqa: E402
 
-DEADLINE_S = 60  # for what takes no time
+DEADLINE_S = 60  # time limit for operations that are normally immediate
 SKIPPED = 77
-SOAK_INTERVAL_MS = 16  # as many readings in ten minutes as an hour at 10 Hz has, and a few more
-SETTLED_S = 12  # the first heartbeat, after ten seconds, has been
+SOAK_INTERVAL_MS = 16  # slightly more readings in ten minutes than in an hour at 10 Hz
+SETTLED_S = 12  # after the first heartbeat, which is sent after ten seconds
 
 HEAD = """queue_size = 256
 [rest]
@@ -46,20 +47,20 @@ def device(name, interval_ms, more=""):
 
 
 class Counter:
-    """What the program has allocated, from the file that the counting library writes."""
+    """Reads the allocations of the program from the file that the counting library writes."""
 
     def __init__(self, folder):
         self.path = folder / "allocations"
         self.path.write_bytes(bytes(24))
 
     def read(self):
-        """Calls, allocations alive, bytes alive."""
+        """Returns calls, live allocations, live bytes."""
         with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 24, prot=mmap.PROT_READ) as counts:
             return struct.unpack("QQQ", counts)
 
 
 class Gateway:
-    """One running gateway_app; its log goes to a file that is read back."""
+    """A running gateway_app; its log goes to a file that the test reads."""
 
     def __init__(self, app, settings, library=None):
         self.folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
@@ -93,7 +94,7 @@ class Gateway:
             found = re.search(pattern, (self.folder / "log").read_text())
             if found:
                 return found
-            select.select([], [], [], 0.01)  # gives the processor away; nothing depends on how long
+            select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
         raise AssertionError(f"no line {pattern!r} in the log:\n{(self.folder / 'log').read_text()}")
 
     def ask(self, path, method="GET"):
@@ -102,10 +103,10 @@ class Gateway:
             return json.load(answer)
 
     def receive_until(self, name, count, seconds):
-        """Until `count` samples of a device are here, each with the number after the one before it."""
+        """Receives until `count` samples of a device arrived; each seq must follow the previous one."""
         end = time.monotonic() + seconds + DEADLINE_S
         while self.received.get(name, (0, 0))[0] < count:
-            assert time.monotonic() < end, f"{name}: {self.received} and no more"
+            assert time.monotonic() < end, f"{name}: received only {self.received}"
             topic, payload = self.peer.receive_message()
             if b"$" in topic:
                 continue  # a notice
@@ -120,11 +121,11 @@ class Gateway:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
 
-    def check_books(self):
-        """Nothing was dropped, and nothing is missing."""
+    def check_ledger(self):
+        """Checks that nothing was dropped and nothing is missing."""
         status = self.ask("/status")
-        total = status["books"]["total"]
-        assert status["books"]["balanced"], status["books"]
+        total = status["ledger"]["total"]
+        assert status["ledger"]["balanced"], status["ledger"]
         assert total["dropped"] == {"queue_overflow": 0, "shutdown": 0}, total
         assert status["transport"]["dropped"] == 0, status["transport"]
         return status
@@ -132,12 +133,12 @@ class Gateway:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(DEADLINE_S) == 0
-        assert "books do not balance" not in (self.folder / "log").read_text()
+        assert "ledger does not balance" not in (self.folder / "log").read_text()
 
 
 def soak(app, library, seconds):
     if not library:
-        print("soak: skipped: the counter of allocations was not built")
+        print("soak: skipped: the allocation counter was not built")
         return SKIPPED
     readings = int(seconds * 1_000 / SOAK_INTERVAL_MS)
     with Gateway(app, HEAD + device("soak", SOAK_INTERVAL_MS), library) as gateway:
@@ -146,17 +147,17 @@ def soak(app, library, seconds):
         calls, alive, bytes_alive = gateway.counter.read()
         resident = gateway.resident_kib()
         if calls == 0:
-            print("soak: skipped: the program has no shared C library to count in")
+            print("soak: skipped: the program has no shared C library, so allocations cannot be counted")
             return SKIPPED
         gateway.receive_until("soak", readings, seconds)
         calls_then, alive_then, bytes_alive_then = gateway.counter.read()
         resident_then = gateway.resident_kib()
-        print(f"soak: {readings} readings in {seconds} s, resident {resident} to {resident_then} KiB, alive "
+        print(f"soak: {readings} readings in {seconds} s, resident {resident} to {resident_then} KiB, live "
               f"{alive} to {alive_then} allocations, {bytes_alive} to {bytes_alive_then} bytes, "
               f"{calls_then - calls} calls after {settled_s:.0f} s")
         assert alive_then <= alive and bytes_alive_then <= bytes_alive, "memory has grown"
-        assert calls_then - calls <= readings // 100, "samples are allocated for"
-        gateway.check_books()
+        assert calls_then - calls <= readings // 100, "memory is allocated per sample"
+        gateway.check_ledger()
         gateway.stop()
     return 0
 
@@ -169,7 +170,7 @@ def burst(app):
         gateway.receive_until("burst", 1_000, 10)
         gateway.ask("/devices/burst/stop", "POST")
         gateway.receive_until("base", gateway.received["base"][0] + 10, 1)
-        status = gateway.check_books()
+        status = gateway.check_ledger()
         print(f"burst: {gateway.received['burst'][0]} samples on {gateway.received['base'][0]}, queue at most "
               f"{status['queue']['high_water']} of {status['queue']['capacity']}, none dropped")
         assert status["queue"]["capacity"] == 256
@@ -182,7 +183,7 @@ def cloud(app):
     settings = re.sub(r"(?m)^endpoint = ipc:.*", "endpoint = ipc://*", re.sub(
         r"(?m)^endpoint = tcp:.*", "endpoint = tcp://127.0.0.1:0", re.sub(
             r"(?m)^listen = .*", "listen = 127.0.0.1:0", shipped)))
-    # Twenty readings of six signals a second become a hundred more.
+    # Twenty readings per second of six signals increase by a hundred.
     settings += '\n[device "burst"]\ndriver = simulated\ninterval_ms = 10\nautostart = no\n'
     with Gateway(app, settings) as gateway:
         gateway.receive_until("simulated", 120, 1)
@@ -190,7 +191,7 @@ def cloud(app):
         gateway.receive_until("burst", 3_000, 5)
         gateway.ask("/devices/burst/stop", "POST")
         gateway.receive_until("simulated", gateway.received["simulated"][0] + 120, 1)
-        status = gateway.check_books()
+        status = gateway.check_ledger()
         print(f"cloud: {gateway.received['burst'][0]} samples on {gateway.received['simulated'][0]}, queue at most "
               f"{status['queue']['high_water']} of {status['queue']['capacity']}, none dropped")
         gateway.stop()
@@ -200,7 +201,7 @@ def cloud(app):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", default=["burst", "cloud", "soak"], help="burst, cloud, soak; default: all")
-    parser.add_argument("--seconds", type=int, default=600, help="of the soak; 600")
+    parser.add_argument("--seconds", type=int, default=600, help="duration of the soak; default: 600")
     parser.add_argument("--app", default=os.environ.get("TELEGATE_GATEWAY_APP", ROOT / "build/gateway/gateway_app"))
     parser.add_argument("--counter", default=os.environ.get("TELEGATE_ALLOCATION_COUNTER",
                                                             ROOT / "build/tools/libtelegate_allocations.so"))
@@ -211,9 +212,9 @@ def main():
              "cloud": lambda: cloud(given.app)}
     for what in given.what:
         if what not in tests:
-            parser.error(f"{what!r} is no test, there are: {', '.join(tests)}")
+            parser.error(f"unknown test {what!r}: must be one of {', '.join(tests)}")
     if not Path(given.app).is_file():
-        parser.error(f"there is no {given.app}; build it, or name it with --app")
+        parser.error(f"{given.app} does not exist; build it, or use --app")
     return max(tests[what]() for what in given.what)
 
 

@@ -6,7 +6,7 @@ import unittest
 
 from explorer import ACQ_REL, ACQUIRE, RELAXED, RELEASE, Model, ModelTest, exchange, load, rmw, store, touch
 
-DONE, BUSY, CANCELLED = "done", "busy", "cancelled"
+DONE, BUSY, CANCELED = "done", "busy", "canceled"
 
 
 def lock(mutex):
@@ -24,7 +24,7 @@ def run_call(thread, caller):  # SteppingThread::run_call()
     yield store(f"answer to {caller}", None, RELAXED)
     _, stopping = yield rmw(f"{thread} calls", lambda calls: calls if calls[1] else ((*calls[0], caller), False),
                             ACQ_REL)
-    return CANCELLED if stopping else (yield load(f"answer to {caller}", ACQUIRE, until=bool))
+    return CANCELED if stopping else (yield load(f"answer to {caller}", ACQUIRE, until=bool))
 
 
 def stop(thread):  # SteppingThread::stop()
@@ -36,7 +36,7 @@ def run(thread, step, answer):  # SteppingThread::run(): after the first step, i
     while True:
         callers, stopping = yield rmw(f"{thread} calls", lambda calls: ((), calls[1]), ACQ_REL, until)
         for caller in callers:
-            yield store(f"answer to {caller}", CANCELLED if stopping else (yield from answer(caller)), RELEASE)
+            yield store(f"answer to {caller}", CANCELED if stopping else (yield from answer(caller)), RELEASE)
         if stopping:
             return
         yield from step()

@@ -8,7 +8,7 @@ from explorer import ACQUIRE, RELAXED, RELEASE, Model, ModelTest, exchange, fenc
 
 def guard(evictors=1, consumer_fence=True, evictor_fence=True, see_evictors=ACQUIRE, end_taking=RELEASE,
           see_end_of_taking=ACQUIRE, end_turn=RELEASE, leave=RELEASE):
-    """A single evictor leaves and comes back, as in SingleProducerLane. Two evictors never leave, as in
+    """A single evictor leaves and returns, as in SingleProducerLane. Two evictors never leave, as in
     SeveralProducersLane."""
     def wait_for_turn():
         yield exchange("turn", True, ACQUIRE, until=lambda taken: not taken)
@@ -49,7 +49,7 @@ def guard(evictors=1, consumer_fence=True, evictor_fence=True, see_evictors=ACQU
 
 
 class TakerGuard(ModelTest):
-    def test_an_evictor_that_leaves_and_comes_back_never_takes_together_with_the_consumer(self):
+    def test_an_evictor_that_leaves_and_returns_never_takes_together_with_the_consumer(self):
         self.check_holds(guard())
 
     def test_two_evictors_and_the_consumer_take_one_at_a_time(self):

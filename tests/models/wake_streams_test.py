@@ -19,7 +19,7 @@ def server(samples=2, loads_first=False, clear_by=exchange, clears_first=True):
 
     def io():
         while True:
-            yield exchange("posted", False, ACQUIRE, until=bool)  # what was posted sets a time, at which sweep() runs
+            yield exchange("posted", False, ACQUIRE, until=bool)  # the posted call sets a time, at which sweep() runs
             if clears_first:
                 yield clear_by("wake_pending", False)
             yield store("pulled", (yield load("history", ACQUIRE)))  # SampleStream::pull()

@@ -54,34 +54,34 @@ def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True,
     return Model({"items": 0, "pending": False, "descriptor": 0}, [*map(producer, items), woken])
 
 
-def patience(producer_fence=True, prompt_fence=True, prompt_first=True):
+def low_power_mode(producer_fence=True, end_fence=True, ends_first=True):
     """Sampler::tell_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and Pump::on_wake()
     (gateway/src/line/pump.cpp) after the first subscription."""
     def sampler():
         for items in (1, 2, 3):
             yield store("items", items, RELEASE)
-            if producer_fence:  # Waker::is_patient()
+            if producer_fence:  # Waker::is_low_power()
                 yield fence()
-            if not (yield load("patient", RELAXED)):
+            if not (yield load("low_power", RELAXED)):
                 yield from wake()
 
-    def be_prompt():  # Waker::be_prompt()
-        yield store("patient", False, RELAXED)
-        if prompt_fence:
+    def end_low_power():  # Waker::end_low_power()
+        yield store("low_power", False, RELAXED)
+        if end_fence:
             yield fence()
 
     def pump():
-        if prompt_first:
-            yield from be_prompt()
+        if ends_first:
+            yield from end_low_power()
         taken = yield load("items", ACQUIRE)
-        if not prompt_first:
-            yield from be_prompt()
+        if not ends_first:
+            yield from end_low_power()
         while taken < 3:
             yield wait_readable()
             yield from clear()
             taken = yield load("items", ACQUIRE)
 
-    return Model({"items": 0, "pending": False, "descriptor": 0, "patient": True}, [sampler, pump])
+    return Model({"items": 0, "pending": False, "descriptor": 0, "low_power": True}, [sampler, pump])
 
 
 class Waker(ModelTest):
@@ -104,16 +104,16 @@ class Waker(ModelTest):
         self.check_breaks(waker(reads_descriptor_first=False), "woken sleeps forever")
 
 
-class Patience(ModelTest):
-    def test_a_thread_that_becomes_prompt_sees_all_work_that_did_not_wake_it(self):
-        self.check_holds(patience())
+class LowPowerMode(ModelTest):
+    def test_a_thread_that_returns_to_normal_mode_sees_all_work_that_did_not_wake_it(self):
+        self.check_holds(low_power_mode())
 
     def test_work_is_left_over_without_a_fence_on_either_side(self):
-        self.check_breaks(patience(producer_fence=False), "pump sleeps forever")
-        self.check_breaks(patience(prompt_fence=False), "pump sleeps forever")
+        self.check_breaks(low_power_mode(producer_fence=False), "pump sleeps forever")
+        self.check_breaks(low_power_mode(end_fence=False), "pump sleeps forever")
 
-    def test_a_thread_that_takes_its_work_before_it_becomes_prompt_misses_work(self):
-        self.check_breaks(patience(prompt_first=False), "pump sleeps forever")
+    def test_a_thread_that_takes_its_work_before_it_returns_to_normal_mode_misses_work(self):
+        self.check_breaks(low_power_mode(ends_first=False), "pump sleeps forever")
 
 
 if __name__ == "__main__":

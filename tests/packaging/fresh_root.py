@@ -1,5 +1,5 @@
-"""A fresh Debian root to install a package into, and programs run in it. Needs root and debootstrap; the first one for a
-set of packages takes minutes and the network, and is kept in the build folder."""
+"""Creates a fresh Debian root, installs a package into it, and runs programs there. Needs root and debootstrap. The
+first root for a set of packages takes minutes and network access; it is kept in the build folder."""
 
 import hashlib
 import os
@@ -9,12 +9,12 @@ import subprocess
 import time
 
 MAKE_TIME_S = 540
-# What dpkg itself keeps or writes, and what is no file of a package.
+# Files that dpkg itself keeps or writes, and paths that do not belong to packages.
 NOT_COUNTED = ("var/lib/dpkg/", "var/log/", "var/cache/", "proc/", "sys/", "run/", "tmp/", "dev/")
 
 
 class NoRoot(Exception):
-    """There can be no fresh root here, and why."""
+    """A fresh root cannot be created, with the reason."""
 
 
 def output(*command):
@@ -22,7 +22,7 @@ def output(*command):
 
 
 def mirror_and_suite():
-    """Where this machine's own packages come from."""
+    """Returns the package mirror and the suite of this machine."""
     targets = output("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages")
     with open("/etc/os-release") as file:
         suite = dict(line.strip().split("=", 1) for line in file if "=" in line).get("VERSION_CODENAME", "")
@@ -30,28 +30,28 @@ def mirror_and_suite():
         uri, codename = target.split()
         if codename == suite:
             return uri, suite
-    raise NoRoot("apt knows no source of packages for this system")
+    raise NoRoot("apt has no package source for this system")
 
 
 def provider(name):
-    """The package that this machine has for a name, which may be one that a package only provides."""
+    """Returns the installed package with this name, or one that provides it."""
     shown = output("dpkg-query", "--show", "--showformat=${Package} ${Provides}\n")
     for line in shown.splitlines():
         package, _, provided = line.partition(" ")
         if name == package or name in (each.split(" ")[0] for each in provided.split(", ")):
             return package
-    raise NoRoot("this machine does not have " + name)
+    raise NoRoot("package is not installed: " + name)
 
 
 def kept_root(folder, packages):
-    """The path of a root with these packages and nothing that is not essential, made when it is not there yet."""
+    """Returns the path of a root with these packages and essential ones only; creates it if it does not exist."""
     packages = {provider(name) for name in packages}
     name = hashlib.sha256(" ".join(sorted(packages)).encode()).hexdigest()[:12]
     kept = pathlib.Path(folder) / f"fresh_root-{name}"
     if kept.exists():
         return kept
     if shutil.which("debootstrap") is None:
-        raise NoRoot("no debootstrap")
+        raise NoRoot("debootstrap not found")
     making = pathlib.Path(f"{kept}.{os.getpid()}")
     mirror, suite = mirror_and_suite()
     try:
@@ -62,7 +62,7 @@ def kept_root(folder, packages):
         shutil.rmtree(making / "var/cache/apt/archives")
         making.rename(kept)
     except subprocess.TimeoutExpired:
-        raise NoRoot("debootstrap took too long") from None
+        raise NoRoot("debootstrap timed out") from None
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return kept
@@ -76,7 +76,7 @@ class Root:
         subprocess.run(["cp", "-a", "--reflink=auto", str(kept), str(path)], check=True)
 
     def files(self):
-        """All that packages could have brought, as paths from the root."""
+        """Returns all paths that packages may have created, relative to the root."""
         found = set()
         for folder, folders, files in os.walk(self.path):
             for name in folders + files:
@@ -86,14 +86,15 @@ class Root:
         return found
 
     def run(self, *command):
-        """Its exit code and all that it printed."""
+        """Returns the exit code and the output of a command."""
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
         done = subprocess.run(["chroot", str(self.path), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, env=environment, timeout=120)
         return done.returncode, done.stdout
 
     def start(self, command, environment, user=65534):
-        """A program of an ordinary user, with /proc and /sys, and with a loopback of its own, so that no port is taken."""
+        """Starts a program as an ordinary user, with /proc, /sys and its own loopback interface, so that no port is in
+        use."""
         script = ('mount --bind /proc "$0/proc" && mount --bind /sys "$0/sys" && ip link set lo up && '
                   f'exec chroot --userspec={user}:{user} "$0" "$@"')
         return subprocess.Popen(["unshare", "--mount", "--net", "sh", "-c", script, str(self.path), *command],

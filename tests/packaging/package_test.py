@@ -1,4 +1,4 @@
-"""The Debian package: made, installed into a fresh root, run there by an ordinary user, removed and purged.
+"""The Debian package: built, installed into a fresh root, run there by an ordinary user, removed and purged.
 
 Run by ctest with TELEGATE_BUILD_DIR and TELEGATE_CPACK.
 """
@@ -67,7 +67,7 @@ class ThePackage(unittest.TestCase):
         self.assertNotIn(b".debug_info", app.read_bytes())
         self.assertLessEqual(app.stat().st_size, APP_BYTES_MAX)
 
-    def test_links_of_its_pages_lead_somewhere_and_examples_are_there(self):
+    def test_links_in_its_pages_are_valid_and_examples_are_included(self):
         subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "pages")], check=True)
         folder = SCRATCH / "pages/usr/share/doc/telegate"
         links = [(page, link) for page in folder.rglob("*.md")
@@ -91,9 +91,9 @@ class ThePackage(unittest.TestCase):
             for advice in re.findall(r"systemctl kill -.*", page.read_text()):
                 self.assertIn("--kill-whom=main", advice, page)
 
-    def test_lintian_finds_no_error(self):
+    def test_lintian_reports_no_error(self):
         if shutil.which("lintian") is None:
-            self.skipTest("no lintian")
+            self.skipTest("lintian not found")
         found = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", str(PACKAGE)], capture_output=True,
                                text=True, cwd=SCRATCH)
         print(found.stdout)
@@ -123,15 +123,15 @@ class InAFreshRoot(unittest.TestCase):
         return text
 
     def more(self):
-        """What there is that was not there before the package."""
+        """Returns the paths that did not exist before the installation."""
         return sorted(self.root.files() - self.before)
 
     def is_there(self, path):
         return os.path.lexists(str(self.root.path) + path)
 
-    def test_it_is_installed_enabled_and_right(self):
-        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_tail", "/usr/bin/telegate_keygen", "/lib/systemd/system/telegate.service", CONFIG,
-                     "/etc/logrotate.d/telegate",
+    def test_it_is_installed_enabled_and_valid(self):
+        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail", "/usr/bin/telegate_keygen",
+                     "/lib/systemd/system/telegate.service", CONFIG, "/etc/logrotate.d/telegate",
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
                      "/etc/systemd/system/multi-user.target.wants/telegate.service"):
@@ -139,7 +139,7 @@ class InAFreshRoot(unittest.TestCase):
         self.assertEqual(self.root.run("/usr/bin/gateway_app", "--config", CONFIG, "--check")[0], 0)
         self.assertRegex(self.root.run("/usr/bin/gateway_app", "--version")[1], r"^telegate \d")
 
-    def test_an_ordinary_user_runs_it_as_it_is_shipped(self):
+    def test_an_ordinary_user_can_run_the_shipped_service(self):
         (self.root.path / "run/telegate").mkdir()
         os.chown(self.root.path / "run/telegate", 65534, 65534)  # as systemd does
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -169,10 +169,10 @@ class InAFreshRoot(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return json.loads(answer.stdout)
 
-    def test_what_was_changed_stays_and_what_was_not_goes(self):
+    def test_changed_settings_are_kept_on_removal_and_everything_else_is_removed(self):
         config = self.root.path / CONFIG[1:]
         config.write_text("sampling_interval_ms = 5\n")
-        self.dpkg("-i", "/tmp/telegate.deb")  # again, as an upgrade or a way back
+        self.dpkg("-i", "/tmp/telegate.deb")  # again, like an upgrade or a downgrade
         self.assertEqual(config.read_text(), "sampling_interval_ms = 5\n")
 
         self.dpkg("-r", "telegate")

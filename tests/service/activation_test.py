@@ -1,6 +1,6 @@
-"""gateway_app with sockets that its manager has bound, each under a name: LISTEN_FDS and its companions.
+"""gateway_app with named sockets passed by the service manager: LISTEN_FDS and related variables.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import errno
@@ -22,8 +22,8 @@ endpoint = ipc://SCRATCH/pub.ipc
 """
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03"
 FIRST = 3  # descriptor
-# Puts the descriptors that it is told in order, from FIRST on, keeps no others, and becomes the daemon: LISTEN_PID must
-# be its own.
+# Moves the given descriptors to consecutive numbers starting with FIRST, closes all others, and executes the daemon, so
+# that LISTEN_PID can be its own.
 ACTIVATOR = """
 import os, sys
 numbers, command = sys.argv[1].split(","), sys.argv[2:]
@@ -73,9 +73,9 @@ class SocketActivation(unittest.TestCase):
     def settings(self):
         return SETTINGS.replace("PORT", str(self.port))
 
-    def test_endpoints_take_the_sockets_with_their_names(self):
+    def test_endpoints_use_the_sockets_with_their_names(self):
         numbers = self.tcp()
-        # Somebody connects before the daemon is there: this is what activation is for.
+        # A client connects before the daemon is started, which is the purpose of socket activation.
         early = socket.create_connection(numbers.getsockname())
         self.addCleanup(early.close)
         daemon = self.start(self.settings(), lambda d: {"a": self.local(d), "b": numbers}, ["local", "numbers"])
@@ -90,7 +90,7 @@ class SocketActivation(unittest.TestCase):
         self.assertEqual(daemon.stop(), 0)
         self.assertTrue(os.path.exists(daemon.path("pub.ipc")), "the file belongs to the manager")
 
-    def test_the_rest_server_takes_the_socket_named_http(self):
+    def test_the_rest_server_uses_the_socket_named_http(self):
         http = self.tcp()
         daemon = self.start(SETTINGS.replace("127.0.0.1:0", f"127.0.0.1:{self.port}", 1).replace("PORT", "0"),
                             lambda d: {"a": http}, ["http"])
@@ -100,16 +100,16 @@ class SocketActivation(unittest.TestCase):
             self.assertEqual(answer.status, 200)
         self.assertEqual(daemon.stop(), 0)
 
-    def test_a_socket_at_another_address_is_refused_with_both(self):
+    def test_a_socket_with_another_address_is_refused_and_both_addresses_are_named(self):
         numbers = self.tcp()
         other = self.tcp()
         daemon = self.start(self.settings(), lambda d: {"a": numbers}, ["numbers"])
         self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
-        self.assertIn(f"tcp://127.0.0.1:{self.port}: the socket handed over for it listens at tcp://127.0.0.1:",
+        self.assertIn(f"tcp://127.0.0.1:{self.port}: the inherited socket is bound to tcp://127.0.0.1:",
                       daemon.log())
         other.close()
 
-    def test_a_socket_that_nothing_is_called_after_is_closed_with_a_warning(self):
+    def test_a_socket_without_a_section_of_its_name_is_closed_with_a_warning(self):
         unknown = self.tcp()
         address = unknown.getsockname()
         daemon = self.start(self.settings().replace(str(self.port), "0"), lambda d: {"a": unknown}, ["unheard-of"])
@@ -122,7 +122,7 @@ class SocketActivation(unittest.TestCase):
             client.settimeout(1)
             return client.connect_ex(address) == errno.ECONNREFUSED
 
-    def test_what_is_meant_for_another_process_is_left_alone(self):
+    def test_sockets_for_another_process_are_left_alone(self):
         daemon = self.start(SETTINGS.replace("PORT", "0"),
                             lambda d: {"a": self.tcp()}, ["numbers"], environment={"LISTEN_PID": "1"})
         daemon.ready()
@@ -130,10 +130,10 @@ class SocketActivation(unittest.TestCase):
         daemon.send(signal.SIGTERM)
         self.assertEqual(daemon.process.wait(DEADLINE_S), 0)
 
-    def test_a_descriptor_that_is_no_socket_is_told(self):
+    def test_a_descriptor_that_is_not_a_socket_is_reported(self):
         daemon = self.start(SETTINGS.replace("PORT", "0"), lambda d: {"a": open(d.config)}, ["numbers"])
         daemon.ready()
-        self.assertIn('no socket name="numbers" descriptor=3', daemon.log())
+        self.assertIn('inherited descriptor is not a socket name="numbers" descriptor=3', daemon.log())
 
 
 if __name__ == "__main__":

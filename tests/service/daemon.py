@@ -1,4 +1,4 @@
-"""gateway_app as a service manager runs it: with a socket that it tells how it is doing."""
+"""Runs gateway_app like a service manager, with a socket for its notifications."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ import tempfile
 import time
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
-# What is meant for the tests would be taken for settings.
+# Variables for the tests would be read as settings.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
 DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
@@ -27,7 +27,7 @@ driver = simulated
 
 
 def eventually(condition):
-    """Polls until it holds; its last value."""
+    """Polls until the condition is true. Returns its last value."""
     end = time.monotonic() + DEADLINE_S
     while True:
         value = condition()
@@ -37,7 +37,7 @@ def eventually(condition):
 
 
 class Daemon:
-    """One gateway_app. stderr goes to a file that is read back; the manager's socket is `manager`."""
+    """A gateway_app. stderr goes to a file that the test reads; `manager` is the socket of the service manager."""
 
     def __init__(self, settings=SETTINGS, arguments=(), environment=None, before=None, **process):
         self.scratch = tempfile.mkdtemp(prefix="telegate-test-")
@@ -64,7 +64,7 @@ class Daemon:
         return os.path.join(self.scratch, name)
 
     def told(self, seconds=DEADLINE_S):
-        """The next message to the manager, as a dictionary; {} when none comes in time."""
+        """Returns the next notification as a dictionary; {} if none arrives in time."""
         if not select.select([self.manager], [], [], seconds)[0]:
             return {}
         lines = self.manager.recv(4096).decode().split("\n")
@@ -73,7 +73,7 @@ class Daemon:
         return message
 
     def told_until(self, key, seconds=DEADLINE_S):
-        """The next message with this key; {} when none comes in time."""
+        """Returns the next notification with this key; {} if none arrives in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             message = self.told(max(0.0, end - time.monotonic()))
@@ -103,12 +103,12 @@ class Daemon:
         self.process.send_signal(number)
 
     def stop(self):
-        """Its exit code."""
+        """Sends SIGTERM and returns the exit code."""
         self.send(signal.SIGTERM)
         return self.process.wait(DEADLINE_S)
 
     def thread(self, name):
-        """The number of the thread with this name, which a thread gives itself a moment after its start."""
+        """Returns the id of the thread with this name, which a thread sets shortly after its start."""
         tasks = f"/proc/{self.process.pid}/task"
 
         def find():
@@ -118,7 +118,7 @@ class Daemon:
                         if comm.read().strip() == name:
                             return int(task)
                 except OSError:
-                    continue  # it has ended since it was listed
+                    continue  # ended since it was listed
             return None
 
         found = eventually(find)
@@ -135,7 +135,7 @@ class Daemon:
 
 
 class StoppedThread:
-    """One thread of a child stands still while the others go on, as if it hung in a call. Needs ptrace."""
+    """Stops a single thread of a child, as if it hung in a system call. Needs ptrace."""
 
     SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
     WALL = 0x40000000
@@ -153,7 +153,7 @@ class StoppedThread:
     def __exit__(self, *_):
         try:
             self.call(self.DETACH)
-        except ProcessLookupError:  # it has ended meanwhile, which is told to us alone
+        except ProcessLookupError:  # it ended in the meantime, which only the tracer is notified of
             os.waitpid(self.number, self.WALL)
 
     def call(self, request):

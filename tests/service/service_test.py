@@ -1,6 +1,6 @@
-"""gateway_app as a service: what it tells its manager, what signals do, how it logs.
+"""gateway_app as a service: notifications to the service manager, signals, logging.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import json
@@ -27,11 +27,11 @@ class DaemonTest(unittest.TestCase):
         try:
             return StoppedThread(number).__enter__()
         except OSError as error:
-            self.skipTest(f"this system lets nobody trace a child: {error}")
+            self.skipTest(f"ptrace is not permitted on this system: {error}")
 
 
-class WhatTheManagerIsTold(DaemonTest):
-    def test_it_is_ready_when_it_answers_and_says_when_it_stops(self):
+class Notifications(DaemonTest):
+    def test_it_reports_when_it_is_ready_and_when_it_stops(self):
         daemon = self.start()
         status = daemon.ready()["STATUS"]
         rest = re.fullmatch(r"running: REST at (http://127\.0\.0\.1:\d+)", status).group(1)
@@ -40,7 +40,7 @@ class WhatTheManagerIsTold(DaemonTest):
         self.assertEqual(daemon.stop(), 0)
         self.assertEqual(daemon.told_until("STOPPING")["STATUS"], "stopping")
 
-    def test_the_status_has_the_address_that_answers(self):
+    def test_the_status_contains_the_rest_address(self):
         for listen, told in (("listen =\nunix_socket = SCRATCH/rest", r"running: REST at unix:/\S+/rest"),
                              ("listen = 127.0.0.1:0\nunix_socket = SCRATCH/rest",
                               r"running: REST at http://127\.0\.0\.1:\d+, unix:/\S+/rest"),
@@ -49,12 +49,12 @@ class WhatTheManagerIsTold(DaemonTest):
                 daemon = self.start(SETTINGS.replace("listen = 127.0.0.1:0", listen))
                 self.assertRegex(daemon.ready()["STATUS"], f"^{told}$")
 
-    def test_it_is_not_ready_when_it_cannot_start(self):
+    def test_it_is_not_ready_if_it_cannot_start(self):
         daemon = self.start(SETTINGS.replace("tcp://127.0.0.1:0", "tcp://192.0.2.1:1"))
         self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
         self.assertEqual(daemon.told(0), {})
 
-    def test_it_gives_signs_of_life_when_asked_for_them_and_else_the_main_thread_sleeps(self):
+    def test_it_sends_watchdog_messages_only_if_requested_and_otherwise_the_main_thread_sleeps(self):
         daemon = self.start(environment=WATCHDOG)
         daemon.ready()
         for _ in range(4):
@@ -70,7 +70,7 @@ class WhatTheManagerIsTold(DaemonTest):
         with open(f"/proc/{daemon.process.pid}/status") as status:
             return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.M).group(1))
 
-    def test_it_gives_none_while_a_thread_of_the_line_hangs_and_says_which(self):
+    def test_it_sends_no_watchdog_message_while_a_thread_of_the_sample_path_hangs_and_names_the_thread(self):
         for name, check in (("tg-sample", "sampling: tg-sample is"), ("tg-io", "pump: tg-io has not")):
             with self.subTest(name):
                 daemon = self.start(environment=WATCHDOG)
@@ -86,7 +86,7 @@ class WhatTheManagerIsTold(DaemonTest):
                 daemon.wait_for_line(f"state check={check.split(':')[0]} good=true")
                 self.assertEqual(daemon.stop(), 0)
 
-    def test_the_status_names_a_device_that_fails(self):
+    def test_the_status_names_a_failing_device(self):
         daemon = self.start(SETTINGS + "error_probability = 1\nerrors_before_safe = 1\n", environment=WATCHDOG)
         daemon.ready()
         self.assertRegex(daemon.told_until("STATUS")["STATUS"], r"^running.*; warning: devices: simulated is in state safe")
@@ -94,7 +94,7 @@ class WhatTheManagerIsTold(DaemonTest):
 
 class Signals(DaemonTest):
     def test_a_hangup_before_it_is_ready_does_not_kill_it(self):
-        def send_early():  # they wait for the daemon from before its first instruction
+        def send_early():  # they are pending from before the first instruction of the daemon
             numbers = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
             signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
             for number in numbers:
@@ -107,7 +107,7 @@ class Signals(DaemonTest):
         daemon.wait_for_line("state gateway=running")
         self.assertEqual(daemon.stop(), 0)
 
-    def test_a_storm_of_hangups_does_not_hide_a_stop(self):
+    def test_many_hangups_do_not_hide_a_stop(self):
         daemon = self.start()
         daemon.ready()
         for _ in range(100):
@@ -119,10 +119,10 @@ class Signals(DaemonTest):
                 daemon.send(signal.SIGHUP)
             return daemon.process.returncode is None
 
-        self.assertTrue(eventually(lambda: not goes_on()), "it is still busy with hangups")
+        self.assertTrue(eventually(lambda: not goes_on()), "it is still processing hangups")
         self.assertEqual(daemon.process.returncode, 0)
 
-    def test_a_second_signal_ends_it_though_a_thread_hangs(self):
+    def test_a_second_signal_ends_it_although_a_thread_hangs(self):
         for name in ("tg-sample", "tg-io", "tg-http-0"):
             with self.subTest(name):
                 daemon = self.start()
@@ -131,18 +131,18 @@ class Signals(DaemonTest):
                 daemon.send(signal.SIGTERM)
                 daemon.wait_for_line("stopping")
                 daemon.send(signal.SIGTERM)
-                daemon.wait_for_line("a thread does not end: leaving without it")
+                daemon.wait_for_line("a thread did not stop: exiting without it")
                 stopped.__exit__()
                 self.assertEqual(daemon.process.wait(DEADLINE_S), 70)
 
-    def test_a_hangup_is_told_as_a_reload_that_ends(self):
+    def test_a_hangup_is_reported_as_a_reload_that_ends(self):
         daemon = self.start()
         daemon.ready()
         daemon.send(signal.SIGHUP)
         self.assertGreater(int(daemon.told()["MONOTONIC_USEC"]), 0)
         self.assertEqual(daemon.told()["READY"], "1")
 
-    def test_a_reload_that_changed_nothing_is_told_until_one_is_good(self):
+    def test_a_failed_reload_is_reported_until_one_succeeds(self):
         daemon = self.start()
         daemon.ready()
         for settings, count in (("log_level = loud\nqueue_sise = 1\n" + SETTINGS, "2 problems"),
@@ -155,30 +155,30 @@ class Signals(DaemonTest):
             self.assertEqual("; settings not changed: " in status, count is not None, status)
             self.assertIn(count or "", status)
 
-    def test_each_settings_problem_is_logged_each_time_as_one_member(self):
+    def test_each_settings_problem_is_logged_each_time_in_one_field(self):
         daemon = self.start(arguments=("--log-format", "json"))
         daemon.ready()
         with open(daemon.config, "w") as file:
-            file.write(SETTINGS + 'waveforms = sine" who=root x="y\n')
+            file.write(SETTINGS + 'waveforms = sine" by=root x="y\n')
         for _ in range(2):
             daemon.send(signal.SIGHUP)
             daemon.ready()
         lines = [json.loads(line) for line in daemon.log().splitlines()]
         problems = [line for line in lines if "problem" in line]
         self.assertEqual(len(problems), 2)
-        self.assertEqual({line["who"] for line in problems}, {"SIGHUP"})
-        self.assertEqual(set(problems[0]), {"time", "level", "message", "problem", "who"})
-        self.assertIn('" who=root x="y', problems[0]["problem"])
+        self.assertEqual({line["by"] for line in problems}, {"SIGHUP"})
+        self.assertEqual(set(problems[0]), {"time", "level", "message", "problem", "by"})
+        self.assertIn('" by=root x="y', problems[0]["problem"])
         self.assertEqual(len([line for line in lines if line["message"] == "settings not changed"]), 2)
 
-    def test_usr2_writes_the_state_to_the_log_each_time(self):
+    def test_usr2_logs_the_state_each_time(self):
         daemon = self.start()
         daemon.ready()
         for times in (1, 2):
             daemon.send(signal.SIGUSR2)
             daemon.wait_for_line("(?s)" + times * "check=state good=true\n.*")
 
-    def test_usr2_writes_the_state_to_the_log(self):
+    def test_usr2_logs_the_state(self):
         daemon = self.start()
         daemon.ready()
         daemon.wait_for_line("running rest=")
@@ -189,8 +189,8 @@ class Signals(DaemonTest):
         for check in ("state", "sampling", "pump", "endpoints", "devices"):
             self.assertIn(f"state check={check} good=true\n", daemon.log())
 
-    def test_usr1_opens_the_log_file_anew(self):
-        daemon = self.start(SETTINGS + "[log]\nfile = SCRATCH/log\n")
+    def test_usr1_reopens_the_log_file(self):
+        daemon = self.start(SETTINGS + "[logging]\nfile = SCRATCH/log\n")
         daemon.ready()
         os.rename(daemon.path("log"), daemon.path("log.1"))
         daemon.send(signal.SIGUSR1)
@@ -201,9 +201,9 @@ class Signals(DaemonTest):
         self.assertEqual(daemon.log(), "")
 
 
-class TheLog(DaemonTest):
-    def test_as_json_each_line_is_an_object(self):
-        for settings, arguments in ((SETTINGS + "[log]\nformat = json\n", ()), (SETTINGS, ("--log-format", "json"))):
+class Logging(DaemonTest):
+    def test_with_json_each_line_is_an_object(self):
+        for settings, arguments in ((SETTINGS + "[logging]\nformat = json\n", ()), (SETTINGS, ("--log-format", "json"))):
             daemon = self.start(settings, arguments)
             daemon.ready()
             self.assertEqual(daemon.stop(), 0)
@@ -225,7 +225,7 @@ class TheLog(DaemonTest):
         for line in daemon.log().splitlines():
             self.assertRegex(line, r"^<6>\d{4}-")
 
-    def test_a_line_that_comes_again_is_counted(self):
+    def test_a_repeated_line_is_counted(self):
         daemon = self.start()
         daemon.ready()
         for _ in range(3):
@@ -234,15 +234,15 @@ class TheLog(DaemonTest):
             daemon.wait_for_line("state gateway=")
             self.assertTrue(eventually(lambda: not self.pending(daemon)))
         self.assertEqual(daemon.stop(), 0)
-        told = re.findall(r"there is no file to reopen( repeated=\d+)?", daemon.log())
+        told = re.findall(r"SIGUSR1 ignored: the log is written to stderr, not to a file( repeated=\d+)?", daemon.log())
         self.assertEqual(told, ["", " repeated=2"])
 
     def pending(self, daemon):
         with open(f"/proc/{daemon.process.pid}/status") as status:
             return int(re.search(r"^ShdPnd:\s+(\w+)", status.read(), re.M).group(1), 16)
 
-    def test_a_file_that_cannot_be_opened_is_named(self):
-        daemon = self.start(SETTINGS + "[log]\nfile = /nonexistent/telegate.log\n")
+    def test_a_log_file_that_cannot_be_opened_is_named(self):
+        daemon = self.start(SETTINGS + "[logging]\nfile = /nonexistent/telegate.log\n")
         self.assertEqual(daemon.process.wait(DEADLINE_S), 69)
         self.assertIn("/nonexistent/telegate.log: No such file", daemon.log())
 

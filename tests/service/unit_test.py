@@ -1,6 +1,6 @@
-"""The systemd units: they are sound, and the service is allowed no more than it needs.
+"""The systemd units are valid, and the service has no more rights than it needs.
 
-Run by ctest with the program's path in TELEGATE_GATEWAY_APP and the source tree in TELEGATE_SOURCE_DIR.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the source tree in TELEGATE_SOURCE_DIR.
 """
 
 import os
@@ -31,7 +31,7 @@ class TheUnits(unittest.TestCase):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
         self.addCleanup(shutil.rmtree, self.scratch)
         for unit in UNITS.iterdir():
-            text = unit.read_text().replace("/usr/bin/gateway_app", APP)  # where the package puts it
+            text = unit.read_text().replace("/usr/bin/gateway_app", APP)  # the path used by the package
             (self.scratch / unit.name).write_text(text)
         self.units = sorted(str(unit) for unit in self.scratch.iterdir())
 
@@ -47,14 +47,14 @@ class TheUnits(unittest.TestCase):
         wrong.write_text(wrong.read_text().replace("Type=notify", "Type=notified"))
         self.assertNotEqual(analyze("verify", "--man=no", "--recursive-errors=no", str(wrong))[1], "")
 
-    def test_it_is_exposed_no_more_than_it_must(self):
+    def test_the_exposure_level_is_low(self):
         code, text = analyze("security", "--offline=true", str(self.scratch / "telegate.service"))
         score = re.search(r"Overall exposure level for telegate\.service: ([\d.]+)", text)
         self.assertIsNotNone(score, text)
         self.assertLessEqual(float(score.group(1)), EXPOSURE_MAX, text)
         print("exposure", score.group(1))
 
-    def test_what_the_daemon_relies_on_is_there(self):
+    def test_settings_required_by_the_daemon_are_present(self):
         for line in ("Type=notify", "NotifyAccess=main", "Restart=always", "RestartPreventExitStatus=64 66 77 78",
                      "DynamicUser=yes", "ExecReload=/bin/kill -HUP $MAINPID", "RuntimeDirectory=telegate",
                      "ProcSubset=all"):

@@ -15,10 +15,10 @@
 
 namespace telegate::test {
 
-/// A key pair and a certificate of it, in files NAME.key (0600) and NAME.crt.
+/// A key pair and its certificate, in the files NAME.key (0600) and NAME.crt.
 class Certificate {
   public:
-    /// Signed by `issuer`; by itself when there is none.
+    /// The certificate is signed by `issuer`, or self-signed if there is none.
     Certificate(const ScratchDir& folder, const std::string& name, const Certificate* issuer = nullptr)
         : certificate_path(folder.path(name + ".crt")),
           key_path(folder.path(name + ".key")),

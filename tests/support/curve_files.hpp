@@ -25,7 +25,7 @@ struct CurveFiles {
     }
     void shut_out(const std::string& name) const { std::filesystem::remove(clients + '/' + name + ".public"); }
 
-    /// The two settings, a line each.
+    /// Returns the two settings, one line each.
     [[nodiscard]] std::string settings() const { return key_setting() + "curve_clients_dir = " + clients + '\n'; }
     [[nodiscard]] std::string key_setting() const { return "curve_secret_key_file = " + secret + '\n'; }
 

@@ -8,7 +8,7 @@
 
 namespace telegate::test {
 
-/// A setting of the device's driver, as a file would have it.
+/// Returns a driver setting of the device as written in a file.
 inline std::string setting_of(DeviceSettings device, std::string_view key) {
     return value_text(*find_setting("device", key, device.driver), &device);
 }

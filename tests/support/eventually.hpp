@@ -6,7 +6,7 @@
 
 namespace telegate::test {
 
-/// How long a test waits for what takes no time, on a machine that is busy with much else.
+/// Time limit for operations that are normally immediate, on a heavily loaded machine.
 inline constexpr std::chrono::seconds long_enough{60};
 
 /// Polls until `condition` holds or the deadline passes. Returns whether it held.
@@ -17,7 +17,7 @@ template <class Condition>
         if (std::chrono::steady_clock::now() >= end) {
             return false;
         }
-        ::poll(nullptr, 0, 1);  // gives the processor to whoever makes the condition true
+        ::poll(nullptr, 0, 1);  // lets other threads run
     }
     return true;
 }

@@ -14,28 +14,29 @@
 
 namespace telegate::test {
 
-/// The far end and the script of a FaultyStream: what it delivers and takes, in which pieces, and when it fails.
-/// Outlives the stream, so that a test can look at what was written.
+/// The remote end and the script of a FaultyStream: the data it delivers and accepts, the sizes of the pieces, and its
+/// failures. Outlives the stream, so that a test can inspect what was written.
 ///
 /// Threads: one. Limits: none. Failure: as scripted.
 struct Wire {
     static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-    std::string incoming;                    // not yet read
-    bool incoming_ends = false;              // behind it
-    bool tells_more = false;                 // whether a read says that it has left something
-    std::vector<std::size_t> read_pieces;    // sizes of what a read gives, in turn, over and over; empty: all there is
+    std::string incoming;        // not read yet
+    bool incoming_ends = false;  // after the incoming bytes
+    bool tells_more = false;     // whether a read reports remaining data
+    // sizes of consecutive reads, repeated cyclically; empty: everything available
+    std::vector<std::size_t> read_pieces;
     std::string written;                     // so far
-    bool writing_ended = false;              // by the stream's owner
-    std::size_t write_bytes_max = no_limit;  // of one write
-    std::size_t room = no_limit;             // bytes taken before it blocks
-    std::size_t blocks_every = 0;            // each so many-th operation would block; 0: none
+    bool writing_ended = false;              // set by the stream's owner
+    std::size_t write_bytes_max = no_limit;  // maximum size of one write
+    std::size_t room = no_limit;             // bytes accepted before it blocks
+    std::size_t blocks_every = 0;            // every n-th operation would block; 0: none
 
     std::size_t operations = 0;  // reads and writes so far
-    std::size_t fail_at = 0;     // the operation that fails, and all after it; 0: none
-    int error = ECONNRESET;      // with which; 0: the end of the stream
+    std::size_t fail_at = 0;     // number of the operation that fails, like all after it; 0: none
+    int error = ECONNRESET;      // its error; 0: end of stream
 
-    bool writes_fail = false;  // with `error`, while reads go on
+    bool writes_fail = false;  // writes fail with `error`, reads still succeed
 
     std::size_t unacknowledged = 0;
     std::int64_t acknowledged_ms_ago = -1;
@@ -48,7 +49,7 @@ struct Wire {
 
     [[nodiscard]] bool has_failed() const { return fail_at != 0 && operations >= fail_at; }
 
-    /// Makes the calls that are due, at most one of each. Whether there was any.
+    /// Performs the callbacks that are due, at most one of each kind. Returns whether there were any.
     bool turn() {
         bool any = false;
         const bool readable = !incoming.empty() || incoming_ends || has_failed();
@@ -63,7 +64,7 @@ struct Wire {
         return any;
     }
 
-    /// Counts an operation. ok unless it is to fail or to block.
+    /// Counts an operation. Returns ok unless it must fail or block.
     [[nodiscard]] IoStatus begin_operation() {
         ++operations;
         if (has_failed()) {
@@ -73,7 +74,7 @@ struct Wire {
     }
 };
 
-/// A stream in memory that does what its Wire says.
+/// A stream in memory that behaves as scripted by its Wire.
 ///
 /// Threads: one. Limits: none. Failure: as scripted.
 class FaultyStream final : public Stream {

@@ -7,7 +7,7 @@
 
 namespace telegate::test {
 
-/// The lowest of the processors that this thread may run on.
+/// Returns the lowest-numbered processor that this thread may run on.
 inline unsigned first_processor() {
     cpu_set_t set;
     if (::sched_getaffinity(0, sizeof set, &set) != 0) {

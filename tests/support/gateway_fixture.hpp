@@ -17,7 +17,7 @@
 
 namespace telegate::test {
 
-/// A whole gateway in this process, from settings text. Ports are free ones.
+/// A complete gateway in this process, created from settings text. Its ports are free ones.
 struct GatewayFixture {
     explicit GatewayFixture(const std::string& ini) : GatewayFixture(parse_settings(ini, "test.ini")) {}
     explicit GatewayFixture(const Settings& settings, ReloadSource source = {}) : log("off"), wanted(settings) {
@@ -30,7 +30,7 @@ struct GatewayFixture {
         gateway->start();
     }
 
-    /// As a reload of a file with these settings.
+    /// Applies these settings like a reload of the file.
     ReloadReport change_to(const Settings& settings) {
         wanted = settings;
         return gateway->live_settings().reload("test");
@@ -53,7 +53,7 @@ struct GatewayFixture {
         return eventually([&] { return condition(status()); });
     }
 
-    /// Stops in order. Whether it was done.
+    /// Stops the gateway in order. Returns whether this succeeded.
     bool stop() {
         gateway->begin_stop();
         pollfd waiting{gateway->stopped_descriptor(), POLLIN, 0};

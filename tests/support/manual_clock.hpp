@@ -6,7 +6,7 @@
 
 namespace telegate::test {
 
-/// A clock that stands until it is moved. Threads: any.
+/// A clock that stands still until it is moved. Threads: any.
 class ManualClock final : public Clock {
   public:
     [[nodiscard]] MonoTime mono_now() const noexcept override {
@@ -18,7 +18,7 @@ class ManualClock final : public Clock {
         mono_ns_ += by.count();
         utc_ns_ += by.count();
     }
-    /// The wall clock alone.
+    /// Moves only the wall clock.
     void step_utc(std::chrono::nanoseconds by) { utc_ns_ += by.count(); }
 
   private:

@@ -1,2 +1,2 @@
-// The source that the precompiled header of all test programs is compiled for.
+// The source for the precompiled header of all test programs.
 #include "support/catch.hpp"

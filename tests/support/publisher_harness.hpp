@@ -21,7 +21,7 @@
 
 namespace telegate::test {
 
-/// Counts as matched = sent + dropped + pending.
+/// Returns whether matched = sent + dropped + pending.
 [[nodiscard]] inline bool adds_up(const PeerStatus& status) {
     return status.matched == status.sent + status.dropped + status.pending;
 }
@@ -29,7 +29,7 @@ namespace telegate::test {
     return totals.matched == totals.sent + totals.dropped + totals.pending;
 }
 
-/// A publisher, bound, whose reactor is turned by the test: everything happens in one thread, when the test says so.
+/// A bound publisher whose reactor is run by the test: everything happens in one thread, under control of the test.
 class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
@@ -45,7 +45,7 @@ class PublisherHarness {
         endpoint = publisher->bind(wanted);
     }
 
-    /// Lets everything happen that can happen now.
+    /// Runs the reactor until nothing more can happen.
     void turn() { reactor.poll(); }
     template <class Condition>
     [[nodiscard]] bool turn_until(Condition condition) {
@@ -56,7 +56,7 @@ class PublisherHarness {
     }
 
     RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint, receive_buffer_bytes); }
-    /// A peer with its handshake and its subscriptions done. Its received() begins with publisher_hello().
+    /// Connects a peer and completes its handshake and subscriptions. Its received() begins with publisher_hello().
     RawPeer subscriber(std::initializer_list<std::string_view> prefixes = {""}, int receive_buffer_bytes = 0) {
         RawPeer peer = connect(receive_buffer_bytes);
         std::string bytes = greeting() + ready("SUB");
@@ -83,7 +83,7 @@ class PublisherHarness {
             return peer.at_end();
         });
     }
-    /// Whether a new subscriber is served as if nothing had happened.
+    /// Returns whether a new subscriber is served normally.
     bool serves() {
         RawPeer peer = subscriber({"check"});
         publish("check", "x");
@@ -95,7 +95,7 @@ class PublisherHarness {
         std::memcpy(room, payload.data(), payload.size());
         publisher->commit(payload.size());
     }
-    /// One message, on its way.
+    /// A message in flight.
     void publish(std::string_view topic, std::string_view payload) {
         commit(topic, payload);
         publisher->flush();
@@ -107,10 +107,10 @@ class PublisherHarness {
         return all.empty() ? PeerStatus{} : all.back();
     }
     [[nodiscard]] PublisherTotals totals() const { return publisher->totals(); }
-    /// What the last session to end gave as its reason.
+    /// Returns the reason of the last session that ended.
     [[nodiscard]] std::string reason() const { return reasons.empty() ? "" : reasons.back(); }
 
-    /// How many events of this kind there were.
+    /// Returns how many events of this kind occurred.
     [[nodiscard]] std::size_t count(MonitorEventKind kind) const {
         return static_cast<std::size_t>(std::count(events.begin(), events.end(), kind));
     }
@@ -118,7 +118,7 @@ class PublisherHarness {
     ScratchDir scratch;
     Reactor reactor;
     std::function<void(const MonitorEvent&)> on_event = [](const MonitorEvent&) {
-    };  // once it is noted
+    };  // once it is recorded
     std::vector<MonitorEventKind> events;
     std::vector<PeerStatus> arrivals;
     std::vector<PeerStatus> departures;

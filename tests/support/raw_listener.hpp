@@ -14,11 +14,11 @@
 
 namespace telegate::test {
 
-/// Listens on a loopback port for a socket of ours that connects, and knows nothing but bytes.
-/// Threads: one. Limits: the kernel's. Failure: the constructor throws when it cannot listen.
+/// Listens on a loopback port for a connecting socket of core and exchanges raw bytes.
+/// Threads: one. Limits: the kernel's. Failure: the constructor throws if it cannot listen.
 class RawListener {
   public:
-    /// Port 0: a free one.
+    /// Port 0 chooses a free port.
     explicit RawListener(std::uint16_t port = 0) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -30,7 +30,7 @@ class RawListener {
         if (::bind(socket_, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || ::listen(socket_, 16) != 0 ||
             ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
             ::close(socket_);
-            throw std::runtime_error("cannot listen on the loopback");
+            throw std::runtime_error("cannot listen on the loopback interface");
         }
         endpoint_.host = "127.0.0.1";
         endpoint_.port = ntohs(address.sin_port);
@@ -40,7 +40,7 @@ class RawListener {
     RawListener& operator=(const RawListener&) = delete;
 
     [[nodiscard]] const Endpoint& endpoint() const noexcept { return endpoint_; }
-    /// A connection that has come in, or nothing.
+    /// Returns an accepted connection, or nothing.
     [[nodiscard]] std::optional<RawPeer> accept() {
         const int peer = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
         return peer < 0 ? std::nullopt : std::optional(RawPeer::adopt(peer));

@@ -19,11 +19,12 @@
 
 namespace telegate::test {
 
-/// A peer that knows nothing but bytes and never waits: what the socket does not take now waits for the next send().
-/// Threads: one. Limits: none. Failure: the constructor throws when it cannot connect; an error later is at_end().
+/// A peer that exchanges raw bytes and never blocks: bytes that the socket does not accept are sent by the next send().
+/// Threads: one. Limits: none. Failure: the constructor throws if it cannot connect; later errors are reported by
+/// at_end().
 class RawPeer {
   public:
-    /// `receive_buffer_bytes` 0 leaves the system's.
+    /// A `receive_buffer_bytes` of 0 keeps the system default.
     explicit RawPeer(const Endpoint& endpoint, int receive_buffer_bytes = 0) {
         const bool is_tcp = endpoint.transport == Transport::tcp;
         socket_ = ::socket(is_tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -36,7 +37,7 @@ class RawPeer {
             throw std::runtime_error("connect " + to_string(endpoint) + ": " + std::strerror(error));
         }
     }
-    /// A connection that is there already, accepted by a RawListener.
+    /// Takes over a connection accepted by a RawListener.
     [[nodiscard]] static RawPeer adopt(int socket) { return RawPeer(socket); }
     RawPeer(RawPeer&& other) noexcept
         : socket_(std::exchange(other.socket_, -1)),
@@ -47,7 +48,7 @@ class RawPeer {
     RawPeer& operator=(RawPeer&&) = delete;
     ~RawPeer() { close(); }
 
-    /// True when everything handed over so far is with the kernel.
+    /// Returns whether all bytes were passed to the kernel.
     bool send(std::string_view bytes = {}) {
         to_send_ += bytes;
         while (sent_ < to_send_.size()) {
@@ -63,7 +64,7 @@ class RawPeer {
         return true;
     }
 
-    /// Reads at most `bytes_max` of what has arrived, and returns all that was read so far.
+    /// Reads at most `bytes_max` of the available bytes and returns everything read so far.
     const std::string& read(std::size_t bytes_max = static_cast<std::size_t>(-1)) {
         std::array<char, 64 * 1024> buffer;
         while (!at_end_ && bytes_max > 0) {
@@ -80,7 +81,7 @@ class RawPeer {
     }
     [[nodiscard]] int socket() const noexcept { return socket_; }
     [[nodiscard]] const std::string& received() const noexcept { return received_; }
-    /// Whether read() has met the end of the stream, or an error.
+    /// Returns whether read() has reached the end of the stream or an error.
     [[nodiscard]] bool at_end() const noexcept { return at_end_; }
 
     void close() {
@@ -88,7 +89,7 @@ class RawPeer {
             ::close(std::exchange(socket_, -1));
         }
     }
-    /// Leaves with RST instead of FIN (tcp).
+    /// Closes the connection with RST instead of FIN (tcp).
     void reset() {
         const linger at_once{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

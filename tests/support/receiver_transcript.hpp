@@ -17,7 +17,7 @@ struct ReceiverSetting {
     std::size_t frames_per_turn = 1'000'000;
 };
 
-/// Everything that a receiver gave, in order and in words, so that two ways of feeding it can be compared.
+/// The output of a receiver as text, in order, so that two ways of feeding it can be compared.
 struct Transcript {
     std::string messages;  // "(first|second)"
     std::string commands;  // "<body>"
@@ -41,8 +41,8 @@ inline void append_messages(std::string& out, const MessageBatch& batch) {
     }
 }
 
-/// Feeds `stream` in pieces, whose sizes are taken in turn, over and over, as a session would: reading only when
-/// nothing whole is left, and looking at a batch before the next read.
+/// Feeds `stream` in pieces, whose sizes repeat cyclically, as a session would: it reads only when no complete message
+/// is left, and processes a batch before the next read.
 [[nodiscard]] inline Transcript feed(Receiver& receiver, Bytes stream, const std::vector<std::size_t>& pieces,
                                      const ReceiverSetting& setting = {}) {
     Transcript transcript;

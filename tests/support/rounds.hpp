@@ -4,8 +4,8 @@
 
 namespace telegate::test {
 
-/// How often a test repeats itself with other input: `all` times, or a tenth of that in a sanitizer
-/// build, where each round takes ten times as long or more.
+/// Returns the number of rounds of a test with random input: `all`, or a tenth in sanitizer builds, where each round
+/// takes at least ten times as long.
 template <class Count>
 constexpr Count rounds(Count all) {
     return std::max<Count>(all / TELEGATE_ROUNDS_DIVISOR, 1);

@@ -8,7 +8,7 @@
 
 namespace telegate::test {
 
-/// A fresh directory that goes away with everything in it.
+/// A new directory that is removed with its content.
 class ScratchDir {
   public:
     ScratchDir() {

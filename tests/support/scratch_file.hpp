@@ -9,7 +9,7 @@
 
 namespace telegate::test {
 
-/// Writes a file that its owner alone may read; in place of what was there. Its path.
+/// Writes a file that only its owner can read, replacing an existing one. Returns its path.
 inline std::string write_private(const ScratchDir& folder, const std::string& name, const std::string& text) {
     const std::string path = folder.path(name);
     std::ofstream(path, std::ios::binary) << text;

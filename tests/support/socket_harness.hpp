@@ -19,15 +19,15 @@ namespace telegate::test {
 
 using Frames = std::vector<std::string>;
 
-/// A reactor that the test turns: everything happens in one thread, when the test says so.
+/// A reactor that is run by the test: everything happens in one thread, under control of the test.
 ///
-/// Threads: one. Limits: turn_until() ends with its deadline. Failure: none of its own.
+/// Threads: one. Limits: turn_until() ends at its deadline. Failure: none of its own.
 class Bench {
   public:
-    /// Waits for a moment at most.
+    /// Waits at most a moment.
     void turn() { reactor.run_for(std::chrono::milliseconds(1)); }
 
-    /// Turns until `condition` holds. Whether it held within the deadline.
+    /// Runs the reactor until `condition` holds. Returns whether it held before the deadline.
     template <class Condition>
     [[nodiscard]] bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {
         const auto end = std::chrono::steady_clock::now() + deadline;
@@ -44,7 +44,7 @@ class Bench {
     Reactor reactor;
 };
 
-/// What a socket has received, copied out of its batches.
+/// The messages received by a socket, copied out of its batches.
 ///
 /// Threads: the socket's. Limits: none. Failure: none of its own.
 template <class Socket>
@@ -52,7 +52,7 @@ class Inbox {
   public:
     explicit Inbox(Socket& socket) : socket_(socket) {}
 
-    /// Takes what is there now. Returns how many messages it has taken in all.
+    /// Takes the available messages. Returns how many were taken in total.
     std::size_t take() {
         while (socket_.receive(batch_)) {
             for (const Message message : batch_) {
@@ -68,14 +68,14 @@ class Inbox {
     }
 
     std::vector<Frames> messages;
-    std::vector<std::string> peers;  // who sent them, one for each
+    std::vector<std::string> peers;  // sender of each message
 
   private:
     Socket& socket_;
     MessageBatch batch_;
 };
 
-/// The monitor's events, kept. Must outlive the socket.
+/// Records the events of a monitor. Must outlive the socket.
 ///
 /// Threads: the reactor's. Limits: none. Failure: none.
 class MonitorLog {
@@ -99,7 +99,7 @@ class MonitorLog {
         return static_cast<std::size_t>(
             std::count_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.kind == kind; }));
     }
-    /// The detail of the last event of this kind; empty when there is none.
+    /// Returns the detail of the last event of this kind; empty if there is none.
     [[nodiscard]] std::string detail(MonitorEventKind kind) const {
         const auto found =
             std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) { return entry.kind == kind; });
@@ -124,7 +124,7 @@ template <class Socket>
     return socket.peers();
 }
 
-/// Router::send() and Dealer::send() for frames at hand as strings.
+/// Calls Router::send() or Dealer::send() with frames given as strings.
 template <class Socket, class... Peer>
 [[nodiscard]] SendStatus send_frames(Socket& socket, const Frames& frames, const Peer&... peer) {
     std::vector<Bytes> views;
@@ -134,7 +134,7 @@ template <class Socket, class... Peer>
     return socket.send(peer..., std::span<const Bytes>(views));
 }
 
-/// matched = sent + dropped + pending, of one peer or of a socket.
+/// Returns whether matched = sent + dropped + pending, for a peer or a socket.
 template <class Counts>
 [[nodiscard]] bool adds_up(const Counts& counts) {
     return counts.matched == counts.sent + counts.dropped + counts.pending;

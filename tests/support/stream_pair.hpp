@@ -19,7 +19,7 @@ struct StreamPair {
     std::unique_ptr<Stream> connected;  // belongs to the second
 };
 
-/// An endpoint that nobody else uses: any free port of 127.0.0.1, a file in `scratch`, or a new name.
+/// Returns an unused endpoint: a free port of 127.0.0.1, a file in `scratch`, or a new name.
 [[nodiscard]] inline Endpoint fresh_endpoint(Transport transport, const std::string& scratch) {
     static std::atomic<unsigned> count{0};
     const std::string name = "fresh-" + std::to_string(++count);
@@ -31,8 +31,8 @@ struct StreamPair {
     return {transport, "127.0.0.1", 0, ""};
 }
 
-/// Connects two streams. Turns both reactors, which may be one, so nobody else may meanwhile. `scratch`: a directory
-/// for the ipc file, which is gone again at the end.
+/// Connects two streams. Runs both reactors, which may be the same, so no other thread may run them meanwhile.
+/// `scratch` is a directory for the ipc file, which is removed at the end.
 [[nodiscard]] inline StreamPair make_stream_pair(Reactor& a, Reactor& b, Transport transport,
                                                  const std::string& scratch) {
     StreamPair pair;

@@ -14,7 +14,7 @@
 
 namespace telegate::test {
 
-/// Takes CAP_SYS_NICE from this thread alone.
+/// Removes CAP_SYS_NICE from this thread only.
 inline void drop_nice() {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
@@ -27,8 +27,8 @@ inline void drop_nice() {
     }
 }
 
-/// Runs `body` in a thread that has no right to real-time priorities, nor have the threads that it makes.
-/// The process's limit is lowered meanwhile, which harms none that has the right by CAP_SYS_NICE.
+/// Runs `body` in a thread without the right to real-time priorities, which threads created by it do not have either.
+/// The limit of the process is lowered meanwhile, which does not affect threads that have CAP_SYS_NICE.
 inline void without_nice(const std::function<void()>& body) {
     rlimit before{};
     ::getrlimit(RLIMIT_RTPRIO, &before);

@@ -9,7 +9,7 @@
 
 namespace telegate::test {
 
-/// A stock libzmq SUB socket, as any user would make it.
+/// A libzmq SUB socket with default options.
 /// Threads: one. Limits: receive() waits at most the given time. Failure: throws std::runtime_error.
 class ZmqSubscriber {
   public:
@@ -30,7 +30,7 @@ class ZmqSubscriber {
     ZmqSubscriber(const ZmqSubscriber&) = delete;
     ZmqSubscriber& operator=(const ZmqSubscriber&) = delete;
 
-    /// The next message as (topic, payload), or nullopt when none comes within the time.
+    /// Returns the next message as (topic, payload), or nullopt if none arrives in time.
     std::optional<std::pair<std::string, std::string>> receive(int wait_ms) {
         zmq_setsockopt(socket_, ZMQ_RCVTIMEO, &wait_ms, sizeof wait_ms);
         auto topic = receive_frame();

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Wire bytes written down by hand, so that a test of the transport does not trust the codec inside it.
+/// Wire bytes written by hand, so that tests of the transport do not depend on the codec under test.
 namespace telegate::test {
 
 [[nodiscard]] inline std::string big_endian(std::uint64_t value, int bytes) {
@@ -15,17 +15,17 @@ namespace telegate::test {
     return out;
 }
 
-/// Flags: 1 more, 4 command. The long form is chosen as the size demands.
+/// Flags: 1 more, 4 command. Uses the long form if the size requires it.
 [[nodiscard]] inline std::string frame(unsigned flags, std::string_view body) {
     const bool is_long = body.size() > 255;
     return big_endian(flags | (is_long ? 2U : 0U), 1) + big_endian(body.size(), is_long ? 8 : 1) + std::string(body);
 }
 
-/// The long form, whatever the size.
+/// Uses the long form for any size.
 [[nodiscard]] inline std::string long_frame(unsigned flags, std::string_view body) {
     return big_endian(flags | 2U, 1) + big_endian(body.size(), 8) + std::string(body);
 }
-/// The header of a frame whose body does not follow.
+/// Returns the header of a frame without its body.
 [[nodiscard]] inline std::string announce(unsigned flags, std::uint64_t body_bytes) {
     return big_endian(flags | 2U, 1) + big_endian(body_bytes, 8);
 }
@@ -38,7 +38,7 @@ namespace telegate::test {
     return frame(1, topic) + frame(0, payload);
 }
 
-/// Greeting of a NULL peer that speaks ZMTP 3.`minor`.
+/// Returns the greeting of a NULL peer with ZMTP 3.`minor`.
 [[nodiscard]] inline std::string greeting(unsigned minor = 1) {
     return "\xFF" + std::string(8, '\0') + "\x7F\x03" + big_endian(minor, 1) + "NULL" + std::string(48, '\0');
 }
@@ -49,7 +49,7 @@ namespace telegate::test {
 [[nodiscard]] inline std::string ready(std::string_view socket_type) {
     return command("READY", property("Socket-Type", socket_type));
 }
-/// As REQ, DEALER and ROUTER say it.
+/// Format used by REQ, DEALER and ROUTER.
 [[nodiscard]] inline std::string ready(std::string_view socket_type, std::string_view identity) {
     return command("READY", property("Socket-Type", socket_type) + property("Identity", identity));
 }
@@ -60,7 +60,7 @@ namespace telegate::test {
 [[nodiscard]] inline std::string cancel(std::string_view prefix) {
     return command("CANCEL", prefix);
 }
-/// The form of ZMTP 3.0, which XSUB applications use to this day.
+/// The form of ZMTP 3.0, which applications with XSUB still use.
 [[nodiscard]] inline std::string subscribe_3_0(std::string_view prefix) {
     return frame(0, '\1' + std::string(prefix));
 }
@@ -75,7 +75,7 @@ namespace telegate::test {
     return command("PONG", context);
 }
 
-/// All that a publisher says before its first message.
+/// Returns everything that a publisher sends before its first message.
 [[nodiscard]] inline std::string publisher_hello() {
     return greeting() + ready("PUB");
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles alone every header, and the sources of core, so that each includes what it needs: a batch of a build hides what
-is missing, and those who build core within their project compile without batches.
+"""Compiles every header, and the sources of core, separately, to check that each includes what it needs. Batches of a
+build hide missing includes, and other projects compile core without batches.
 
-Headers of other projects are precompiled, and so visible to all; house_rules_test.py checks that each file includes those
-that it uses. Needs clang++."""
+Headers of other projects are precompiled and thus visible to all files; house_rules_test.py checks that each file
+includes those that it uses. Needs clang++.
+"""
 
 import concurrent.futures
 import os
@@ -35,10 +36,10 @@ def main():
         def errors_of(file):
             command = [*COMPILER, "-include-pch", precompiled, "-fsyntax-only", "-x", "c++", "-"]
             done = subprocess.run(command, input=f'#include "{file}"\n', text=True, capture_output=True)
-            return done.stderr or done.returncode and f"{file}: clang++ ended with {done.returncode}"
+            return done.stderr or done.returncode and f"{file}: clang++ exited with {done.returncode}"
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             errors = [text for text in pool.map(errors_of, files) if text]
-    print(*errors, f"{len(files)} files compiled alone, {len(errors)} with errors", sep="\n")
+    print(*errors, f"{len(files)} files compiled separately, {len(errors)} with errors", sep="\n")
     sys.exit(1 if errors or not files else 0)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Keeps the rules of the house that a compiler cannot see. Each rule is also shown something bad, which it must find."""
+"""Checks rules of this project that a compiler cannot check. Each rule is also tested with a bad example, which it must
+find."""
 
 import functools
 import os
@@ -8,34 +9,17 @@ import unittest
 from pathlib import Path
 
 import rules
+from tree import exists, files, read
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCE_FOLDERS = (*rules.ROOMS, "tools", "tests")
 TEXT_ENDINGS = (".cpp", ".hpp", ".md", ".py", ".sh", ".cmake", ".txt", ".json", ".ini", "/run")
 
 
-def all_files():
-    """Paths relative to the root, without builds and hidden folders other than .ci."""
-    for folder, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in folders
-                      if name == ".ci" or name != "build" and not name.startswith((".", "build_", "__"))]
-        for name in names:
-            yield (Path(folder) / name).relative_to(ROOT).as_posix()
-
-
-FILES = sorted(all_files())
-
-
-def files(*endings, under=None):
-    return [path for path in FILES
-            if path.endswith(endings) and (under is None or path.split("/")[0] in under)]
-
-
 @functools.cache
 def all_includes(path):
-    """Names of the headers of others that a file includes, also by way of our own."""
+    """Returns the names of other projects' headers that a file includes, directly or through this project's headers."""
     names = set()
-    for opening, name in re.findall(r'^#include ([<"])([^">]+)', (ROOT / path).read_text(encoding="utf-8"), re.M):
+    for opening, name in re.findall(r'^#include ([<"])([^">]+)', read(path), re.M):
         if opening == "<":
             names.add(name)
             continue
@@ -44,16 +28,12 @@ def all_includes(path):
     return names
 
 
-def exists(path):
-    return (ROOT / path).is_file()
-
-
 class Tree(unittest.TestCase):
     def check_all(self, rule, paths):
-        self.assertTrue(paths, "the rule looks at no file at all")
+        self.assertTrue(paths, "the rule was applied to no file")
         findings = [f"{path}: {finding}"
                     for path in paths
-                    for finding in rule(path, (ROOT / path).read_text(encoding="utf-8"))]
+                    for finding in rule(path, read(path))]
         self.assertEqual(findings, [], "\n" + "\n".join(findings))
 
     def test_no_source_file_is_too_long(self):
@@ -65,19 +45,19 @@ class Tree(unittest.TestCase):
 
     def test_includes_follow_the_direction_of_the_folders(self):
         for room in ("core", "gateway"):
-            links = rules.folder_links((ROOT / room / "CMakeLists.txt").read_text(encoding="utf-8"))
+            links = rules.folder_links(read(f"{room}/CMakeLists.txt"))
             self.assertEqual(rules.folder_order(links), [])
             self.check_all(lambda path, text, links=links: rules.folder_includes(path, text, links),
                            [path for path in files(".cpp", ".hpp") if path.startswith(f"{room}/src/")])
 
-    def test_headers_of_other_projects_are_included_where_they_belong(self):
+    def test_headers_of_other_projects_are_included_only_in_allowed_places(self):
         self.check_all(rules.other_includes, files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
-    def test_what_is_used_of_the_standard_library_and_of_others_is_included(self):
+    def test_headers_of_used_library_names_are_included(self):
         self.check_all(lambda path, text: rules.outside_includes(path, text, all_includes),
                        files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
-    def test_no_using_declaration_is_of_no_use(self):
+    def test_no_using_declaration_is_unused(self):
         self.check_all(rules.unused_using, files(".cpp", under=SOURCE_FOLDERS))
 
     def test_test_cases_are_in_files_that_end_in_test(self):
@@ -92,33 +72,33 @@ class Tree(unittest.TestCase):
         self.check_all(rules.console_output, [path for path in files(".cpp", ".hpp", under=(*rules.ROOMS, "tests"))
                                               if not path.endswith("/src/app/main.cpp")])
 
-    def test_no_name_is_one_of_the_language(self):
+    def test_no_name_is_reserved(self):
         self.check_all(rules.reserved_names, files(".cpp", ".hpp", under=(*rules.ROOMS, "tools")))
 
-    def test_nothing_is_left_to_be_done_later(self):
+    def test_nothing_is_left_unfinished(self):
         self.check_all(rules.leftovers, files(*TEXT_ENDINGS))
 
-    def test_names_of_tests_begin_with_a_word(self):
+    def test_names_of_tests_start_with_a_word(self):
         self.check_all(rules.test_names, files("_test.cpp", under=("tests",)))
 
     def test_no_header_uses_a_whole_namespace(self):
         self.check_all(rules.namespace_in_header, files(".hpp", under=SOURCE_FOLDERS))
 
-    def test_every_header_begins_with_pragma_once(self):
+    def test_every_header_starts_with_pragma_once(self):
         self.check_all(rules.header_guard, files(".hpp", under=SOURCE_FOLDERS))
 
     def test_no_readme_is_too_long(self):
         self.check_all(rules.readme_length, files("README.md"))
 
-    def test_every_preset_says_what_it_is_for(self):
+    def test_every_preset_has_a_description(self):
         self.check_all(rules.preset_texts, files(".json", under=("presets",)))
 
-    def test_every_preset_configures_builds_and_tests(self):
+    def test_every_preset_can_configure_build_and_test(self):
         self.check_all(rules.preset_twins, ["presets/linux.json"])
 
 
 class BadExamples(unittest.TestCase):
-    """A rule that finds nothing in a bad example is no rule."""
+    """A rule must find the fault in a bad example."""
 
     def include(self, path, line, *existing):
         return rules.include_direction(path, line + "\n", lambda candidate: candidate in existing)
@@ -164,7 +144,7 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
         self.assertFalse(self.include("tests/core/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))
 
-    def test_a_name_of_the_standard_library_or_another_without_its_header_is_found(self):
+    def test_a_library_name_without_its_header_is_found(self):
         def uses(line, *included):
             return rules.outside_includes("core/src/a.cpp", line, lambda path: set(included))
         self.assertEqual(uses("std::vector<std::string> a = '\"';  // std::map", "string"), ["std::vector without <vector>"])
@@ -173,14 +153,14 @@ class BadExamples(unittest.TestCase):
         self.assertTrue(uses("nlohmann::json a;", "vector"))
         self.assertFalse(uses("nlohmann::json a;", "nlohmann/json_fwd.hpp"))
 
-    def test_a_using_declaration_of_no_use_is_found(self):
+    def test_an_unused_using_declaration_is_found(self):
         self.assertTrue(rules.unused_using("a.cpp", "using std::chrono::seconds;\nstd::chrono::seconds(1);\n"))
         self.assertFalse(rules.unused_using("a.cpp", "using std::chrono::seconds;\nseconds(1);\n"))
 
-    def test_a_test_case_elsewhere_is_found(self):
+    def test_a_test_case_in_another_file_is_found(self):
         self.assertTrue(rules.test_cases("tests/core/harness.hpp", 'TEST_CASE("a test", "[a]") {}'))
 
-    def test_the_gateway_is_included_by_nobody(self):
+    def test_an_include_of_the_gateway_is_found(self):
         self.assertTrue(self.include("tools/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
         self.assertFalse(self.include("tools/perf_tool/a.cpp", '#include "status.hpp"', "gateway/src/status.hpp"))
 
@@ -223,11 +203,11 @@ class BadExamples(unittest.TestCase):
     def test_a_header_without_guard_is_found(self):
         self.assertTrue(rules.header_guard("a.hpp", "#include <vector>\n#pragma once\n"))
 
-    def test_a_preset_without_a_sentence_is_found(self):
+    def test_a_preset_without_a_description_is_found(self):
         bad = '{"configurePresets": [{"name": "a", "displayName": "A", "description": "words"}, {"name": "b"}]}'
         self.assertEqual(len(rules.preset_texts("presets/a.json", bad)), 3)
 
-    def test_a_preset_without_its_twins_is_found(self):
+    def test_a_preset_that_cannot_be_built_and_tested_is_found(self):
         bad = '{"configurePresets": [{"name": "a"}, {"name": "h", "hidden": true}], "buildPresets": [{"name": "a"}]}'
         self.assertEqual(rules.preset_twins("presets/a.json", bad), ["a: missing among the testPresets"])
 

@@ -4,19 +4,20 @@ import json
 import re
 from pathlib import PurePosixPath
 
-ROOMS = ("core", "config", "device", "gateway")
-# Who may include the public headers of whom. Nobody includes gateway.
+ROOMS = ("core", "store", "config", "device", "gateway")
+# Rooms whose public headers each room may include. The headers of gateway are not included anywhere else.
 MAY_INCLUDE = {
     "core": ("core",),
+    "store": ("store", "core"),
     "config": ("config",),
     "device": ("device", "core"),
-    "gateway": ("config", "core", "device"),
-    "tools": ("config", "core", "device"),
-    "tests": ("config", "core", "device"),
+    "gateway": ("config", "core", "device", "store"),
+    "tools": ("config", "core", "device", "store"),
+    "tests": ("config", "core", "device", "store"),
 }
-# What describes a driver to the settings and the gateway. The rest of the room knows no settings.
+# Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
 DRIVER_ROWS = re.compile(r"device/(include/device/driver_row\.hpp|src/driver_table\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
-# Names in std, by the standard header that a file which uses them includes.
+# Names in std by the standard header that a file must include to use them.
 STANDARD_HEADERS = {
     "algorithm":
         "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal fill fill_n "
@@ -113,25 +114,25 @@ STANDARD_HEADERS = {
         "variant_size_v visit",
     "vector": "vector",
 }
-# Declared in several of them, or with every stream or container.
+# Names declared in several headers, or by every stream or container.
 IN_MANY_STANDARD_HEADERS = frozenset(
     "FILE _Exit abs defaultfloat erase erase_if fixed get ios isalpha left micro milli ranges right swap".split())
-# Of other projects: how the names of the headers begin that a namespace comes from.
+# Namespaces of other projects, with the beginnings of the names of their headers.
 OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
                  "moodycamel": ("concurrentqueue/", "readerwriterqueue/"), "boost::asio": "boost/asio"}
-# Where an include in quotes is looked for, after the folder of the file itself.
-INCLUDE_FOLDERS = ("core/include", "config/include", "device/include", "core/src", "config/src", "device/src", "gateway/src",
-                   "tools", "tools/perf_tool", "tests")
+# Folders in which includes in quotes are searched, after the folder of the including file.
+INCLUDE_FOLDERS = ("core/include", "store/include", "config/include", "device/include", "core/src", "store/src",
+                   "config/src", "device/src", "gateway/src", "tools", "tools/perf_tool", "tests")
 SOURCE_LINES_MAX = 600
 MAIN_LINES_MAX = 80
 README_LINES_MAX = {"README.md": 200, "core/README.md": 110, "core/src/zmtp/README.md": 130}
 ROOM_README_LINES_MAX = 40
 
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|\btime\.sleep\b|\bsleep\s*\(|^\s*sleep\s+[\d.$]", re.M)
-# Names of the language's own, and of those whose they are: the compiler, the system and its C library.
+# Reserved names except those that the compiler, the system or its C library define.
 RESERVED = re.compile(r"\b(?!_SC_|__libc_|__builtin_|__(?:asm|volatile|FILE|LINE|VERSION|clang|clang_version|x86_64|i386|"
                       r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)\b")
-LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split so as not to find themselves
+LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split, so that this line does not match itself
 
 
 def lines_matching(text, pattern, what):
@@ -141,7 +142,7 @@ def lines_matching(text, pattern, what):
 
 def too_long(text, lines_max):
     count = len(text.splitlines())
-    return [f"{count} lines, at most {lines_max}"] if count > lines_max else []
+    return [f"{count} lines; at most {lines_max} are allowed"] if count > lines_max else []
 
 
 def source_length(path, text):
@@ -153,22 +154,22 @@ def readme_length(path, text):
 
 
 def include_direction(path, text, exists):
-    """`exists` tells whether a path relative to the root is a file."""
+    """`exists` returns whether a path relative to the root is a file."""
     room = path.split("/")[0]
     findings = []
     for opening, name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', text, re.M):
         first = name.split("/")[0]
         if name.endswith(".cpp"):
-            findings.append(f'"{name}": a source is compiled, not included')
+            findings.append(f'"{name}": source files must be compiled, not included')
         if opening == "<":
             if any(exists(f"{other}/include/{name}") for other in ROOMS):
-                findings.append(f"<{name}>: our own headers are included in quotes")
+                findings.append(f"<{name}>: headers of this project must be included in quotes")
             continue
         if first in ROOMS and exists(f"{first}/include/{name}"):
             if first not in MAY_INCLUDE[room] and not (first == "config" and DRIVER_ROWS.fullmatch(path)):
-                findings.append(f'"{name}": {room} may not include {first}')
+                findings.append(f'"{name}": {room} must not include {first}')
         elif not is_own_header(path, name, exists):
-            findings.append(f'"{name}": neither a public header of a room nor a private one of {room}')
+            findings.append(f'"{name}": neither a public header of a room nor a private header of {room}')
     return findings
 
 
@@ -176,37 +177,41 @@ def is_own_header(path, name, exists):
     folder = PurePosixPath(path).parent
     room = path.split("/")[0]
     places = [str(folder), f"{room}/src"]
-    if room == "tests":  # tests mirror the rooms and may look inside what they test
+    if room == "tests":  # tests mirror the rooms and may include the private headers of what they test
         places += ["tests", "tools", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
-    if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the line, and print its tables
+    if path.startswith("tools/gateway_log/"):  # prints samples like gateway_tail
+        places += ["tools"]
+    if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the sample path and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
-    if path.startswith("tools/reference/"):  # makes pages of the tables
+    if path.startswith("tools/gateway_log/"):  # prints samples as gateway_tail does
+        places += ["tools"]
+    if path.startswith("tools/reference/"):  # generates pages from the tables
         places += ["gateway/src"]
     return any(exists(f"{place}/{name}") for place in places)
 
 
 def folder_links(cmake_text):
-    """Which folders each folder of a room may use, in the order of its CMakeLists.txt."""
+    """Returns the folders that each folder of a room may use, in the order of its CMakeLists.txt."""
     calls = re.findall(r"^telegate_folder\((\w+)([^)]*)\)", cmake_text, re.M)
     return {name: re.split(r"\bLIBS\b", rest.partition("FOLDERS")[2])[0].split() for name, rest in calls}
 
 
 def folder_order(links):
-    """A folder uses only folders that come before it, so that there is no cycle."""
+    """A folder may use only folders before it, so that there are no cycles."""
     names = list(links)
     return [f"{name}: uses {used}, which does not come before it" for name in names for used in links[name]
             if used not in names[:names.index(name)]]
 
 
 def folder_includes(path, text, links):
-    """`links` is that of folder_links(), of the room of `path`."""
+    """`links` is the result of folder_links() for the room of `path`."""
     folder = path.split("/")[2]
     used = re.findall(r'^#include "(\w+)/', text, re.M)
     return [f'"{other}/": {folder} does not list this folder in its CMakeLists.txt' for other in used
             if other in links and other != folder and other not in links[folder]]
 
 
-# Where headers of other projects may be included: how their names begin, and folders or files.
+# Folders or files in which headers of other projects may be included, by the beginnings of the header names.
 MAY_INCLUDE_OTHERS = {
     "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
     "boost/beast": ("gateway/src/http/",),
@@ -219,30 +224,30 @@ MAY_INCLUDE_OTHERS = {
 
 
 def other_includes(path, text):
-    return [f"<{name}>: only in {' and '.join(places)}"
+    return [f"<{name}>: allowed only in {' and '.join(places)}"
             for begin, places in MAY_INCLUDE_OTHERS.items()
             for name in re.findall(rf"^#include <({re.escape(begin)}[^>]*)>", text, re.M) if not path.startswith(places)]
 
 
 def outside_includes(path, text, all_includes):
-    """`all_includes` gives the names of what a file includes, also by way of the project's own headers."""
+    """`all_includes` returns the names of the headers that a file includes, directly or through this project's headers."""
     present = all_includes(path)
     code = code_only(text)
     findings = []
     for name in sorted(set(re.findall(r"\bstd::(\w+)", code)) - IN_MANY_STANDARD_HEADERS):
         headers = [header for header, names in STANDARD_HEADERS.items() if name in names.split()]
         if not present.intersection(headers):
-            findings.append(f"std::{name} without <{'> or <'.join(headers) or 'a header that rules.py knows'}>")
+            findings.append(f"std::{name} without <{'> or <'.join(headers) or 'a header that rules.py lists'}>")
     for space, begin in OTHER_HEADERS.items():
         is_declared_here = re.search(rf"\bnamespace {space}\b", code)
         if re.search(rf"\b{space}::", code) and not is_declared_here and not any(header.startswith(begin) for header in present):
-            findings.append(f"{space}:: without a header of it")
+            findings.append(f"{space}:: without one of its headers")
     return findings
 
 
 def unused_using(path, text):
     code = code_only(text)
-    return [f"using {name} is of no use" for name, last in re.findall(r"^\s*using ((?:\w+::)+(\w+));", code, re.M)
+    return [f"unused declaration: using {name}" for name, last in re.findall(r"^\s*using ((?:\w+::)+(\w+));", code, re.M)
             if len(re.findall(rf"(?<!::)\b{last}\b", code)) == 0]
 
 
@@ -255,50 +260,50 @@ def console_output(path, text):
 
 
 def code_only(text):
-    """Without strings, characters and comments; lines stay where they are."""
+    """Removes strings, characters and comments; line numbers do not change."""
     return re.sub(r"""'(?:[^'\\\n]|\\.)'|R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//.*""", lambda match: "\n" * match[0].count("\n"), text)
 
 
 def reserved_names(path, text):
-    return lines_matching(code_only(text), RESERVED, "a name that is reserved for the language")
+    return lines_matching(code_only(text), RESERVED, "a reserved name")
 
 
 def leftovers(path, text):
-    return lines_matching(text, LEFTOVER, "an unfinished thought; do it or leave it out")
+    return lines_matching(text, LEFTOVER, "an unfinished part; complete or remove it")
 
 
 def test_names(path, text):
-    """Catch2 takes a name that begins with a dash for an option and one with a bracket for a tag."""
-    return lines_matching(text, re.compile(r'\bTEST_CASE\(\s*"[^A-Za-z0-9]'), "a test's name begins with a word")
+    """Catch2 treats a name that starts with a dash as an option, and one that starts with a bracket as a tag."""
+    return lines_matching(text, re.compile(r'\bTEST_CASE\(\s*"[^A-Za-z0-9]'), "the name of a test must start with a word")
 
 
 def test_cases(path, text):
-    """ctest starts the tests of a sanitizer build by the name of their source."""
-    return lines_matching(text, re.compile(r"\bTEST_CASE\("), "a test is in a file whose name ends in _test.cpp")
+    """ctest runs the tests of a sanitizer build by the name of their source file."""
+    return lines_matching(text, re.compile(r"\bTEST_CASE\("), "tests must be in files whose names end in _test.cpp")
 
 
 def namespace_in_header(path, text):
-    # Namespaces do not indent, so what is indented is inside a function and reaches nobody else.
+    # Code in namespaces is not indented, so an indented declaration is inside a function.
     return lines_matching(text, re.compile(r"^using\s+namespace\b", re.M), "using namespace in a header")
 
 
 def header_guard(path, text):
-    return [] if text.startswith("#pragma once\n") else ["does not begin with #pragma once"]
+    return [] if text.startswith("#pragma once\n") else ["does not start with #pragma once"]
 
 
 def preset_texts(path, text):
-    """Every configure preset says in a sentence what it is for; those that can be chosen have a name to show."""
+    """Every configure preset must have a description that is a sentence; visible ones must have a display name."""
     findings = []
     for preset in json.loads(text).get("configurePresets", []):
         if not preset.get("description", "").endswith("."):
-            findings.append(f"{preset['name']}: no description in a sentence")
+            findings.append(f"{preset['name']}: the description is not a sentence")
         if not preset.get("hidden") and not preset.get("displayName"):
             findings.append(f"{preset['name']}: no displayName")
     return findings
 
 
 def preset_twins(path, text):
-    """What can be configured can be built and tested under the same name."""
+    """Every configure preset must have a build preset and a test preset with the same name."""
     presets = json.loads(text)
     names = {kind: {p["name"] for p in presets.get(kind, []) if not p.get("hidden")}
              for kind in ("configurePresets", "buildPresets", "testPresets")}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check_instructions.py with a valgrind that counts what the test says."""
+"""Tests tools/check_instructions.py with a fake valgrind that returns the counts chosen by the test."""
 
 import os
 import stat
@@ -14,8 +14,8 @@ CELLS = [f"{pattern} {transport}" for pattern in ("pubsub", "router") for transp
     "fanout tcp"]
 CODEC_CELLS = [f"codec {name}" for name in ("json", "cbor", "record")]
 
-# Counts `all`, `send` or `receive` instructions for each message, and 1,000,000 for start and end; leaves its
-# environment and its arguments in a file.
+# Reports `all`, `send` or `receive` instructions per message plus 1,000,000 for start and end; records its environment
+# and its arguments in a file.
 VALGRIND = """#!/bin/sh
 export -p >> {log}
 echo "arguments: $*" >> {log}
@@ -62,7 +62,7 @@ class Guard(unittest.TestCase):
     def record(self):
         self.assertEqual(self.check("--record").returncode, 0)
 
-    def test_what_was_recorded_is_found_again(self):
+    def test_recorded_figures_match_an_unchanged_program(self):
         self.record()
         lines = self.figures.read_text(encoding="utf-8").splitlines()
         self.assertEqual(lines[1:], ["# C; Release; -O3"] + [f"{cell} {what}" for cell in CELLS
@@ -73,51 +73,51 @@ class Guard(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.count("+0.00 %"), 18)
 
-    def test_more_than_five_percent_dearer_fails_and_names_what(self):
+    def test_an_increase_above_five_percent_fails_and_is_named(self):
         self.record()
         self.set_counts(211, 60, 120)
         result = self.check()
         self.assertEqual(result.returncode, 1)
-        self.assertIn("more than 5 % dearer: pubsub tcp all, pubsub inproc all, router tcp all", result.stderr)
+        self.assertIn("increased by more than 5 %: pubsub tcp all, pubsub inproc all, router tcp all", result.stderr)
         self.assertNotIn("send", result.stderr)
         self.assertNotIn("receive", result.stderr)
 
-    def test_a_dearer_call_fails_though_the_sum_does_not(self):
+    def test_an_increase_of_one_function_fails_though_the_total_does_not_increase(self):
         self.record()
         for counts, what in (((204, 64, 120), "send"), ((208, 60, 127), "receive")):
             self.set_counts(*counts)
             result = self.check()
             self.assertEqual(result.returncode, 1)
-            self.assertIn("dearer: " + ", ".join(f"{cell} {what}" for cell in CELLS), result.stderr)
+            self.assertIn("increased by more than 5 %: " + ", ".join(f"{cell} {what}" for cell in CELLS), result.stderr)
 
-    def test_a_fan_out_has_eight_subscribers_and_nothing_else_has(self):
+    def test_only_the_fan_out_has_eight_subscribers(self):
         self.record()
         runs = [line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("arguments: ")]
         self.assertEqual(sum("--pattern pubsub --subscribers 8 --transport tcp" in run for run in runs), 6)
         self.assertEqual(sum("--subscribers" in run for run in runs), 6)
 
-    def test_five_percent_are_tolerated(self):
+    def test_an_increase_of_five_percent_is_tolerated(self):
         self.record()
         for counts in ((209, 62, 125), (191, 58, 115)):
             self.set_counts(*counts)
             result = self.check()
             self.assertEqual((result.returncode, "Record" in result.stdout), (0, False))
 
-    def test_more_than_five_percent_cheaper_asks_to_record_it(self):
+    def test_a_decrease_above_five_percent_is_reported_to_be_recorded(self):
         self.record()
         self.set_counts(180, 60, 120)
         result = self.check()
         self.assertEqual(result.returncode, 0)
-        self.assertIn("cheaper: pubsub tcp all", result.stdout)
-        self.assertIn("Record it: ", result.stdout)
+        self.assertIn("Decreased by more than 5 %: pubsub tcp all", result.stdout)
+        self.assertIn("Record the new figures: ", result.stdout)
 
-    def test_another_build_is_told_where_the_figures_differ(self):
+    def test_another_build_is_reported_if_the_figures_differ(self):
         self.record()
         self.set_counts(250, 60, 120, build="Debug")
-        self.assertIn("The figures are of another build: C; Release; -O3; this one is C; Debug; -O3.",
+        self.assertIn("The recorded figures are from another build: C; Release; -O3. This build: C; Debug; -O3.",
                       self.check().stdout)
 
-    def test_nothing_of_the_environment_reaches_what_is_counted(self):
+    def test_the_environment_does_not_reach_the_counted_program(self):
         os.environ["VALGRIND_OPTS"] = "--quiet"
         self.addCleanup(os.environ.pop, "VALGRIND_OPTS")
         self.record()
@@ -125,45 +125,45 @@ class Guard(unittest.TestCase):
         self.assertNotIn("VALGRIND_OPTS", log)
         self.assertIn("glibc.cpu.hwcaps=-AVX", log)
 
-    def test_no_valgrind_is_said(self):
+    def test_a_missing_valgrind_is_reported(self):
         result = self.check(path="/nonexistent")
         self.assertEqual(result.returncode, 69)
-        self.assertIn("needs valgrind: tools/install_deps.sh --ci installs it", result.stderr)
+        self.assertIn("needs valgrind: run tools/install_deps.sh --ci", result.stderr)
 
-    def test_no_program_is_said(self):
+    def test_a_missing_program_is_reported(self):
         result = self.check(perf_tool=str(self.folder / "none"))
         self.assertEqual(result.returncode, 66)
-        self.assertIn("no program at", result.stderr)
+        self.assertIn("cannot execute", result.stderr)
 
-    def test_no_figures_are_said_before_anything_is_counted(self):
+    def test_missing_figures_are_reported_before_counting(self):
         result = self.check()
         self.assertEqual(result.returncode, 66)
         self.assertIn("run with --record", result.stderr)
         self.assertFalse(self.log.exists())
 
-    def test_a_missing_or_broken_figure_is_said(self):
+    def test_missing_and_invalid_figures_are_reported(self):
         self.record()
         lines = self.figures.read_text(encoding="utf-8").splitlines()
-        for changed, complaint in ((lines[:-1], "nothing is recorded for codec record all"),
-                                   (lines[:-1] + ["codec record all many"], "not a figure: codec record all many")):
+        for changed, complaint in ((lines[:-1], "no figure is recorded for codec record all"),
+                                   (lines[:-1] + ["codec record all many"], "invalid figure: codec record all many")):
             self.figures.write_text("\n".join(changed), encoding="utf-8")
             result = self.check()
             self.assertEqual(result.returncode, 66)
             self.assertIn(complaint, result.stderr)
 
-    def test_a_run_that_fails_is_shown(self):
+    def test_the_output_of_a_failed_run_is_shown(self):
         self.set_counts(200, 60, 120, code=70)
         result = self.check("--record")
         self.assertEqual(result.returncode, 66)
         self.assertIn("pubsub over tcp failed", result.stderr)
         self.assertFalse(self.figures.exists())
 
-    def test_a_function_that_is_not_there_is_no_figure(self):
+    def test_a_function_that_is_never_called_is_an_error(self):
         for counts, function in (((200, 0, 120), "*send_all*"), ((200, 60, 0), "*receive_all*")):
             self.set_counts(*counts)
             result = self.check("--record")
             self.assertEqual(result.returncode, 66)
-            self.assertIn(f"nothing was counted in {function}", result.stderr)
+            self.assertIn(f"no instructions were counted in {function}", result.stderr)
 
 
 if __name__ == "__main__":

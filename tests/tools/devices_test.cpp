@@ -1,7 +1,6 @@
 #include "config/load.hpp"
 #include "core/endpoint.hpp"
-#include "devices/fleet_settings.hpp"
-#include "devices/fleet_status.hpp"
+#include "devices/fleet.hpp"
 #include "devices/silent_peer.hpp"
 #include "support/catch.hpp"
 #include "support/driver_settings.hpp"
@@ -19,7 +18,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// As /status has a device; its 99th percentile and its maximum are ten and a hundred times the median, `late_us`.
+/// A device as in /status. Its 99th percentile and maximum are ten and a hundred times the median, `late_us`.
 std::string device_json(const std::string& name, const std::string& late_us, const std::string& counts) {
     return R"({"name":")" + name + R"(","lateness_s":{"p50":)" + late_us + R"(e-6,"p99":)" + late_us + R"(e-5,"max":)" +
            late_us + R"(e-4},)" + counts + "}";
@@ -27,12 +26,12 @@ std::string device_json(const std::string& name, const std::string& late_us, con
 
 std::string status_json(const std::string& devices) {
     return R"({"sampler":{"devices":[)" + devices +
-           R"(]},"books":{"total":{"dropped":{"queue_overflow":5,"shutdown":2}}},"transport":{"dropped":9}})";
+           R"(]},"ledger":{"total":{"dropped":{"queue_overflow":5,"shutdown":2}}},"transport":{"dropped":9}})";
 }
 
 }  // namespace
 
-TEST_CASE("the settings of a fleet are what a gateway takes", "[tools][devices]") {
+TEST_CASE("the gateway accepts the settings of a fleet", "[tools][devices]") {
     Fleet fleet;
     fleet.devices = 3;
     fleet.channels = 4;
@@ -54,7 +53,7 @@ TEST_CASE("the settings of a fleet are what a gateway takes", "[tools][devices]"
     CHECK(settings.channels.size() == 2);
 }
 
-TEST_CASE("the largest fleet is what a gateway takes", "[tools][devices]") {
+TEST_CASE("the gateway accepts the largest fleet", "[tools][devices]") {
     Fleet fleet;
     fleet.devices = 255;
     fleet.channels = 100;
@@ -63,12 +62,12 @@ TEST_CASE("the largest fleet is what a gateway takes", "[tools][devices]") {
     CHECK_NOTHROW(parse_settings(fleet_settings(fleet, 1, 1), "fleet.ini"));
 }
 
-TEST_CASE("a queue has room for two readings of a whole fleet", "[tools][devices]") {
+TEST_CASE("the queue holds two readings of a whole fleet", "[tools][devices]") {
     CHECK(Fleet{1, 1}.queue_size() == 1'024);
     CHECK(Fleet{200, 20}.queue_size() == 8'000);
 }
 
-TEST_CASE("lateness is that of the devices that answer", "[tools][devices]") {
+TEST_CASE("lateness is computed from the devices that respond", "[tools][devices]") {
     const std::string none = R"("ticks_missed":0,"reads_failed":0)";
     const FleetStatus status =
         read_fleet_status(status_json(device_json("healthy-1", "10", R"("ticks_missed":3,"reads_failed":0)") + "," +
@@ -86,13 +85,13 @@ TEST_CASE("lateness is that of the devices that answer", "[tools][devices]") {
     CHECK(status.messages_lost == 9);
 }
 
-TEST_CASE("a status that lacks what is looked for is no result", "[tools][devices]") {
-    CHECK_THROWS_WITH(read_fleet_status(status_json("")), Catch::Contains("no device that answers"));
+TEST_CASE("a status without the expected fields is not a result", "[tools][devices]") {
+    CHECK_THROWS_WITH(read_fleet_status(status_json("")), Catch::Contains("no device responds"));
     CHECK_THROWS_WITH(read_fleet_status("{}"), Catch::Contains("sampler"));
     CHECK_THROWS_AS(read_fleet_status("<html>"), std::runtime_error);
 }
 
-TEST_CASE("a silent peer takes connections and says nothing", "[tools][devices]") {
+TEST_CASE("a silent peer accepts connections and sends nothing", "[tools][devices]") {
     const SilentPeer silent;
     const Endpoint endpoint{Transport::tcp, "127.0.0.1", silent.port(), ""};
     std::vector<RawPeer> peers;
@@ -109,7 +108,7 @@ TEST_CASE("a silent peer takes connections and says nothing", "[tools][devices]"
     CHECK_FALSE(peers.at(1).at_end());
 }
 
-TEST_CASE("a silent peer has room again when others have left", "[tools][devices]") {
+TEST_CASE("a silent peer accepts new connections after others disconnect", "[tools][devices]") {
     const SilentPeer silent;
     const Endpoint endpoint{Transport::tcp, "127.0.0.1", silent.port(), ""};
     for (std::size_t peer = 1; peer <= SilentPeer::connections_max + 1; ++peer) {

@@ -1,8 +1,7 @@
 #include "footprint/gateway_process.hpp"
-#include "footprint/process_memory.hpp"
-#include "footprint/scratch_settings.hpp"
+#include "footprint/scratch.hpp"
+#include "process_figures.hpp"
 #include "support/catch.hpp"
-#include "thread_figures.hpp"
 
 #include <pthread.h>
 
@@ -13,7 +12,7 @@
 
 using namespace telegate::perf;
 
-TEST_CASE("scratch settings take no port and no file that somebody else may want", "[tools][footprint]") {
+TEST_CASE("scratch settings use no port and no file that another process may use", "[tools][footprint]") {
     const std::string text =
         "# listen = 1.2.3.4:80\n[rest]\nlisten = 127.0.0.1:8080\n[publish \"a\"]\n"
         "endpoint = tcp://127.0.0.1:5556\n[publish \"b\"]\n  endpoint=ipc:///tmp/b.ipc\n"
@@ -23,12 +22,12 @@ TEST_CASE("scratch settings take no port and no file that somebody else may want
           "[publish \"b\"]\nendpoint = ipc:///x/b.ipc\n[services \"c\"]\nendpoint = ipc:///x/c.ipc\n");
 }
 
-TEST_CASE("a change replaces the value, or goes first when there was none", "[tools][footprint]") {
+TEST_CASE("a change replaces the value, or is inserted first if there was none", "[tools][footprint]") {
     CHECK(scratch_settings("queue_size = 1024\n[queue]\n", {{"queue_size", "256"}, {"log_level", "off"}}, "") ==
           "log_level = off\nqueue_size = 256\n[queue]\n");
 }
 
-TEST_CASE("a number of the kernel's files is found by its whole name", "[tools][footprint]") {
+TEST_CASE("a number in a kernel file is found by its full name", "[tools][footprint]") {
     const std::string text = "nonvoluntary_ctxt_switches:\t7\nvoluntary_ctxt_switches:\t42\nName:\tx\nVmRSS:\t 12 kB\n";
     CHECK(number_after(text, "voluntary_ctxt_switches") == 42U);
     CHECK(number_after(text, "VmRSS") == 12U);
@@ -36,17 +35,17 @@ TEST_CASE("a number of the kernel's files is found by its whole name", "[tools][
     CHECK_FALSE(number_after(text, "Rss"));
 }
 
-TEST_CASE("what a thread does is counted under its name", "[tools][footprint]") {
+TEST_CASE("the work of a thread is counted under its name", "[tools][footprint]") {
     const std::vector<ThreadFigures> before{{"tg-io", 10, 1, 0}, {"tg-http-0", 5, 2, 0}, {"tg-http-1", 5, 2, 1}};
     const std::vector<ThreadFigures> now{{"tg-io", 30, 5, 1}, {"tg-http-0", 6, 4, 0}, {"tg-http-1", 8, 3, 2}};
     const ThreadFigures http = since(before, now, "tg-http");
     CHECK(http.cpu_ns == 4);
     CHECK(http.wake_ups == 3);
-    CHECK(http.cut_offs == 1);
+    CHECK(http.preemptions == 1);
     CHECK(since(before, now, "").wake_ups == 7);
 }
 
-TEST_CASE("the threads of this process are all found", "[tools][footprint]") {
+TEST_CASE("all threads of this process are found", "[tools][footprint]") {
     std::vector<ThreadFigures> threads;
     std::thread([&] {
         ::pthread_setname_np(::pthread_self(), "perf-test");
@@ -57,7 +56,7 @@ TEST_CASE("the threads of this process are all found", "[tools][footprint]") {
     CHECK(since({}, threads, "").cpu_ns > 0);
 }
 
-TEST_CASE("the memory of this process can be read, and that of none cannot", "[tools][footprint]") {
+TEST_CASE("the memory of this process can be read, and that of a missing process cannot", "[tools][footprint]") {
     const ProcessMemory memory = memory_of(0);
     CHECK(memory.resident_kib >= memory.anonymous_kib);
     CHECK(memory.anonymous_kib > 0);
@@ -67,7 +66,7 @@ TEST_CASE("the memory of this process can be read, and that of none cannot", "[t
     CHECK_THROWS_AS(threads_of(nobody), std::runtime_error);
 }
 
-TEST_CASE("a program that does not run is told with what it wrote", "[tools][footprint]") {
+TEST_CASE("a program that does not start is reported with its output", "[tools][footprint]") {
     CHECK_THROWS_AS(GatewayProcess({"/nonexistent", "x.ini", {}}), std::runtime_error);
     CHECK_THROWS_WITH(GatewayProcess({"/bin/ls", "x.ini", {}}), Catch::Contains("config"));
 }

@@ -1,6 +1,6 @@
-#include "transport/ping_pong.hpp"
+#include "transport/latency.hpp"
 
-#include "statistics.hpp"
+#include "report.hpp"
 #include "support/catch.hpp"
 
 #include <sched.h>
@@ -32,7 +32,7 @@ void nothing() {}
 
 }  // namespace
 
-TEST_CASE("a percentile is the least time that its share of all times are not above", "[tools][latency]") {
+TEST_CASE("a percentile is the smallest time that its share of all times does not exceed", "[tools][latency]") {
     std::vector<std::uint64_t> ns(1'000);
     std::iota(ns.begin(), ns.end(), 1);
     CHECK(quantile(ns, 0.5) == 500);
@@ -43,18 +43,18 @@ TEST_CASE("a percentile is the least time that its share of all times are not ab
     CHECK(quantile(one, 0.5) == 7'000);
 }
 
-TEST_CASE("a run has as many round trips as were asked for", "[tools][latency]") {
+TEST_CASE("a run has the requested number of round trips", "[tools][latency]") {
     CHECK(time_round_trips(work_of(1), same).ns.size() == 1);
     CHECK(time_round_trips(work_of(3'000), same).ns.size() == 3'000);
 }
 
-TEST_CASE("a run ends with its time, after one round trip at least", "[tools][latency]") {
+TEST_CASE("a run ends after its time limit, with at least one round trip", "[tools][latency]") {
     LatencyWork work = work_of(1'000'000);
     work.time = std::chrono::nanoseconds(1);
     CHECK(time_round_trips(work, same).ns.size() == 1);
 }
 
-TEST_CASE("an answer of another number, size or end is refused", "[tools][latency]") {
+TEST_CASE("a reply with another number, size or last byte is rejected", "[tools][latency]") {
     const std::size_t changed = GENERATE(std::size_t{0}, std::size_t{63});
     std::vector<std::byte> answer;
     const auto change = [&](Bytes payload) {
@@ -66,7 +66,7 @@ TEST_CASE("an answer of another number, size or end is refused", "[tools][latenc
     CHECK_THROWS_AS(time_round_trips(work_of(1), [](Bytes payload) { return payload.first(63); }), std::runtime_error);
 }
 
-TEST_CASE("an answer that comes twice is refused", "[tools][latency]") {
+TEST_CASE("a duplicate reply is rejected", "[tools][latency]") {
     std::vector<std::byte> first;
     const auto repeat = [&first](Bytes payload) {
         if (first.empty()) {
@@ -77,7 +77,8 @@ TEST_CASE("an answer that comes twice is refused", "[tools][latency]") {
     CHECK_THROWS_AS(time_round_trips(work_of(2), repeat), std::runtime_error);
 }
 
-TEST_CASE("a fault of the side that answers is told, also when the other one fails for it", "[tools][latency]") {
+TEST_CASE("a failure of the replying side is reported, even if the other side fails because of it",
+          "[tools][latency]") {
     const auto fault = [] {
         throw std::runtime_error("answering");
     };
@@ -87,12 +88,12 @@ TEST_CASE("a fault of the side that answers is told, also when the other one fai
                          std::runtime_error, Catch::Matchers::Message("answering"));
 }
 
-TEST_CASE("a fault of the side that asks ends both", "[tools][latency]") {
+TEST_CASE("a failure of the requesting side ends both sides", "[tools][latency]") {
     CHECK_THROWS_MATCHES(run_both({}, nothing, []() -> RoundTrips { throw std::runtime_error("asking"); }),
                          std::runtime_error, Catch::Matchers::Message("asking"));
 }
 
-TEST_CASE("both sides run where they are placed, and nobody does afterwards", "[tools][latency]") {
+TEST_CASE("both sides run on their assigned processors, and the assignment is undone afterwards", "[tools][latency]") {
     const int processor = placement_of("together").asking.value();
     int asking = -1;
     int answering = -1;
@@ -109,11 +110,11 @@ TEST_CASE("both sides run where they are placed, and nobody does afterwards", "[
     CHECK(static_cast<unsigned>(CPU_COUNT(&set)) == std::thread::hardware_concurrency());
 }
 
-TEST_CASE("apart are two processors where there are two, and free is none", "[tools][latency]") {
+TEST_CASE("apart uses two processors if there are two, and free uses none", "[tools][latency]") {
     const Placement apart = placement_of("apart");
     CHECK((std::thread::hardware_concurrency() > 1) == (apart.asking != apart.answering));
     CHECK_FALSE(placement_of("free").asking.has_value());
-    CHECK(words_of(placement_of("free")) == "where the system puts them");
+    CHECK(words_of(placement_of("free")) == "not pinned");
     CHECK(words_of({2, 5}) == "pinned to processors 2 and 5");
     CHECK(words_of({3, 3}) == "both pinned to processor 3");
 }

@@ -1,6 +1,5 @@
-#include "pipeline/capture_times.hpp"
 #include "pipeline/delay_counts.hpp"
-#include "pipeline/load_driver.hpp"
+#include "pipeline/load.hpp"
 #include "pipeline/payload_numbers.hpp"
 #include "pipeline/rate_search.hpp"
 #include "support/catch.hpp"
@@ -35,7 +34,7 @@ std::string record_of(std::uint64_t seq) {
     return record;
 }
 
-/// A driver with its batch and what it has given.
+/// A driver with its batch and its output.
 struct DriverBench {
     explicit DriverBench(Load load, std::size_t ticks = 100)
         : times(ticks), driver(load, std::chrono::milliseconds(1), times, progress) {
@@ -62,21 +61,21 @@ struct DriverBench {
 
 }  // namespace
 
-TEST_CASE("the sequence number of a json payload is found at its place", "[tools][pipeline]") {
+TEST_CASE("the sequence number of a json payload is found at its position", "[tools][pipeline]") {
     const auto numbers = payload_reader("json")(json_of("18446744073709551615"));
     REQUIRE(numbers);
     CHECK(numbers->first == 18'446'744'073'709'551'615U);
     CHECK(numbers->count == 1);
 }
 
-TEST_CASE("what is no json payload of the load has no number", "[tools][pipeline]") {
+TEST_CASE("a payload that is not a json payload of the load has no number", "[tools][pipeline]") {
     const auto text = GENERATE(std::string(), std::string("{}"), json_of(""), json_of("-1"), json_of("1.5"),
                                json_of("1").substr(0, 64), json_of("1").insert(12, "x"));
     CAPTURE(text);
     CHECK_FALSE(payload_reader("json")(text));
 }
 
-TEST_CASE("the sequence number of a cbor payload is read in every length that it can have", "[tools][pipeline]") {
+TEST_CASE("the sequence number of a cbor payload is read in every length it can have", "[tools][pipeline]") {
     const auto [bytes, number] = GENERATE(
         table<std::string, std::uint64_t>({{std::string("\x17", 1), 23},
                                            {std::string("\x18\xFF", 2), 255},
@@ -94,7 +93,7 @@ TEST_CASE("the sequence number of a cbor payload is read in every length that it
     CHECK_FALSE(payload_reader("cbor")("\x63seq" + bytes.substr(0, bytes.size() - 1)));
 }
 
-TEST_CASE("the records of one payload go up, with a hole where the queue has lost some", "[tools][pipeline]") {
+TEST_CASE("the records of one payload ascend, with a gap where the queue dropped some", "[tools][pipeline]") {
     const auto numbers = payload_reader("record")(record_of(7) + record_of(8) + record_of(11));
     REQUIRE(numbers);
     CHECK(numbers->first == 7);
@@ -105,11 +104,11 @@ TEST_CASE("the records of one payload go up, with a hole where the queue has los
     CHECK_FALSE(payload_reader("record")(""));
 }
 
-TEST_CASE("there is no reader for a format that nobody has", "[tools][pipeline]") {
+TEST_CASE("an unknown format has no reader", "[tools][pipeline]") {
     CHECK(payload_reader("xml") == nullptr);
 }
 
-TEST_CASE("a topic of the load tells its channel", "[tools][pipeline]") {
+TEST_CASE("the topic of the load identifies its channel", "[tools][pipeline]") {
     CHECK(channel_in("load/" + channel_name(42)) == 42U);
     CHECK(channel_in("load/" + channel_name(9'999)) == 9'999U);
     for (const char* other : {"load/c004", "load/c00420", "host/c0042", "load/c00x2", ""}) {
@@ -118,7 +117,7 @@ TEST_CASE("a topic of the load tells its channel", "[tools][pipeline]") {
     }
 }
 
-TEST_CASE("quantiles of delays are exact to a sixty-fourth and count samples", "[tools][pipeline]") {
+TEST_CASE("quantiles of delays have a relative error of at most 1/64 and count samples", "[tools][pipeline]") {
     DelayCounts delays;
     CHECK(delays.quantile_us(0.5) == 0.0);
     delays.add(1'000, 98);
@@ -133,7 +132,7 @@ TEST_CASE("quantiles of delays are exact to a sixty-fourth and count samples", "
     CHECK(delays.maximum_us() == 7'000.0);
 }
 
-TEST_CASE("a delay below zero or above all steps is counted at the end of the scale", "[tools][pipeline]") {
+TEST_CASE("delays below zero or beyond the last bucket are counted at the ends of the scale", "[tools][pipeline]") {
     DelayCounts delays;
     delays.add(-5, 1);
     CHECK(delays.quantile_us(1.0) == 0.0);
@@ -142,7 +141,7 @@ TEST_CASE("a delay below zero or above all steps is counted at the end of the sc
     CHECK(delays.maximum_us() == Approx(static_cast<double>(INT64_MAX) / 1'000));
 }
 
-TEST_CASE("a sample is of the last tick that began at or before it", "[tools][pipeline]") {
+TEST_CASE("a sample belongs to the last tick that started at or before it", "[tools][pipeline]") {
     CaptureTimes times(3);
     CaptureTimes::Reader reader(times);
     times.add(0, 100);
@@ -158,11 +157,11 @@ TEST_CASE("a sample is of the last tick that began at or before it", "[tools][pi
     }
 }
 
-TEST_CASE("the load gives what its rate asks for, each channel in its turn, and then no more", "[tools][pipeline]") {
+TEST_CASE("the load outputs exactly what its rate requires, each channel in turn", "[tools][pipeline]") {
     DriverBench bench({3'000, 8, 3});
     bench.read_at(std::chrono::milliseconds(0));
     CHECK(bench.samples.size() == 1);
-    bench.read_at(std::chrono::microseconds(1'400));  // late, so it owes for the time that has passed
+    bench.read_at(std::chrono::microseconds(1'400));  // late, so samples for the elapsed time are due
     CHECK(bench.samples.size() == 5);
     bench.read_at(std::chrono::milliseconds(100));
     bench.read_at(std::chrono::milliseconds(101));
@@ -174,7 +173,7 @@ TEST_CASE("the load gives what its rate asks for, each channel in its turn, and 
     }
 }
 
-TEST_CASE("after a stall the load catches up with twice its share a tick", "[tools][pipeline]") {
+TEST_CASE("after a stall, the load catches up with at most twice its share per tick", "[tools][pipeline]") {
     DriverBench bench({10'000, 1'000, 1});
     bench.read_at(std::chrono::milliseconds(0));
     bench.read_at(std::chrono::milliseconds(50));
@@ -183,14 +182,14 @@ TEST_CASE("after a stall the load catches up with twice its share a tick", "[too
     CHECK(bench.samples.size() == 41);
 }
 
-TEST_CASE("a load without room for another tick gives nothing", "[tools][pipeline]") {
+TEST_CASE("a load outputs nothing if there is no capacity for another tick", "[tools][pipeline]") {
     DriverBench bench({10'000, 1'000, 1}, 1);
     bench.read_at(std::chrono::milliseconds(0));
     bench.read_at(std::chrono::milliseconds(1));
     CHECK(bench.progress.given == 1);
 }
 
-TEST_CASE("the search finds the highest rate that succeeds, to a few percent", "[tools][pipeline]") {
+TEST_CASE("the search finds the highest successful rate within a few percent", "[tools][pipeline]") {
     const auto limit = GENERATE(std::uint64_t{1'500}, std::uint64_t{500'000}, std::uint64_t{4'321'000});
     const auto found = highest_rate({1'000, 500'000, 100'000'000}, [&](std::uint64_t rate) { return rate <= limit; });
     CAPTURE(limit, found);
@@ -203,7 +202,7 @@ TEST_CASE("the search stays within its range", "[tools][pipeline]") {
     CHECK_THROWS_AS(highest_rate({1'000, 2'000, 10'000}, [](std::uint64_t) { return false; }), std::runtime_error);
 }
 
-TEST_CASE("one failure of a rate is forgiven, two are not", "[tools][pipeline]") {
+TEST_CASE("one failure at a rate is tolerated, two are not", "[tools][pipeline]") {
     int trials = 0;
     const auto found = highest_rate({1'000, 2'000, 2'000}, [&](std::uint64_t) { return ++trials % 2 == 0; });
     CHECK(found >= 1'900);

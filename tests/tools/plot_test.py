@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/perf_tool/plot.py draws what perf_tool writes."""
+"""tools/perf_tool/plot.py draws the results of perf_tool."""
 
 import json
 import os
@@ -39,18 +39,18 @@ class PlotTest(unittest.TestCase):
             self.assertTrue(xml.etree.ElementTree.parse(picture).getroot().tag.endswith("svg"))
         return run
 
-    def test_a_report_becomes_a_picture(self):
+    def test_a_report_is_drawn(self):
         run = self.draw(self.measure("codec", "--samples", "2000"))
         self.assertEqual(run.returncode, 0, run.stderr)
 
-    def test_a_matrix_becomes_a_picture_of_the_ratios(self):
+    def test_a_matrix_is_drawn_as_ratios(self):
         path = self.measure("transport", "--transport", "tcp", "--size", "64", "--messages", "1000", "--variants", "reported")
         if not any(cell["over_libzmq"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]):
             self.skipTest("this build has no libzmq")
         run = self.draw(path)
         self.assertEqual(run.returncode, 0, run.stderr)
 
-    def test_a_matrix_without_libzmq_says_that_there_is_nothing_to_compare(self):
+    def test_a_matrix_without_libzmq_is_reported_as_having_nothing_to_compare(self):
         path = self.measure("transport", "--transport", "tcp", "--size", "64", "--messages", "1000", "--engine", "telegate")
         run = self.draw(path)
         self.assertEqual(run.returncode, 1)

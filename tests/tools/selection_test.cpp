@@ -25,20 +25,21 @@ std::vector<std::string> names_of(const std::vector<Cell>& cells) {
     return names;
 }
 
-template <class Selection>
-Selection parsed(const std::string& arguments) {
-    Selection selection;
+constexpr bool transport = false;
+constexpr bool fanout = true;
+
+Selection parsed(bool for_fanout, const std::string& arguments) {
+    Selection selection(for_fanout);
     CLI::App app;
     add_options(app, selection);
     app.parse(arguments);
     return selection;
 }
 
-/// What is wrong with the arguments; empty for nothing.
-template <class Selection>
-std::string complaint(const std::string& arguments) {
+/// Returns the error for the arguments; empty if there is none.
+std::string complaint(bool for_fanout, const std::string& arguments) {
     try {
-        (void)parsed<Selection>(arguments);
+        (void)parsed(for_fanout, arguments);
     } catch (const CLI::ParseError& error) {
         return error.what();
     }
@@ -47,91 +48,92 @@ std::string complaint(const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE("lists on the command line give the cells in their order", "[tools][selection]") {
-    const auto chosen = parsed<TransportSelection>("--pattern router --transport ipc,tcp --size 64,8192,100");
+TEST_CASE("lists on the command line produce the cells in their order", "[tools][selection]") {
+    const auto chosen = parsed(transport, "--pattern router --transport ipc,tcp --size 64,8192,100");
     CHECK(names_of(cells_of(chosen)) ==
           std::vector<std::string>{"ROUTER-ROUTER ipc, 64 B", "ROUTER-ROUTER ipc, 8 KiB", "ROUTER-ROUTER ipc, 100 B",
                                    "ROUTER-ROUTER tcp, 64 B", "ROUTER-ROUTER tcp, 8 KiB", "ROUTER-ROUTER tcp, 100 B"});
     CHECK(cells_of(chosen).front().work.messages == 0);
-    CHECK(cells_of(parsed<TransportSelection>("")).size() == 24);
-    CHECK(cells_of(parsed<TransportSelection>("--two-processes")).size() == 16);  // not over inproc
+    CHECK(cells_of(parsed(transport, "")).size() == 24);
+    CHECK(cells_of(parsed(transport, "--two-processes")).size() == 16);  // not over inproc
 }
 
-TEST_CASE("a fan-out has a cell for each number of subscribers, with topics enough for them", "[tools][selection]") {
-    const auto chosen = parsed<FanoutSelection>("--subscribers 1,8 --topics 1,4 --transport inproc --messages 10");
+TEST_CASE("a fan-out has a cell for each number of subscribers, with enough topics for them", "[tools][selection]") {
+    const auto chosen = parsed(fanout, "--subscribers 1,8 --topics 1,4 --transport inproc --messages 10");
     const auto cells = cells_of(chosen);
     CHECK(names_of(cells) == std::vector<std::string>{"fan-out inproc, 1 subscriber", "fan-out inproc, 8 subscribers",
                                                       "fan-out inproc, 4 topics, 1 subscriber"});
     CHECK(cells.front().work.messages == 10);
-    CHECK(cells_of(parsed<FanoutSelection>("")).size() == 10);
+    CHECK(cells_of(parsed(fanout, "")).size() == 10);
 }
 
-TEST_CASE("the original numbers of messages belong to the four original sizes", "[tools][selection]") {
-    const auto cells = cells_of(parsed<TransportSelection>("--messages original --pattern pubsub --transport tcp"));
+TEST_CASE("the original message counts belong to the four original sizes", "[tools][selection]") {
+    const auto cells = cells_of(parsed(transport, "--messages original --pattern pubsub --transport tcp"));
     REQUIRE(cells.size() == 4);
     CHECK(cells[0].work.messages == 100'000);
     CHECK(cells[3].work.messages == 1'000);
-    CHECK_THROWS_AS(cells_of(parsed<TransportSelection>("--messages original --size 65")), std::runtime_error);
+    CHECK_THROWS_AS(cells_of(parsed(transport, "--messages original --size 65")), std::runtime_error);
 }
 
-TEST_CASE("what is not among the choices is refused", "[tools][selection]") {
+TEST_CASE("unknown choices are rejected", "[tools][selection]") {
     const std::string arguments = GENERATE("--pattern pubsub,push", "--transport udp", "--size 15", "--size 64,x",
                                            "--engine zmq", "--variants best", "--messages 0", "--messages -1",
                                            "--messages some", "--seconds 0", "--seconds 1 --messages 2");
     CAPTURE(arguments);
-    CHECK_THROWS_AS(parsed<TransportSelection>(arguments), CLI::ParseError);
+    CHECK_THROWS_AS(parsed(transport, arguments), CLI::ParseError);
 }
 
-TEST_CASE("CURVE is measured with 64 B and 8 KiB over tcp, beside libzmq alone", "[tools][selection]") {
-    const auto chosen = parsed<TransportSelection>("--curve");
+TEST_CASE("CURVE is measured with 64 B and 8 KiB over tcp, compared with libzmq only", "[tools][selection]") {
+    const auto chosen = parsed(transport, "--curve");
     const auto cells = cells_of(chosen);
     CHECK(names_of(cells) == std::vector<std::string>{"PUB/SUB tcp, CURVE, 64 B", "PUB/SUB tcp, CURVE, 8 KiB",
                                                       "ROUTER-ROUTER tcp, CURVE, 64 B",
                                                       "ROUTER-ROUTER tcp, CURVE, 8 KiB"});
     CHECK(std::ranges::all_of(cells, [](const Cell& cell) { return cell.work.curve; }));
     CHECK(chosen.engines == std::vector<std::string>{"telegate", "libzmq"});
-    CHECK(names_of(cells_of(parsed<FanoutSelection>("--curve --subscribers 2"))) ==
+    CHECK(names_of(cells_of(parsed(fanout, "--curve --subscribers 2"))) ==
           std::vector<std::string>{"fan-out tcp, CURVE, 64 B, 2 subscribers",
                                    "fan-out tcp, CURVE, 8 KiB, 2 subscribers"});
 }
 
-TEST_CASE("what is named holds with CURVE", "[tools][selection]") {
-    const auto cells = cells_of(parsed<TransportSelection>("--curve --size 100 --transport ipc --pattern pubsub"));
+TEST_CASE("explicit options also apply with CURVE", "[tools][selection]") {
+    const auto cells = cells_of(parsed(transport, "--curve --size 100 --transport ipc --pattern pubsub"));
     CHECK(names_of(cells) == std::vector<std::string>{"PUB/SUB ipc, CURVE, 100 B"});
 }
 
-TEST_CASE("what CURVE cannot be measured with is refused by name", "[tools][selection]") {
-    CHECK_THAT(complaint<TransportSelection>("--curve --transport tcp,inproc"), Contains("--transport: inproc"));
-    CHECK_THAT(complaint<FanoutSelection>("--curve --engine raw"), Contains("--engine: raw"));
-    CHECK_THAT(complaint<TransportSelection>("--curve=maybe"), Contains("maybe"));
-    CHECK(complaint<TransportSelection>("--transport tcp,inproc --engine raw").empty());
+TEST_CASE("options that cannot be combined with CURVE are rejected by name", "[tools][selection]") {
+    CHECK_THAT(complaint(transport, "--curve --transport tcp,inproc"), Contains("--transport: inproc"));
+    CHECK_THAT(complaint(fanout, "--curve --engine raw"), Contains("--engine: raw"));
+    CHECK_THAT(complaint(transport, "--curve=maybe"), Contains("maybe"));
+    CHECK(complaint(transport, "--transport tcp,inproc --engine raw").empty());
 }
 
-TEST_CASE("numbers of io threads are given to a fan-out, and wrong ones are refused by name", "[tools][selection]") {
-    CHECK(parsed<FanoutSelection>("").io_threads.empty());
-    CHECK(parsed<FanoutSelection>("--io-threads 1,2").io_threads == std::vector<std::size_t>{1, 2});
+TEST_CASE("io thread counts apply to a fan-out, and invalid ones are rejected by name", "[tools][selection]") {
+    CHECK(parsed(fanout, "").io_threads.empty());
+    CHECK(parsed(fanout, "--io-threads 1,2").io_threads == std::vector<std::size_t>{1, 2});
     const std::string value = GENERATE("0", "65", "-1", "1,x");
-    CHECK_THAT(complaint<FanoutSelection>("--io-threads " + value), Contains("--io-threads"));
-    CHECK_FALSE(complaint<TransportSelection>("--io-threads 1").empty());
+    CHECK_THAT(complaint(fanout, "--io-threads " + value), Contains("--io-threads"));
+    CHECK_FALSE(complaint(transport, "--io-threads 1").empty());
 }
 
-TEST_CASE("several sizes of a fan-out are groups of their own", "[tools][selection]") {
-    const auto cells = cells_of(parsed<FanoutSelection>("--transport tcp --size 64,8192 --subscribers 2,4"));
+TEST_CASE("each size of a fan-out is a group of its own", "[tools][selection]") {
+    const auto cells = cells_of(parsed(fanout, "--transport tcp --size 64,8192 --subscribers 2,4"));
     CHECK(names_of(cells) ==
           std::vector<std::string>{"fan-out tcp, 64 B, 2 subscribers", "fan-out tcp, 64 B, 4 subscribers",
                                    "fan-out tcp, 8 KiB, 2 subscribers", "fan-out tcp, 8 KiB, 4 subscribers"});
 }
 
-TEST_CASE("sizes are named as people say them", "[tools][selection]") {
+TEST_CASE("sizes are shown in common units", "[tools][selection]") {
     CHECK(size_name(64) == "64 B");
     CHECK(size_name(1000) == "1000 B");
     CHECK(size_name(64 * 1024) == "64 KiB");
     CHECK(size_name(2 * 1024 * 1024) == "2 MiB");
 }
 
-TEST_CASE("raw tries each way for a fifth of a second, and never longer than short runs are", "[tools][selection]") {
+TEST_CASE("raw tries each method for a fifth of a second, but never longer than short runs take",
+          "[tools][selection]") {
     const auto trial = [](const char* arguments) {
-        return raw_trial_of(parsed<TransportSelection>(arguments));
+        return raw_trial_of(parsed(transport, arguments));
     };
     CHECK(trial("").seconds == Approx(0.2));
     CHECK(trial("--seconds 0.03").seconds == Approx(0.01));

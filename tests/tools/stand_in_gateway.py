@@ -1,5 +1,5 @@
-"""A gateway made of two pyzmq sockets, for tests of gateway_tail: it publishes what it is told to, loses what it is told
-to, and answers the services of docs/wire.md from its history."""
+"""A fake gateway of two pyzmq sockets for tests of gateway_tail. It publishes and drops samples on request and serves
+the requests of docs/wire.md from its history."""
 
 import calendar
 import json
@@ -15,7 +15,7 @@ TIME_NS = calendar.timegm((2026, 11, 20, 23, 11, 0)) * 10 ** 9
 
 
 def cbor(value):
-    """The few types that a payload has, as docs/wire.md says."""
+    """Encodes the few types that payloads contain, as described in docs/wire.md."""
     def head(kind, number):
         for size, letter in ((24, None), (2 ** 8, ">B"), (2 ** 16, ">H"), (2 ** 32, ">I"), (2 ** 64, ">Q")):
             if number < size:
@@ -32,7 +32,7 @@ def cbor(value):
 
 
 class StandIn:
-    """`keys`: secret and public key of a CURVE server; `encrypts`: what they are for."""
+    """`keys`: secret and public key of a CURVE server; `encrypts`: the sockets that use them."""
 
     def __init__(self, publish, services, payload_format="json", keys=None, encrypts=("publish", "services")):
         self.context = zmq.Context()
@@ -41,17 +41,17 @@ class StandIn:
         self.keys = keys
         self.encrypts = encrypts
         self.epoch = 1795217494123
-        self.former = {}       # epoch: last seq by topic; None when it ended without a clean stop
-        self.last = {}         # captured, by topic
-        self.told = {}         # published or told in a gap
+        self.former = {}       # epoch: last seq by topic; None if it did not stop cleanly
+        self.last = {}         # sampled, by topic
+        self.told = {}         # published or reported in a gap
         self.history = []      # samples, in order of position
         self.first_position = 0
-        self.forgotten = {}    # topic: seqs that the history holds no more
+        self.forgotten = {}    # topic: last seq that the history no longer retains
         self.is_silent = False
-        self.busy = 0          # so many requests are answered so
-        self.unanswered = 0    # so many are not answered at all
-        self.refusal = None    # the error of each answer
-        self.unknown_keys = set()  # as an older gateway
+        self.busy = 0          # number of requests to reply to with "busy"
+        self.unanswered = 0    # number of requests to ignore
+        self.refusal = None    # error in every reply
+        self.unknown_keys = set()  # like an older gateway
         self.requests = []
         self.subscribed = 0
         self.publisher = self.router = None
@@ -69,7 +69,7 @@ class StandIn:
             try:
                 socket.bind(self.places[place])
                 break
-            except zmq.ZMQError:  # the one before is still being closed
+            except zmq.ZMQError:  # the previous socket is still being closed
                 if time.monotonic() > end:
                     raise
         self.places[place] = socket.last_endpoint.decode().rstrip("\0")
@@ -103,7 +103,7 @@ class StandIn:
         self.open_publisher()
         self.open_services()
 
-    # What it publishes.
+    # Publishing.
     def sample(self, topic, seq):
         device, channel = topic.split("/")
         return {"device": device, "channel": channel, "epoch": self.epoch, "seq": seq, "time": TIME % (seq % 60, seq),
@@ -130,7 +130,7 @@ class StandIn:
                 self.send(topic, self.encoded(self.history[-1], self.record(seq, 1, struct.pack("<d", seq + 0.5))))
 
     def drop(self, topic, count, reason="queue_overflow"):
-        """Before publication, and told."""
+        """Drops samples before publication and publishes a gap notice."""
         first = self.last.get(topic, 0) + 1
         self.last[topic] = self.told[topic] = first + count - 1
         self.gap(topic, first, self.last[topic], reason)
@@ -149,7 +149,7 @@ class StandIn:
         self.send(topic + "$beat", self.encoded(notice, self.record(seq, 17, b"", b"", 2)))
 
     def forget(self, topic, up_to):
-        """The history holds them no more."""
+        """Removes samples from the history."""
         self.forgotten[topic] = up_to
         before = len(self.history)
         self.history = [each for each in self.history if self.topic_of(each) != topic or each["seq"] > up_to]
@@ -159,8 +159,8 @@ class StandIn:
     def topic_of(sample):
         return f"{sample['device']}/{sample['channel']}"
 
-    # What it answers.
-    def serve_until(self, condition, what="what is waited for"):
+    # Services.
+    def serve_until(self, condition, what="the expected condition"):
         end = time.monotonic() + DEADLINE_S
         while not condition():
             assert time.monotonic() < end, what + " did not happen"
@@ -192,7 +192,7 @@ class StandIn:
             answer["error"] = {"code": "bad_request", "detail": f'"{key}" is not a key', "pointer": f"/{key}"}
         elif self.busy > 0:
             self.busy -= 1
-            answer["error"] = {"code": "busy", "detail": "4 replays are at work", "retry_after_ms": 20}
+            answer["error"] = {"code": "busy", "detail": "4 replays are already active", "retry_after_ms": 20}
         else:
             answer.update(self.answer(request))
         self.router.send_multipart([peer, *frames[:-1], json.dumps(answer, separators=(",", ":")).encode()])
@@ -215,7 +215,7 @@ class StandIn:
                 "end": len(topics) <= 2}
 
     def page(self, request):
-        """Since anything is since all that is held."""
+        """The history since any time is the whole history."""
         at = max(request.get("position", self.first_position), self.first_position) - self.first_position
         samples = [each for each in self.history[at:at + 7] if self.topic_of(each).startswith(request["prefix"])]
         return {"samples": samples, "position": self.first_position + min(at + 7, len(self.history)),
@@ -233,7 +233,7 @@ class StandIn:
                 if seq in held:
                     samples.append(held[seq])
                 else:
-                    reason = "not_held" if seq <= self.forgotten.get(topic, 0) else "dropped"
+                    reason = "not_retained" if seq <= self.forgotten.get(topic, 0) else "dropped"
                     gone.append({"topic": topic, "first_seq": seq, "last_seq": seq, "reason": reason})
         return {"samples": samples, "gone": gone, "left": left, "end": not left}
 
@@ -244,5 +244,5 @@ class StandIn:
         for hole in request["holes"]:
             last = min(hole.get("last_seq", 10 ** 9), self.former[epoch].get(hole["topic"], 0))
             if hole["first_seq"] <= last:
-                gone.append({"topic": hole["topic"], "first_seq": hole["first_seq"], "last_seq": last, "reason": "not_held"})
+                gone.append({"topic": hole["topic"], "first_seq": hole["first_seq"], "last_seq": last, "reason": "not_retained"})
         return {"samples": [], "gone": gone, "left": [], "end": True}

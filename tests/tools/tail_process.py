@@ -1,4 +1,4 @@
-"""gateway_tail as a process beside a stand-in gateway, for tests of it."""
+"""A gateway_tail process and a stand-in gateway, for tests of gateway_tail."""
 
 import json
 import os
@@ -83,7 +83,7 @@ class TailTest(unittest.TestCase):
         self.served.serve_until(condition, what)
 
     def wait_for_seq(self, tail, topic, seq):
-        """It must be in the JSON output."""
+        """Waits until the sample is in the JSON output."""
         device, channel = topic.split("/")
         mark = f'"channel":"{channel}","epoch":{self.served.epoch},"seq":{seq},'
         self.wait_for(lambda: mark in tail.out(), f"{topic} {seq}: {tail.out()[-300:]} {tail.err()}")
@@ -109,7 +109,7 @@ class TailTest(unittest.TestCase):
         return [(each["first_seq"], each["last_seq"], each["reason"]) for each in self.entry(tail, topic, epoch)["lost"]]
 
     def begun(self, *arguments, **options):
-        """A tail that has shown sample 1 of A."""
+        """Starts a gateway_tail that has output sample 1 of A."""
         self.gateway(**options)
         tail = self.tail("--json", *arguments)
         self.served.publish(A)

@@ -4,8 +4,7 @@
 #include "support/eventually.hpp"
 #include "support/raw_listener.hpp"
 #include "support/raw_peer.hpp"
-#include "transport/checker.hpp"
-#include "transport/workload.hpp"
+#include "transport/messages.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -17,15 +16,15 @@
 
 namespace telegate::test {
 
-/// Stands between a sender and a receiver that connects to it, over tcp, and keeps what goes by.
-/// Threads: one. Limits: one connection. Failure: throws std::runtime_error where it cannot listen or connect.
+/// A proxy between a sender and a receiver that connects to it over tcp; it records the transferred bytes.
+/// Threads: one. Limits: one connection. Failure: throws std::runtime_error if it cannot listen or connect.
 class Tap {
   public:
     explicit Tap(const std::string& sender) : sender_endpoint_(std::get<Endpoint>(parse_endpoint(sender))) {}
 
-    /// Where the receiver is to connect.
+    /// Returns the endpoint for the receiver.
     [[nodiscard]] std::string address() const { return to_string(listener_.endpoint()); }
-    /// Moves on what has come.
+    /// Forwards the bytes that have arrived.
     void pump() {
         if (!receiver_) {
             if (std::optional<RawPeer> came = listener_.accept()) {
@@ -56,10 +55,10 @@ class Tap {
     std::size_t sender_forwarded_ = 0;
 };
 
-/// What is sent over a tap. The number of the message stands in place of the first bytes.
+/// The text sent over a tap. The message number replaces its first bytes.
 inline const std::string tapped_text = "********sealed or not, this is what is sent";
 
-/// What went over the wire until the receiver had the text.
+/// Returns the bytes transferred until the receiver had the text.
 struct Tapped {
     [[nodiscard]] bool shows_the_text() const { return from_sender.find(tapped_text.substr(8)) != std::string::npos; }
 
@@ -68,7 +67,7 @@ struct Tapped {
     bool has_arrived = false;
 };
 
-/// Greets over a tap, with the link's own sockets, as a run does before its clock starts.
+/// Performs the handshake over a tap with the link's own sockets, as a run does before its clock starts.
 template <class Link, class... Settings>
 [[nodiscard]] Tapped greet_over_tap(const perf::Workload& work, const Settings&... settings) {
     typename Link::Shared shared(work, settings...);
@@ -93,7 +92,7 @@ template <class Link, class... Settings>
     return tapped;
 }
 
-/// The mechanism that a ZMTP greeting names.
+/// Returns the mechanism in a ZMTP greeting.
 [[nodiscard]] inline std::string mechanism_in(const std::string& greeting) {
     constexpr std::size_t at = 12;
     constexpr std::size_t bytes = 20;

@@ -1,6 +1,5 @@
 #include "support/catch.hpp"
 #include "tools/tap.hpp"
-#include "transport/engine.hpp"
 #include "transport/telegate_links.hpp"
 
 #include <array>
@@ -23,8 +22,7 @@ Tapped tapped(bool curve) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Telegate with CURVE sends nothing that can be read", "[tools][curve]", TelegatePubSub,
-                   TelegateRouting) {
+TEMPLATE_TEST_CASE("Telegate with CURVE sends no plain text", "[tools][curve]", TelegatePubSub, TelegateRouting) {
     const Tapped sealed = tapped<TestType>(true);
     CHECK(sealed.has_arrived);
     CHECK(mechanism_in(sealed.from_sender) == "CURVE");
@@ -32,14 +30,14 @@ TEMPLATE_TEST_CASE("Telegate with CURVE sends nothing that can be read", "[tools
     CHECK_FALSE(sealed.shows_the_text());
 }
 
-TEMPLATE_TEST_CASE("Telegate without CURVE sends what can be read", "[tools][curve]", TelegatePubSub, TelegateRouting) {
+TEMPLATE_TEST_CASE("Telegate without CURVE sends plain text", "[tools][curve]", TelegatePubSub, TelegateRouting) {
     const Tapped open = tapped<TestType>(false);
     CHECK(mechanism_in(open.from_sender) == "NULL");
     CHECK(mechanism_in(open.from_receiver) == "NULL");
     CHECK(open.shows_the_text());
 }
 
-TEST_CASE("each number of io threads is an engine of its own, named by it", "[tools][engine]") {
+TEST_CASE("each number of io threads is an engine of its own with that number in its name", "[tools][engine]") {
     const std::array<std::size_t, 2> counts{1, 2};
     const std::vector<Engine> engines = telegate_engines(counts);
     REQUIRE(engines.size() == 2);
@@ -49,12 +47,12 @@ TEST_CASE("each number of io threads is an engine of its own, named by it", "[to
     CHECK(telegate_engines({})[0].variant.empty());
 }
 
-TEST_CASE("the publisher has the io threads that are asked for", "[tools][engine]") {
+TEST_CASE("the publisher has the requested number of io threads", "[tools][engine]") {
     const TelegateShared shared({}, telegate_settings({}, 2));
     CHECK(shared.publisher_options().io_threads == 2);
 }
 
-TEST_CASE("a run with CURVE loses nothing, also between two processes", "[tools][engine]") {
+TEST_CASE("a run with CURVE loses nothing, including between two processes", "[tools][engine]") {
     Workload work;
     work.curve = true;
     work.messages = 1'000;

@@ -12,7 +12,7 @@ const MonoTime first_deadline{1s};
 
 }  // namespace
 
-TEST_CASE("a tick is late by the time from its deadline to when it is served", "[tools]") {
+TEST_CASE("the lateness of a tick is the time from its deadline until it is served", "[tools]") {
     TickRecord record(1ms, 3);
     record.begin(first_deadline);
     record.serve(first_deadline + 7us);
@@ -26,7 +26,7 @@ TEST_CASE("a tick is late by the time from its deadline to when it is served", "
     CHECK(record.lateness_at(1.0) == 9'000);
 }
 
-TEST_CASE("ticks that pass meanwhile are missed and count towards the end", "[tools]") {
+TEST_CASE("ticks that pass in between are missed and count toward the end", "[tools]") {
     TickRecord record(1ms, 5);
     record.begin(first_deadline);
     record.serve(first_deadline);

@@ -1,6 +1,5 @@
 #include "support/catch.hpp"
 #include "transport/byte_ring.hpp"
-#include "transport/checker.hpp"
 #include "transport/harness.hpp"
 #include "transport/measure.hpp"
 
@@ -40,7 +39,7 @@ Checker checker_of(const Share& share, std::initializer_list<std::uint64_t> numb
 
 }  // namespace
 
-TEST_CASE("a checker is done when its messages came in order, after any number of greetings", "[tools][checker]") {
+TEST_CASE("a checker is done when its messages arrived in order, after any number of greetings", "[tools][checker]") {
     const Checker one = checker_of({0, 1, 3}, {hello_number, hello_number, 0, 1, 2});
     CHECK(one.is_greeted());
     CHECK(one.is_done());
@@ -52,7 +51,7 @@ TEST_CASE("a checker is done when its messages came in order, after any number o
     CHECK_NOTHROW(checker_of({5, 10, 5}, {}).check());
 }
 
-TEST_CASE("a checker finds what is lost, doubled, swapped, foreign or too much", "[tools][checker]") {
+TEST_CASE("a checker detects lost, duplicate, reordered, unknown and surplus messages", "[tools][checker]") {
     const Share three{0, 1, 3};
     for (const auto& numbers :
          {std::initializer_list<std::uint64_t>{1}, {0, 2}, {0, 0}, {0, hello_number}, {0, 1, 2, 3}, {256}}) {
@@ -62,7 +61,7 @@ TEST_CASE("a checker finds what is lost, doubled, swapped, foreign or too much",
     }
 }
 
-TEST_CASE("a checker finds a message of another size or with another last byte", "[tools][checker]") {
+TEST_CASE("a checker detects a message with another size or last byte", "[tools][checker]") {
     Checker size(message_bytes, {0, 1, 3});
     const auto longer = message_of(0, message_bytes + 1);
     size.take(longer.data(), longer.size());
@@ -75,7 +74,7 @@ TEST_CASE("a checker finds a message of another size or with another last byte",
     CHECK_THROWS_WITH(last.check(), Catch::Contains("last byte"));
 }
 
-TEST_CASE("every topic that is asked for belongs to one subscriber, and the shares are all its messages",
+TEST_CASE("every requested topic belongs to one subscriber, and the shares add up to all messages",
           "[tools][workload]") {
     Workload work;
     work.receivers = 8;
@@ -97,7 +96,7 @@ std::vector<std::string> order;
 template <char name, int messages_per_second>
 Outcome run_fake(const Workload& work) {
     order.emplace_back(1, name);
-    return {static_cast<double>(work.messages) / messages_per_second, 1, 0.5};
+    return {static_cast<double>(work.messages) / messages_per_second, 1};
 }
 bool can_all(const Workload& /*work*/) {
     return true;
@@ -111,14 +110,14 @@ Outcome run_wrong(const Workload& /*work*/) {
 
 }  // namespace
 
-TEST_CASE("the messages that take the time are found by a trial", "[tools][measure]") {
+TEST_CASE("a trial finds the number of messages that takes the requested time", "[tools][measure]") {
     const Engine fast{"fast", "", can_all, run_fake<'f', 5'000'000>};
     CHECK(messages_in(2, fast, {}).messages == Approx(10'000'000).margin(10));
     const Engine slow{"slow", "", can_all, run_fake<'s', 1'000>};
     CHECK(messages_in(2, slow, {}).messages == Approx(2'000).margin(2));
 }
 
-TEST_CASE("no more messages are sent than an engine can", "[tools][measure]") {
+TEST_CASE("at most as many messages are sent as an engine supports", "[tools][measure]") {
     Workload work;
     work.size = 64 * 1024;
     const Engine few{"few", "", can_few, run_fake<'w', 1'000'000>};
@@ -128,7 +127,7 @@ TEST_CASE("no more messages are sent than an engine can", "[tools][measure]") {
     CHECK(amount.is_cut);
 }
 
-TEST_CASE("a series tells that its runs were shorter than asked for", "[tools][measure]") {
+TEST_CASE("a series reports that its runs were shorter than requested", "[tools][measure]") {
     std::vector<Cell> cells(1);
     cells[0].work.messages = 0;
     cells[0].work.size = 64 * 1024;
@@ -154,13 +153,15 @@ TEST_CASE("engines take turns within each run, and deliveries are counted", "[to
     CHECK(cells[0].series[1].variant == "x");
 }
 
-TEST_CASE("what an engine chose for itself is its variant, and the publisher's CPU time is per message",
-          "[tools][measure]") {
+TEST_CASE(
+    "the configuration chosen by an engine is its variant, and the publisher's CPU time is per "
+    "message",
+    "[tools][measure]") {
     std::vector<Cell> cells(1);
     cells[0].work.messages = 1'000;
     cells[0].work.receivers = 2;
     const auto run = [](const Workload& /*work*/) {
-        return Outcome{1, 1, 0.5, 0.002, "64 KiB chunks"};
+        return Outcome{1, 1, 0.002, "64 KiB chunks"};
     };
     measure_cells(cells, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1},
                   [](std::size_t, std::size_t, const Engine&) {});
@@ -185,7 +186,7 @@ std::string item_of(std::uint64_t number) {
     return item;
 }
 
-/// Takes what there is for one reader, and counts what came as it was put.
+/// Takes the items available to one reader and counts those that arrived unchanged.
 void take_some(ByteRing& ring, std::size_t reader, std::uint64_t& taken) {
     (void)ring.take(reader, [&](const char* data, std::size_t bytes) {
         taken += std::string_view(data, bytes) == item_of(taken) ? 1U : 0U;
@@ -194,7 +195,7 @@ void take_some(ByteRing& ring, std::size_t reader, std::uint64_t& taken) {
 
 }  // namespace
 
-TEST_CASE("each reader of a ring gets every item whole, also where the ring begins anew", "[tools][ring]") {
+TEST_CASE("each reader of a ring gets every item unchanged, also where the ring wraps around", "[tools][ring]") {
     ByteRing ring(1, 100, 2);  // a small one
     std::array<std::uint64_t, 2> taken{};
     for (std::uint64_t put = 0; put < 10'000;) {
@@ -221,7 +222,7 @@ namespace {
 
 constexpr double toil_seconds = 0.05;
 
-/// Takes so much of the processor, whatever the clock says.
+/// Uses this much processor time, regardless of wall-clock time.
 void toil() {
     const double begin = thread_cpu_seconds();
     while (thread_cpu_seconds() - begin < toil_seconds) {
@@ -229,7 +230,7 @@ void toil() {
     }
 }
 
-/// A queue between two threads that can be told to go wrong.
+/// A queue between two threads with configurable faults.
 struct FakeLink {
     enum class Fault { none, loses, refuses, dies, toils };
     struct Shared {
@@ -293,27 +294,28 @@ Workload small_work() {
 TEST_CASE("a run takes time and processor time", "[tools][harness]") {
     const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::none);
     CHECK(outcome.seconds > 0);
-    CHECK(outcome.cpu_seconds >= outcome.sender_cpu_seconds);
+    CHECK(outcome.cpu_seconds >= outcome.publisher_cpu_seconds);
 }
 
-TEST_CASE("what a receiving thread takes is not the publisher's", "[tools][harness]") {
+TEST_CASE("CPU time of a receiving thread is not attributed to the publisher", "[tools][harness]") {
     const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::toils);
     CHECK(outcome.cpu_seconds >= toil_seconds);
     CHECK(outcome.cpu_seconds - outcome.publisher_cpu_seconds >= 0.9 * toil_seconds);
-    CHECK(outcome.publisher_cpu_seconds >= 0.9 * outcome.sender_cpu_seconds);
+    CHECK(outcome.publisher_cpu_seconds > 0);
 }
 
-TEST_CASE("a message that is lost fails the run", "[tools][harness]") {
+TEST_CASE("a lost message fails the run", "[tools][harness]") {
     CHECK_THROWS_WITH(run_workload<FakeLink>(small_work(), FakeLink::Fault::loses), Catch::Contains("lost"));
 }
 
-TEST_CASE("a receiver that cannot connect fails the run at once, in a thread and in a process", "[tools][harness]") {
+TEST_CASE("a receiver that cannot connect fails the run immediately, as a thread and as a process",
+          "[tools][harness]") {
     Workload work = small_work();
     work.two_processes = GENERATE(false, true);
     CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::refuses), "cannot connect");
 }
 
-TEST_CASE("a receiving process that dies fails the run at once", "[tools][harness]") {
+TEST_CASE("a receiving process that terminates fails the run immediately", "[tools][harness]") {
     Workload work = small_work();
     work.two_processes = true;
     CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::dies), Catch::Contains("died"));

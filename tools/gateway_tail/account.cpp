@@ -32,7 +32,7 @@ std::string range_text(std::uint64_t first, std::uint64_t last) {
     return first == last ? std::to_string(first) : std::to_string(first) + ".." + std::to_string(last);
 }
 
-/// Null when there is no room for another one.
+/// Returns null when entries_max is reached.
 Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id) {
     if (topics_.size() <= index) {
         topics_.resize(index + 1);
@@ -124,10 +124,10 @@ std::string Account::summary(std::chrono::milliseconds duration, std::size_t ran
         }
     }
     if (more > 0) {
-        out += "  and " + counted(more, "more range") + "; --report FILE has all\n";
+        out += "  and " + counted(more, "more range") + "; use --report FILE to list all\n";
     }
     for (const std::int64_t epoch : unknown_ends_) {
-        out += "  the end of epoch " + std::to_string(epoch) + " is not known: its last samples may be lost\n";
+        out += "  the end of epoch " + std::to_string(epoch) + " is unknown: its last samples may be lost\n";
     }
     return out;
 }

@@ -13,12 +13,12 @@
 
 namespace telegate::tail {
 
-/// What was given out and what was lost, by topic and epoch. It looks at what comes out only, so that it would notice a
-/// sample that comes twice.
+/// A record of the samples that were output and lost, by topic and epoch. It is built from the output alone, so it
+/// detects a sample that is output twice.
 ///
 /// Threads: one.
-/// Limits:  entries_max ranges and epochs of topics in all; what is over them is counted, but not listed. Doubts are
-///          few.
+/// Limits: entries_max ranges and epochs of topics in total; further ones are counted but not listed. There are only a
+/// few doubts.
 /// Failure: std::bad_alloc.
 class Account {
   public:
@@ -36,23 +36,23 @@ class Account {
     }
     void lose(const Gap& gap);
     void end_unknown(std::int64_t epoch);
-    /// For the report only: something may be missing that has no number.
+    /// Adds a doubt to the report: samples whose seqs are unknown may be missing.
     void doubt(std::string_view word) { doubts_.emplace_back(word); }
-    /// The same: this epoch went further, maybe.
+    /// Marks the end of this epoch as doubtful in the report: it may have continued.
     void doubt_end(std::int64_t epoch) { doubtful_ends_.insert(epoch); }
 
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
-    /// Whether there was a sample of a topic that begins with `prefix`.
+    /// Returns whether a sample was output for a topic that begins with `prefix`.
     [[nodiscard]] bool has_sample_of(std::string_view prefix) const;
     [[nodiscard]] bool is_anything_lost() const noexcept { return lost_ > 0 || !unknown_ends_.empty(); }
 
-    /// For people, in lines; at most `ranges_max` ranges of what was lost.
+    /// Returns the summary as lines of text, with at most `ranges_max` lost ranges.
     [[nodiscard]] std::string summary(std::chrono::milliseconds duration, std::size_t ranges_max) const;
-    /// All of it, as one JSON object; docs/tail.md has its keys.
+    /// Returns the complete record as one JSON object; docs/tail.md describes its keys.
     [[nodiscard]] std::string report() const;
 
-    static constexpr std::size_t entries_max = 1'000'000;  // 32 bytes each, mostly
+    static constexpr std::size_t entries_max = 1'000'000;  // mostly of 32 bytes each
 
   private:
     struct Range {
@@ -64,7 +64,7 @@ class Account {
         std::int64_t id;
         std::vector<Range> received;
         std::vector<Range> lost;
-        std::uint64_t duplicates = 0;  // not above what was before
+        std::uint64_t duplicates = 0;  // seq not greater than the previous one
     };
     struct Topic {
         std::string name;
@@ -79,8 +79,8 @@ class Account {
     static void append_topic(std::string& out, const Topic& topic, const Epoch& epoch);
 
     std::vector<Topic> topics_;
-    std::set<std::int64_t> unknown_ends_;   // said
-    std::set<std::int64_t> doubtful_ends_;  // said otherwise
+    std::set<std::int64_t> unknown_ends_;   // already reported to the user
+    std::set<std::int64_t> doubtful_ends_;  // reported in the summary only
     std::vector<std::string> doubts_;
     std::array<std::uint64_t, reasons> lost_by_reason_{};
     std::uint64_t samples_ = 0;
@@ -91,7 +91,7 @@ class Account {
     bool is_complete_ = true;
 };
 
-/// "43..54", or "43" when it is one.
+/// Returns "43..54", or "43" if both are equal.
 [[nodiscard]] std::string range_text(std::uint64_t first, std::uint64_t last);
 
 }  // namespace telegate::tail

@@ -30,12 +30,12 @@ Endpoint resolved(Endpoint endpoint) {
     addrinfo* found = nullptr;
     const int error = ::getaddrinfo(endpoint.host.c_str(), nullptr, &hints, &found);
     if (error != 0) {
-        throw std::runtime_error("the address of \"" + endpoint.host + "\" is not known: " + ::gai_strerror(error));
+        throw std::runtime_error("cannot resolve \"" + endpoint.host + "\": " + ::gai_strerror(error));
     }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
     std::array<char, NI_MAXHOST> text{};
     if (::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
-        throw std::runtime_error("the address of \"" + endpoint.host + "\" cannot be used");
+        throw std::runtime_error("cannot resolve \"" + endpoint.host + "\": no usable address");
     }
     endpoint.host = text.data();
     return endpoint;

@@ -4,8 +4,8 @@
 
 namespace telegate::tail {
 
-/// With a numeric address where the host is a name; everything else as it is. Waits for the name service.
-/// Throws std::runtime_error that names the host.
+/// Returns `endpoint` with its host name replaced by a numeric address; other endpoints are returned unchanged. Blocks
+/// while the name is resolved. Throws std::runtime_error that names the host.
 [[nodiscard]] Endpoint resolved(Endpoint endpoint);
 
 }  // namespace telegate::tail

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Stops the decoder where lists and maps are too deep.
+/// Stops the decoder when arrays and maps are nested too deeply.
 /// Threads: one. Limits: cbor_depth_max. Failure: none.
 class Depth final : public nlohmann::json_sax<Json> {
   public:

@@ -4,10 +4,10 @@
 
 namespace telegate::tail {
 
-/// The decoder calls itself for each list within a list, so a payload of nothing else would take all of a small stack.
-inline constexpr int cbor_depth_max = 16;  // messages have one map, with no list in it
+/// The decoder recurses for each nested array, so a payload of nested arrays would overflow a small stack.
+inline constexpr int cbor_depth_max = 16;  // messages consist of one map without nested arrays
 
-/// Whether it is CBOR that nests no deeper. Threads: any.
+/// Returns whether the payload is CBOR that nests no deeper than cbor_depth_max. Threads: any.
 [[nodiscard]] bool is_shallow_cbor(std::string_view payload);
 
 }  // namespace telegate::tail

@@ -21,8 +21,8 @@ extern "C" void see_signal(int /*signal*/) {
     signals_seen = signals_seen + 1;
 }
 
-/// How long who reads our output may hold us up when we are to end. A pipe that has room at all has it for PIPE_BUF, so
-/// that a write never waits where a signal could be missed.
+/// How long a slow reader of the output can delay the end of the program. A pipe that is writable has space for
+/// PIPE_BUF bytes, so a write never blocks while a signal would go unnoticed.
 constexpr int last_words_ms = 200;
 
 }  // namespace
@@ -31,10 +31,10 @@ namespace stop_signals {
 
 void install() noexcept {
     struct sigaction action {};
-    action.sa_handler = see_signal;  // without SA_RESTART: a write that waits comes back
+    action.sa_handler = see_signal;  // without SA_RESTART: a signal interrupts a blocked write
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error code
+    std::signal(SIGPIPE, SIG_IGN);  // a closed reader is reported as an error code
 }
 
 int count() noexcept {
@@ -51,7 +51,7 @@ void Console::check() {
     }
 }
 
-/// Whether a piece can be written now without waiting.
+/// Waits until a write does not block. Returns false if a stop signal arrives while the output is blocked.
 bool Console::wait_for_room() {
     pollfd ready{descriptor_, POLLOUT, 0};
     while (::poll(&ready, 1, last_words_ms) <= 0) {
@@ -90,7 +90,8 @@ std::size_t Console::rows() const noexcept {
 void hold_standard_descriptors() noexcept {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(descriptor, F_GETFD) == -1) {
-            // The lowest number that is free is this one. Samples must not vanish unseen; what is said may.
+            // open() returns the lowest free number, which is this one. Standard output is read-only, so that lost
+            // samples are noticed; messages to standard error may be discarded.
             static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_RDWR : O_RDONLY));
         }
     }

@@ -6,28 +6,28 @@
 
 namespace telegate::tail {
 
-/// Signals that ask the program to end: SIGINT and SIGTERM. They interrupt system calls that wait.
+/// Signals that end the program: SIGINT and SIGTERM. They interrupt blocked system calls.
 namespace stop_signals {
 void install() noexcept;
-/// How many have come.
+/// Returns how many signals were received.
 [[nodiscard]] int count() noexcept;
 }  // namespace stop_signals
 
-/// Standard output behind a buffer.
+/// Buffered standard output.
 ///
 /// Threads: one.
-/// Limits:  buffer_bytes and what one append() adds; then it writes, and waits for who reads.
-/// Failure: a reader that has gone closes it, quietly; another failure is kept in fault(). What is written then is
-///          dropped.
+/// Limits: buffer_bytes plus one append; then it writes, and waits for the reader.
+/// Failure: if the reader closes the pipe, the console is closed silently; other errors are kept in fault(). Output
+/// after that is discarded.
 class Console {
   public:
     static constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 
     explicit Console(int descriptor = 1) noexcept : descriptor_(descriptor) {}
 
-    /// A fault when it was closed when the program began.
+    /// Sets a fault if standard output was closed when the program started.
     void check();
-    /// Append to it, then call added().
+    /// Returns the buffer. Append to it, then call added().
     [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
     void added() {
         if (buffer_.size() >= buffer_bytes) {
@@ -37,10 +37,10 @@ class Console {
     void flush();
 
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    /// Why it cannot be written to; "" when it can, or when the reader has gone.
+    /// Returns why the output cannot be written; "" if it can, or if the reader closed it.
     [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
     [[nodiscard]] bool is_terminal() const noexcept;
-    /// Of the terminal; a usual one's when it does not say.
+    /// Returns the height of the terminal, or 24 if it is unknown.
     [[nodiscard]] std::size_t rows() const noexcept;
 
   private:
@@ -52,11 +52,11 @@ class Console {
     std::string fault_;
 };
 
-/// Opens /dev/null for those of standard input, output and error that are closed, so that no other descriptor gets
-/// their number and is written to. Output then takes nothing; see Console::check(). Call it first.
+/// Opens /dev/null for each of standard input, output and error that is closed, so that no other descriptor gets its
+/// number and receives output. Standard output is then not writable; see Console::check(). Must be called first.
 void hold_standard_descriptors() noexcept;
 
-/// A line on standard error, with the name of the program.
+/// Writes a line to standard error, prefixed with the name of the program.
 void say(std::string_view line);
 
 }  // namespace telegate::tail

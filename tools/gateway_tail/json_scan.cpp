@@ -9,7 +9,7 @@
 namespace telegate::tail {
 namespace {
 
-/// Walks through a text; once something does not fit, nothing does.
+/// A cursor over a text; after the first mismatch, every further call fails.
 class Walk {
   public:
     explicit Walk(std::string_view text) noexcept : at_(text.data()), end_(text.data() + text.size()) {}
@@ -25,7 +25,7 @@ class Walk {
         at_ += expected.size();
         return true;
     }
-    /// Up to the next quote, which is skipped; without escapes.
+    /// Reads up to the next quote and skips it. Fails on escapes.
     [[nodiscard]] bool text(std::string_view& found) noexcept {
         const char* const begin = at_;
         for (; at_ != end_; ++at_) {
@@ -58,7 +58,7 @@ bool is_of_whole_number(char byte) noexcept {
     return byte == '-' || (byte >= '0' && byte <= '9');
 }
 
-/// A number as JSON has it; with a point or an exponent it is a real one.
+/// Reads a JSON number; one with a decimal point or an exponent is a real number.
 bool scan_number(Walk& walk, Value& value) noexcept {
     Walk whole = walk;
     value.type = ValueType::integer;
@@ -98,7 +98,7 @@ bool scan_quality(Walk& walk, Quality& quality) noexcept {
     return false;
 }
 
-/// Those of the gateway, if it has any.
+/// Tags of the gateway, if it has any.
 bool skip_tags(Walk& walk) noexcept {
     if (!walk.skip(R"(,"tags":{)")) {
         return true;
@@ -112,11 +112,11 @@ bool skip_tags(Walk& walk) noexcept {
     return walk.skip("}");
 }
 
-/// What may follow when nothing kept the gateway's clock right.
+/// This key follows if the gateway's clock was not synchronized.
 bool scan_end(Walk& walk) noexcept {
     std::int64_t mono_ns = 0;
     const bool fits =
-        !walk.skip(R"(,"time_quality":"unsynchronised")") || (walk.skip(R"(,"mono_ns":)") && walk.number(mono_ns));
+        !walk.skip(R"(,"time_quality":"unsynchronized")") || (walk.skip(R"(,"mono_ns":)") && walk.number(mono_ns));
     return fits && walk.skip("}");
 }
 

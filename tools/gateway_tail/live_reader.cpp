@@ -49,7 +49,7 @@ bool read_records(std::string_view topic, std::string_view payload, Splice& spli
 
 }  // namespace
 
-/// Each gives false for what it does not understand.
+/// Each function returns false for a payload that it cannot parse.
 struct LiveReader::Format {
     bool (*samples)(std::string_view topic, std::string_view payload, Splice& splice);
     bool (*gap)(std::string_view payload, Gap& gap);

@@ -9,11 +9,12 @@
 
 namespace telegate::tail {
 
-/// Takes messages of a publish endpoint apart and hands what is in them to the splice. The format is found out from the
-/// payload; that of the last message is tried first, since an endpoint has one.
+/// Parses the messages of a publish endpoint and passes the samples and notices to the splice. The format is detected
+/// from the payload; the format of the last message is tried first, because an endpoint uses only one.
 ///
-/// Threads: one. Limits: payload_bytes_max and topic_bytes_max; what is over them is not understood.
-/// Failure: a message that is not understood is counted; its samples show as a hole.
+/// Threads: one.
+/// Limits: payload_bytes_max and topic_bytes_max; larger messages are not parsed.
+/// Failure: a message that cannot be parsed is counted; its samples appear as a gap.
 class LiveReader {
   public:
     explicit LiveReader(Splice& splice) noexcept;
@@ -21,10 +22,10 @@ class LiveReader {
     void read(std::string_view topic, std::string_view payload);
 
     [[nodiscard]] std::uint64_t not_understood() const noexcept { return not_understood_; }
-    /// Of the last such message.
+    /// Returns the topic of the last message that could not be parsed.
     [[nodiscard]] const std::string& strange_topic() const noexcept { return strange_topic_; }
 
-    /// A gateway's are 129 bytes at most, and 5 of a notice.
+    /// Topics of a gateway have at most 129 bytes, plus 5 for a notice.
     static constexpr std::size_t topic_bytes_max = 256;
 
   private:

@@ -1,4 +1,4 @@
-// Shows what a gateway publishes and misses nothing that can be had.
+// Prints the samples that a gateway publishes and recovers missed ones where possible.
 #include "console.hpp"
 #include "tail.hpp"
 #include "tail_options.hpp"
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     if (!parsed.options) {
         (parsed.exit_code == exit_code::nothing_lost ? std::cout : std::cerr) << parsed.output << std::flush;
         if (parsed.exit_code == exit_code::nothing_lost && !std::cout) {
-            say("the output cannot be written");
+            say("cannot write the output");
             return exit_code::io_error;
         }
         return parsed.exit_code;

@@ -26,7 +26,7 @@ void Narrator::lose(const Gap& gap) {
 }
 
 std::string Narrator::line() const {
-    std::string out = is_back_ ? "back: " : "";
+    std::string out = is_back_ ? "reconnected: " : "";
     if (recovered_ > 0) {
         out += counted(recovered_, "sample") + " recovered by replay";
     }
@@ -44,7 +44,7 @@ std::string Narrator::line() const {
     if (recovered_ + lost_total_ > 0) {
         return out;
     }
-    return out + (recovers_ ? "nothing was missed" : "what was missed is not asked for (--no-recover)");
+    return out + (recovers_ ? "nothing was missed" : "missed samples are not recovered (--no-recover)");
 }
 
 std::optional<std::string> Narrator::words(Time now, bool is_settled) {

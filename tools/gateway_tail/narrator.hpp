@@ -10,7 +10,7 @@
 
 namespace telegate::tail {
 
-/// Says in plain words what was recovered and what was lost, when it is settled, once a second at most.
+/// Reports what was recovered and lost in plain words, once that is settled, at most once a second.
 ///
 /// Threads: one. Limits: ranges_max ranges in one line. Failure: std::bad_alloc.
 class Narrator {
@@ -22,7 +22,8 @@ class Narrator {
     void lost_connection() noexcept { is_away_ = true; }
     void regained_connection() noexcept { is_back_ = is_away_; }
 
-    /// A line, when there is something to say. What is not settled after patience is said anyway.
+    /// Returns a line if there is something to report. After `patience`, losses and recoveries are reported even if
+    /// more are pending.
     [[nodiscard]] std::optional<std::string> words(Time now, bool is_settled);
 
   private:
@@ -42,7 +43,7 @@ class Narrator {
     std::size_t ranges_left_out_ = 0;
     bool is_away_ = false;
     bool is_back_ = false;
-    Time since_ = Time::max();  // when there was something first
+    Time since_ = Time::max();  // time of the first unreported event
     Time said_ = Time::min();
 };
 

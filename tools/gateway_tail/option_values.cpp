@@ -14,7 +14,7 @@
 namespace telegate::tail {
 namespace {
 
-/// Sockets take no names of hosts; those that are connected to may have one.
+/// Parses an endpoint that may have a host name. The sockets accept addresses only.
 std::variant<Endpoint, EndpointFault> parse_named(const std::string& text) {
     constexpr std::string_view scheme = "tcp://";
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
@@ -35,20 +35,21 @@ std::variant<Endpoint, EndpointFault> parse_named(const std::string& text) {
     return parsed;
 }
 
-/// What can be connected to from another process.
+/// Endpoints that another process can connect to.
 constexpr const char* endpoints_allowed =
-    "tcp://HOST:PORT with a name or an address ([::1]) and a port from 1 to 65535, ipc://PATH, ipc://@NAME";
+    "tcp://HOST:PORT (HOST is a name or an address such as [::1], PORT is 1 to 65535), "
+    "ipc://PATH or ipc://@NAME";
 
 }  // namespace
 
 Endpoint read_endpoint(const std::string& option, const std::string& text) {
     std::variant<Endpoint, EndpointFault> parsed = parse_named(text);
     if (const auto* const fault = std::get_if<EndpointFault>(&parsed)) {
-        throw Refusal(option + ": \"" + text + "\" is no endpoint, allowed: " + endpoints_allowed);
+        throw Refusal(option + ": invalid endpoint \"" + text + "\": must be " + endpoints_allowed);
     }
     Endpoint& endpoint = std::get<Endpoint>(parsed);
     if (is_any(endpoint) || endpoint.host == "*" || endpoint.transport == Transport::inproc) {
-        throw Refusal(option + ": \"" + text + "\" cannot be connected to, allowed: " + endpoints_allowed);
+        throw Refusal(option + ": cannot connect to \"" + text + "\": must be " + endpoints_allowed);
     }
     return std::move(endpoint);
 }
@@ -59,8 +60,8 @@ std::optional<std::chrono::milliseconds> read_duration(const std::string& option
     }
     const std::optional<std::chrono::milliseconds> duration = parse_duration(text);
     if (!duration) {
-        throw Refusal(option + ": \"" + text +
-                      "\" is not a time, allowed: a number with ms, s, m, h or d, up to 10000d");
+        throw Refusal(option + ": invalid duration \"" + text +
+                      "\": must be a number with ms, s, m, h or d, at most 10000d");
     }
     return duration;
 }
@@ -74,7 +75,7 @@ std::optional<std::uint64_t> read_count(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, count);
     if (error != std::errc() || rest != end || count == 0 || count > count_max) {
-        throw Refusal("--count: \"" + text + "\" is not a count, allowed: a whole number from 1 to " +
+        throw Refusal("--count: invalid count \"" + text + "\": must be a whole number from 1 to " +
                       std::to_string(count_max));
     }
     return count;
@@ -82,7 +83,7 @@ std::optional<std::uint64_t> read_count(const std::string& text) {
 
 void check_color(const std::string& color) {
     if (color != "auto" && color != "always" && color != "never") {
-        throw Refusal("--color: \"" + color + "\" is not known, allowed: auto, always, never");
+        throw Refusal("--color: invalid value \"" + color + "\": must be auto, always or never");
     }
 }
 
@@ -99,13 +100,13 @@ void read_since(const std::string& text, TailOptions& options) {
     }
     const std::optional<std::int64_t> time = parse_time(text);
     if (!time && is_year_out_of_range(text)) {
-        throw Refusal("--since: \"" + text + "\" is out of range, allowed: " + std::string(time_first) + " to " +
+        throw Refusal("--since: time \"" + text + "\" is out of range: must be " + std::string(time_first) + " to " +
                       std::string(time_last));
     }
     if (!time) {
-        throw Refusal("--since: \"" + text +
-                      "\" is neither an age nor a time, allowed: a number with ms, s, m, h or d, or "
-                      "2026-11-20T23:11:34Z with up to nine decimals");
+        throw Refusal("--since: invalid age or time \"" + text +
+                      "\": must be a number with ms, s, m, h or d, or a time such as 2026-11-20T23:11:34Z with "
+                      "up to nine decimals");
     }
     options.since_utc_ns = *time;
     append_time(options.since, *time, 9);
@@ -115,11 +116,12 @@ std::vector<std::string> read_prefixes(std::vector<std::string> prefixes) {
     constexpr std::size_t shown_bytes = 32;
     for (const std::string& prefix : prefixes) {
         if (prefix.size() > prefix_bytes_max) {
-            throw Refusal("TOPIC: \"" + prefix.substr(0, shown_bytes) + "\"... has " + std::to_string(prefix.size()) +
-                          " bytes, allowed: at most " + std::to_string(prefix_bytes_max));
+            throw Refusal("TOPIC: prefix is too long: \"" + prefix.substr(0, shown_bytes) + "\"... has " +
+                          std::to_string(prefix.size()) + " bytes; must be at most " +
+                          std::to_string(prefix_bytes_max));
         }
         if (!is_utf8(prefix)) {
-            throw Refusal("TOPIC: \"" + prefix + "\" is not UTF-8, allowed: the beginning of a topic, in UTF-8");
+            throw Refusal("TOPIC: invalid UTF-8 \"" + prefix + "\": must be the beginning of a topic, in UTF-8");
         }
     }
     return without_covered(std::move(prefixes));

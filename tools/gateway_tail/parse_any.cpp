@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The decoder throws at a list that says to be longer than memory, also when it is told not to.
+/// The decoder throws for an array that claims to be larger than memory, even when exceptions are turned off.
 Json parse_cbor(std::string_view payload) {
     try {
         return is_shallow_cbor(payload) ? Json::from_cbor(payload, true, false) : Json();
@@ -118,9 +118,9 @@ bool read_range(const Json& object, Gap& gap) {
     return reads;
 }
 
-/// Takes the samples that scan_sample() knows out of the front of the list, so that only the rest is parsed.
+/// Removes the samples that scan_sample() can read from the front of the array, so that only the rest has to be parsed.
 std::string scan_samples(std::string_view frame, Answer& answer) {
-    // Inside of a text its quotes would be escaped, so this is the key.
+    // Inside a string these quotes would be escaped, so this is the key.
     constexpr std::string_view key = R"("samples":[)";
     const std::size_t at = frame.find(key);
     if (at == std::string_view::npos) {
@@ -237,11 +237,11 @@ bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {
     const Json object = Json::parse(rest, nullptr, false);
     std::int64_t id = 0;
     if (!object.is_object()) {
-        what = "it is not a JSON object";
+        what = "not a JSON object";
     } else if (!read_whole(object, "id", id) || id < 0 || !read_whole(object, "epoch", answer.epoch)) {
-        what = "it has no id or no epoch";
+        what = "missing id or epoch";
     } else if (!read_answer(object, answer)) {
-        what = "a list or an error in it is not as documented";
+        what = "malformed samples, gone, left or error";
     }
     answer.id = static_cast<std::uint64_t>(id);
     return what.empty();

@@ -9,27 +9,27 @@
 
 namespace telegate::tail {
 
-/// What the texts of a sample show into.
+/// Owns the texts that a sample points to.
 struct SampleTexts {
     std::string value;
     std::string unit;
 };
 
-/// How an object is written.
+/// The encoding of an object.
 enum class ObjectCoding : std::uint8_t { json, cbor };
 
-/// A sample in any order of keys; the topic is the frame's. Slow: for what scan_sample() does not take.
-/// Limits: payload_bytes_max.
+/// Parses a sample with keys in any order; the topic is that of the frame. Slow: used for samples that scan_sample()
+/// cannot read. Limits: payload_bytes_max.
 [[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
 
-/// What follows the topic in `<topic>$gap` or `<topic>$beat`; without the topic.
+/// Parse the payload of a `<topic>$gap` or `<topic>$beat` notice, without the topic.
 [[nodiscard]] bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap);
 [[nodiscard]] bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat);
 
-/// Nullopt, when it is none; `what` says why.
+/// Parses a reply of the services. On failure, returns false and sets `what` to the reason.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);
 
-/// A sample is much smaller; decoders may use stack for each byte.
+/// Samples are much smaller; decoders may use stack space for each byte.
 inline constexpr std::size_t payload_bytes_max = 4096;
 
 }  // namespace telegate::tail

@@ -75,7 +75,7 @@ std::string RateTable::page(std::chrono::nanoseconds elapsed, std::size_t rows_m
     }
     std::string out;
     append_left(out, "topic", width);
-    for (const char* const head : {"samples/s", "late ms", "latest ms", "samples", "lost"}) {
+    for (const char* const head : {"samples/s", "delay ms", "max ms", "samples", "lost"}) {
         append_right(out, head);
     }
     out += '\n';
@@ -83,7 +83,7 @@ std::string RateTable::page(std::chrono::nanoseconds elapsed, std::size_t rows_m
     std::size_t left_out = 0;
     for (Row& row : rows_) {
         if (row.topic.empty()) {
-            continue;  // nothing of it was given out or lost yet
+            continue;  // no sample of this topic was output or lost yet
         }
         if (rows_max > 0) {
             --rows_max;

@@ -11,16 +11,17 @@
 
 namespace telegate::tail {
 
-/// How many samples of each topic came, how late they were, and how many were lost.
+/// A table of the samples, delays and losses of each topic. The delay of a sample is the time from its timestamp to its
+/// output.
 ///
-/// Threads: one. Limits: a row for each topic of the splice. Failure: std::bad_alloc.
+/// Threads: one. Limits: one row per topic of the splice. Failure: std::bad_alloc.
 class RateTable {
   public:
     void give(const Sample& sample, std::int64_t now_utc_ns);
     void lose(const Gap& gap);
 
-    /// A head line, and a line for each topic, at most `rows_max`; those that were not shown are counted. Then the time
-    /// that rates are of begins again.
+    /// Returns a header line and a line for each topic, at most `rows_max`, then the number of topics that were
+    /// omitted. Starts a new interval for the rates; `elapsed` is the length of the last one.
     [[nodiscard]] std::string page(std::chrono::nanoseconds elapsed, std::size_t rows_max);
 
   private:

@@ -8,7 +8,7 @@ namespace telegate::tail {
 namespace {
 
 constexpr std::array<std::string_view, reasons> reason_words = {"queue_overflow", "shutdown", "slow",      "expired",
-                                                                "not_held",       "dropped",  "no_answer", "not_asked",
+                                                                "not_retained",   "dropped",  "no_answer", "not_asked",
                                                                 "unknown_epoch",  "ended",    "other"};
 
 }  // namespace

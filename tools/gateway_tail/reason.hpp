@@ -6,29 +6,29 @@
 
 namespace telegate::tail {
 
-/// Why samples are lost.
+/// The reason why samples are lost.
 enum class Reason : std::uint8_t {
-    // before publication, by notice
+    // lost before publication, reported by a gap notice
     queue_overflow,
     shutdown,
-    // to this subscriber, by notice, when they cannot be recovered either
+    // lost for this subscriber, reported by a gap notice; used if they cannot be recovered either
     slow,
     expired,
-    // by the answer of a replay
-    not_held,
+    // reported in the reply to a replay request
+    not_retained,
     dropped,
-    // ours
-    no_answer,      // the services were not reachable, or did not answer
-    not_asked,      // --no-recover
-    unknown_epoch,  // the gateway cannot say anything about its former run
-    ended,          // this program ended before they could be recovered
-    other,          // a word that this program does not know
+    // determined by this program
+    no_answer,      // the services were unreachable or did not reply
+    not_asked,      // --no-recover was given
+    unknown_epoch,  // the gateway has no information about that epoch
+    ended,          // this program ended before the samples were recovered
+    other,          // a reason that this program does not know
 };
 
 inline constexpr std::size_t reasons = static_cast<std::size_t>(Reason::other) + 1;
 
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
-/// Reason::other for a word that is none.
+/// Returns Reason::other for an unknown word.
 [[nodiscard]] Reason parse_reason(std::string_view text) noexcept;
 
 }  // namespace telegate::tail

@@ -7,15 +7,15 @@
 
 namespace telegate::tail {
 
-/// The `record` format of docs/wire.md.
+/// Size of a record in the `record` format of docs/wire.md.
 inline constexpr std::size_t record_bytes = 64;
 
-/// Whether a payload is nothing but records of samples; it is not empty then.
+/// Returns whether a payload consists of sample records only and is not empty.
 [[nodiscard]] bool are_sample_records(std::string_view payload) noexcept;
-/// The first of such a payload, all but the topic. Texts show into it.
+/// Reads the first record of such a payload, without the topic. Texts point into the payload.
 void read_record(std::string_view payload, Sample& sample) noexcept;
 
-/// The record of a notice, all but the topic. False: it is none.
+/// Read the record of a notice, without the topic. Return false if it is not one.
 [[nodiscard]] bool read_gap_record(std::string_view payload, Gap& gap) noexcept;
 [[nodiscard]] bool read_beat_record(std::string_view payload, Beat& beat) noexcept;
 

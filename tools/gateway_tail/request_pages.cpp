@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t holes_per_request_max = 1'000;
 constexpr std::size_t request_bytes_max = 60'000;
 
-/// False when the request is full.
+/// Returns false when the request is full.
 bool add_holes(const TopicLines::Topic& topic, const SeqLine& line, Request& request, std::size_t& bytes) {
     std::vector<SeqHole> holes;
     const bool is_all = line.add_holes(holes, holes_per_request_max - request.holes.size());
@@ -52,7 +52,7 @@ std::optional<Request> RequestPages::next(TopicLines& lines) const {
     return request.holes.empty() ? std::nullopt : std::optional(std::move(request));
 }
 
-/// Of the oldest epoch that has holes; one request is about one epoch.
+/// Requests holes of the oldest epoch that has any; a request covers one epoch only.
 Request RequestPages::hole_request(TopicLines& lines) const {
     Request request;
     request.kind = Request::Kind::holes;

@@ -12,32 +12,33 @@
 
 namespace telegate::tail {
 
-/// What is to be asked of the gateway's services, page by page: a snapshot, what --since wants, then what is missing.
+/// Builds the requests to the gateway's services, page by page: first a snapshot, then the history for --since, then
+/// the holes.
 ///
-/// Threads: one. Limits: of one request docs/wire.md allows 1,000 holes and 64 KiB. Failure: std::bad_alloc.
+/// Threads: one. Limits: docs/wire.md allows 1,000 holes and 64 KiB per request. Failure: std::bad_alloc.
 class RequestPages {
   public:
-    /// `since` "": nothing.
+    /// An empty `since` requests no history.
     RequestPages(std::vector<std::string> prefixes, std::string since)
         : prefixes_(std::move(prefixes)), since_(std::move(since)), is_since_wanted_(!since_.empty()) {}
 
-    /// From its first page on.
+    /// Requests a snapshot, starting with its first page.
     void want_snapshot();
     void drop_snapshot() noexcept { is_snapshot_wanted_ = false; }
     [[nodiscard]] bool is_snapshot_wanted() const noexcept { return is_snapshot_wanted_; }
-    /// One was complete.
+    /// Returns whether a snapshot was completed.
     [[nodiscard]] bool has_snapshot() const noexcept { return has_snapshot_; }
     void drop_since() noexcept { is_since_wanted_ = false; }
     [[nodiscard]] bool is_since_wanted() const noexcept { return is_since_wanted_; }
-    /// The gateway does not know the key `removed`.
+    /// Omits the key `removed`, which older gateways do not know.
     void leave_out_removed() noexcept { knows_removed_ = false; }
 
-    /// The next page; nullopt when nothing is wanted and `lines` miss nothing.
+    /// Returns the next page, or nullopt if nothing is requested and `lines` has no holes.
     [[nodiscard]] std::optional<Request> next(TopicLines& lines) const;
-    /// After the answer to a page. Whether it was the last one.
+    /// Process the reply to a page. Return whether it was the last one.
     [[nodiscard]] bool end_snapshot_page(const Answer& answer);
     [[nodiscard]] bool end_since_page(const Answer& answer);
-    /// Where the gateway may go on looking for holes of the present epoch.
+    /// Sets the position in the log where the gateway can resume the search for holes of the current epoch.
     void set_hole_position(std::optional<std::uint64_t> position) noexcept { hole_position_ = position; }
 
   private:

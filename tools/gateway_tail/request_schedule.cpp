@@ -8,9 +8,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// An answer is waited for sixteen times as long at most.
+/// The reply timeout grows to at most sixteen times its initial value.
 constexpr unsigned doublings_max = 4;
-/// After an answer that brought nothing: doubled each time.
+/// Pause after a reply without samples or gaps; doubles each time.
 constexpr milliseconds pause_first{50};
 constexpr milliseconds pause_max{1'000};
 constexpr unsigned pause_doublings_max = 10;

@@ -10,24 +10,25 @@ namespace telegate::tail {
 
 using Time = std::chrono::steady_clock::time_point;
 
-/// How long is waited for what.
+/// Timeouts and delays.
 struct Patience {
-    /// Services that are not reachable: after that, what is missing is lost.
+    /// Services are unreachable: after this time, missing samples are lost.
     std::chrono::milliseconds unreachable{2'000};
-    /// Services that are reachable and do not help.
+    /// Services are reachable but replies do not help: after this time, missing samples are lost.
     std::chrono::milliseconds silent{10'000};
-    /// One answer, at first; doubled each time that none comes.
+    /// Initial timeout for a reply; doubles after each missing reply.
     std::chrono::milliseconds answer{1'000};
-    /// After a connection was made: one more snapshot, for what was published before the subscription was in force.
+    /// Delay after a connection is made until a second snapshot is requested, for samples that were published before
+    /// the subscription took effect.
     std::chrono::milliseconds second_look{500};
-    /// What the last snapshot shows and is on its way live, before it is asked for.
+    /// Time for samples of the last snapshot to arrive over the publish endpoint before they are requested.
     std::chrono::milliseconds on_its_way{100};
 };
 
-/// When the gateway's services are asked, whether they have answered, and when there is no hope. Pure: is told the
-/// time.
+/// Decides when to send requests to the gateway's services, whether a reply is overdue, and when to stop waiting for
+/// missing samples. It has no clock: the caller passes the time.
 ///
-/// Threads: one. Limits: one request at a time. Failure: std::bad_alloc.
+/// Threads: one. Limits: one request in flight. Failure: std::bad_alloc.
 class RequestSchedule {
   public:
     static constexpr Time never = Time::max();
@@ -40,15 +41,15 @@ class RequestSchedule {
     void services_down(Time now) noexcept;
     [[nodiscard]] bool is_live_up() const noexcept { return is_live_up_; }
 
-    // A second look: one more snapshot, some time after a connection was made.
+    // One more snapshot, some time after a connection was made.
     void look_again(Time now) noexcept { second_look_ = now + patience_.second_look; }
     void drop_second_look() noexcept { second_look_ = never; }
-    /// Whether it is due; once.
+    /// Returns true once when it is due.
     [[nodiscard]] bool take_second_look(Time now) noexcept;
 
-    /// Whether the time for the answer is over; then the request is forgotten.
+    /// Returns whether the reply is overdue; the request is then dropped.
     [[nodiscard]] bool take_missing_answer(Time now) noexcept;
-    /// The request that the answer is for; nullopt for any other.
+    /// Returns the request that the reply is for, or nullopt if no such request is in flight.
     [[nodiscard]] std::optional<Request> take_answered(std::uint64_t id);
     [[nodiscard]] bool is_in_flight() const noexcept { return in_flight_.has_value(); }
     [[nodiscard]] bool is_in_flight(Request::Kind kind) const noexcept {
@@ -57,21 +58,22 @@ class RequestSchedule {
     void forget() noexcept { in_flight_.reset(); }
 
     [[nodiscard]] bool may_ask(Time now) const noexcept;
-    /// Gives it its id.
+    /// Assigns an id to the request and marks it as in flight.
     [[nodiscard]] const Request& ask(Request request, Time now);
     void ask_at_once() noexcept { ask_after_ = Time::min(); }
     void ask_after(Time time) noexcept { ask_after_ = time; }
-    /// The services have helped, or said that they will.
+    /// Records that the services returned data or promised to do so.
     void note_progress(Time now) noexcept { progress_at_ = now; }
     void note_help(Time now) noexcept;
-    /// They have answered and not helped: asks again a little later, then later still.
+    /// Records a reply without data. The next request is delayed, with exponential backoff.
     void note_empty_answer(Time now) noexcept;
 
-    /// To be called now and then: whether something is needed. Says whether there is no hope for it: a gateway that is
-    /// away may come back and help, so only while its publish endpoint is there.
+    /// Returns whether to stop waiting for missing samples. Call it regularly with whether any are needed. While the
+    /// publish endpoint is disconnected it returns false, because the gateway may reconnect and help.
     [[nodiscard]] bool is_hopeless(bool is_needed, Time now) noexcept;
     void end_need() noexcept { needed_since_ = never; }
-    /// When something is due, if nothing comes before. `wants`: there is something to ask for.
+    /// Returns when the next action is due if no event occurs before. `wants` says whether there is something to
+    /// request.
     [[nodiscard]] Time next_turn(bool wants, bool is_needed) const noexcept;
 
   private:
@@ -82,8 +84,8 @@ class RequestSchedule {
     bool are_services_up_ = false;
     std::optional<Request> in_flight_;
     std::uint64_t last_id_ = 0;
-    unsigned answers_missing_ = 0;  // in a row
-    unsigned empty_answers_ = 0;    // in a row
+    unsigned answers_missing_ = 0;  // consecutive
+    unsigned empty_answers_ = 0;    // consecutive
     Time answer_due_ = never;
     Time ask_after_ = Time::min();
     Time second_look_ = never;

@@ -8,7 +8,7 @@
 
 namespace telegate::tail {
 
-/// A value as it came; what its type does not name is unset.
+/// A sample value. Only the member that matches its type is set.
 struct Value {
     ValueType type = ValueType::none;
     union {
@@ -19,20 +19,20 @@ struct Value {
     std::string_view text;
 };
 
-/// One sample of docs/wire.md. What its texts show lasts during the call that it is given to.
+/// One sample as in docs/wire.md. Its texts are valid during the call that it is passed to.
 struct Sample {
     std::string_view topic;
     std::int64_t epoch = 0;
     std::uint64_t seq = 0;
     std::int64_t time_utc_ns = 0;
     Value value;
-    std::string_view unit;  // "" in records
+    std::string_view unit;  // empty in the record format
     Quality quality = Quality::good;
-    bool replayed = false;          // it was missed, and came by a replay
-    std::uint32_t topic_index = 0;  // of the splice: topics in order of appearance, from 0
+    bool replayed = false;          // whether the sample was missed and then recovered by a replay
+    std::uint32_t topic_index = 0;  // index in the splice: topics are numbered in order of appearance, from 0
 };
 
-/// Seqs of one topic that do not come, or are asked for; the notices `$gap` and the entries of `gone`.
+/// A range of seqs of one topic that are lost or requested: a gap notice, or an entry of `gone`.
 struct Gap {
     std::string_view topic;
     std::int64_t epoch = 0;
@@ -42,14 +42,14 @@ struct Gap {
     std::uint32_t topic_index = 0;
 };
 
-/// The notice `$beat`: `seq` is the last one that was published or told in a gap; 0: there was none yet.
+/// A heartbeat notice. `seq` is the last seq that was published or reported in a gap, or 0 if there was none yet.
 struct Beat {
     std::string_view topic;
     std::int64_t epoch = 0;
     std::uint64_t seq = 0;
 };
 
-/// Greater seqs are not believed, so that arithmetic with them is safe.
+/// Larger seqs are rejected, so that arithmetic with them cannot overflow.
 inline constexpr std::uint64_t seq_max = std::uint64_t{1} << 62;
 
 }  // namespace telegate::tail

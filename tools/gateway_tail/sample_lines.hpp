@@ -9,17 +9,17 @@
 
 namespace telegate::tail {
 
-/// Samples as lines: aligned text, JSON objects, or CSV (RFC 4180, with line feeds).
+/// Formats samples as lines: aligned text, JSON objects, or CSV (RFC 4180, but with LF line ends).
 ///
-/// Threads: one. Limits: none; it writes where it is told. Failure: std::bad_alloc.
+/// Threads: one. Limits: none; it appends to the given string. Failure: std::bad_alloc.
 class SampleLines {
   public:
     SampleLines(OutputFormat format, bool is_colored) noexcept : format_(format), is_colored_(is_colored) {}
 
-    /// What stands above all lines; CSV has something there.
+    /// Returns the header line, which only CSV has.
     [[nodiscard]] std::string_view head() const noexcept;
     void append(std::string& out, const Sample& sample);
-    /// Text is aligned behind topics of this length, too.
+    /// Widens the topic column for this topic.
     void make_room(std::string_view topic) noexcept;
 
   private:

@@ -15,7 +15,7 @@ bool is_continuation(char byte) noexcept {
     return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-/// Bytes of the character that `text` begins with; 0 when it is none.
+/// Returns the length of the first UTF-8 character of `text` in bytes, or 0 if it is invalid.
 std::size_t character_bytes(std::string_view text) noexcept {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t bytes = first < 0x80   ? 1
@@ -38,13 +38,13 @@ std::size_t character_bytes(std::string_view text) noexcept {
     return is_wrong ? 0 : bytes;
 }
 
-/// U+0080 to U+009F, too.
+/// Includes U+0080 to U+009F.
 bool is_control(std::string_view character) noexcept {
     const auto first = static_cast<unsigned char>(character[0]);
     return first < 0x20 || first == 0x7F || (first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
 }
 
-/// Calls `append` for each character; for the replacement where there is none.
+/// Calls `append` for each character, and with the replacement character for each invalid byte.
 template <class Append>
 void each_character(std::string_view text, const Append& append) {
     while (!text.empty()) {

@@ -13,23 +13,23 @@ namespace telegate::tail {
 
 class SpliceOutput;
 
-/// What all lines together keep.
+/// Memory that all lines use together.
 struct Kept {
     std::size_t samples = 0;
     std::size_t text_bytes = 0;
     std::size_t ranges = 0;
 };
 
-/// Seqs of one line that are to be asked for.
+/// A range of missing seqs of one line.
 struct SeqHole {
     std::uint64_t first = 0;
-    std::uint64_t last = 0;  // 0: up to what is published
+    std::uint64_t last = 0;  // 0: up to the last published one
 };
 
-/// The samples of one topic in one epoch: which is the next, what has come before its turn, what is missing.
+/// The samples of one topic in one epoch: tracks the next seq, samples that arrived early, and missing samples.
 ///
 /// Threads: one.
-/// Limits:  the splice's, which counts in `Kept` and calls drop_ahead().
+/// Limits: those of the splice, which are counted in `Kept`; the owner calls drop_ahead() when they are exceeded.
 /// Failure: std::bad_alloc.
 class SeqLine {
   public:
@@ -37,17 +37,18 @@ class SeqLine {
 
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
-    /// Until then nothing is given out. What lies before `first` is left out.
+    /// Starts the output at `first`. Earlier samples are discarded; before this call nothing is output.
     void start(std::uint64_t first);
-    /// With the first that is known; 1 when nothing is.
+    /// Starts at the first known seq, or at 1 if none is known.
     void start_at_first_known();
     [[nodiscard]] bool is_started() const noexcept { return next_ != 0; }
-    /// Of what has come before its turn, or was told; what is behind all that is known when there is nothing.
+    /// Returns the first seq that arrived early or was reported; if there is none, the seq after the last known one.
     [[nodiscard]] std::uint64_t first_known() const;
-    /// What the first snapshot said; remembered for start().
+    /// Last seq of the first snapshot, used by start().
     std::uint64_t baseline = 0;
 
-    /// The common case: this is the sample that is expected, and nothing is kept. Then it counts as given.
+    /// Handles the common case: the expected sample arrives and nothing is kept. Returns true if so; the sample then
+    /// counts as output.
     [[nodiscard]] bool take_next(std::int64_t epoch, std::uint64_t seq) noexcept {
         if (seq != next_ || known_last_ >= seq || epoch != epoch_) {
             return false;
@@ -56,34 +57,37 @@ class SeqLine {
         ++next_;
         return true;
     }
-    /// False for a duplicate.
+    /// Returns false for a duplicate.
     [[nodiscard]] bool insert(const Sample& sample);
-    /// They will not come.
+    /// Marks seqs as lost: they cannot be recovered.
     void add_gone(std::uint64_t first, std::uint64_t last, Reason reason);
-    /// They did not come, and may be recovered; otherwise this is why.
+    /// Marks seqs as missing. They may be recovered; if not, they are lost for this reason.
     void add_told(std::uint64_t first, std::uint64_t last, Reason reason);
-    /// There are seqs up to `seq`.
+    /// Records that seqs up to `seq` exist.
     void know(std::uint64_t seq) noexcept { known_last_ = seq > known_last_ ? seq : known_last_; }
 
-    /// The gateway has begun another epoch: how far this one went is to be asked.
+    /// Marks the epoch as ending because the gateway started another one. Its last seq must then be requested.
     void begin_end() noexcept { is_ending_ = true; }
     void end() noexcept { is_ending_ = is_ended_ = true; }
     [[nodiscard]] bool is_ending() const noexcept { return is_ending_ && !is_ended_; }
-    /// Whether there is something to be asked for.
+    /// Returns whether there is something to request.
     [[nodiscard]] bool is_open() const noexcept { return is_started() && (next_ <= known_last_ || is_ending()); }
     [[nodiscard]] bool is_done() const noexcept { return is_ended_ && is_started() && next_ > known_last_; }
 
-    /// At most `count_max`; the open end of an ending line is the last one. Whether that is all.
+    /// Adds at most `count_max` holes. The last one of an ending line is open-ended. Returns whether all holes were
+    /// added.
     [[nodiscard]] bool add_holes(std::vector<SeqHole>& holes, std::size_t count_max) const;
-    /// What is missing within these bounds is lost: for the reason that was told, or for this one.
+    /// Marks missing seqs in this range as lost, for the reason of an earlier notice if there was one, else for
+    /// `reason`.
     void give_up(std::uint64_t first, std::uint64_t last, Reason reason);
     void give_up(Reason reason) { give_up(next_, known_last_, reason); }
-    /// The same, for the reason that the gateway's answer names: it knows better than a notice before it.
+    /// Marks missing seqs in this range as lost for the reason in the gateway's reply, which overrides that of an
+    /// earlier notice.
     void lose_as_told(std::uint64_t first, std::uint64_t last, Reason reason);
 
-    /// Gives out and loses what its turn has come for. `head` names the topic; its other fields are not used.
+    /// Outputs the samples and losses that are next in order. `head` supplies the topic, its index and its unit.
     void drain(const Sample& head, SpliceOutput& output);
-    /// Forgets what has come before its turn; it is asked for again.
+    /// Discards samples that arrived early; they are requested again.
     void drop_ahead();
 
   private:
@@ -94,22 +98,22 @@ class SeqLine {
         Quality quality;
         bool replayed;
     };
-    using Run = std::vector<Item>;  // of seqs without a hole
+    using Run = std::vector<Item>;  // consecutive seqs
 
     [[nodiscard]] bool is_before_its_time(std::uint64_t seq) const noexcept { return is_started() && seq < next_; }
     void give_run(const Sample& head, SpliceOutput& output);
     void lose_range(const Sample& head, SpliceOutput& output);
     void count_out(const Item& item) const noexcept;
-    /// The next seq from `seq` on that is neither kept nor gone.
+    /// Returns the first seq, starting at `seq`, that is neither kept nor gone.
     [[nodiscard]] std::uint64_t next_missing(std::uint64_t seq) const;
-    /// The next seq from `seq` on that is kept or gone.
+    /// Returns the first seq, starting at `seq`, that is kept or gone.
     [[nodiscard]] std::uint64_t next_known(std::uint64_t seq) const;
     void update_ranges(std::size_t before) const noexcept;
 
     std::int64_t epoch_;
     Kept* kept_;
     std::uint64_t next_ = 0;        // 0: not started
-    std::uint64_t known_last_ = 0;  // there are seqs up to this one
+    std::uint64_t known_last_ = 0;  // last seq that is known to exist
     std::uint64_t first_dropped_ = seq_max + 1;
     std::map<std::uint64_t, Run> runs_;  // by first seq
     SeqRanges gone_;

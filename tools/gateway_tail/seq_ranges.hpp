@@ -8,7 +8,7 @@
 
 namespace telegate::tail {
 
-/// Ranges of seqs, each with a reason; they do not overlap.
+/// Non-overlapping ranges of seqs, each with a reason.
 ///
 /// Threads: one. Limits: the owner's. Failure: std::bad_alloc.
 class SeqRanges {
@@ -18,20 +18,20 @@ class SeqRanges {
         Reason reason;
     };
 
-    /// What is covered already keeps its reason.
+    /// Adds a range. Seqs that are already covered keep their reason.
     void add(std::uint64_t first, std::uint64_t last, Reason reason);
-    /// The range that holds `seq`, or null.
+    /// Returns the range that contains `seq`, or null.
     [[nodiscard]] const Range* at(std::uint64_t seq) const;
-    /// The end of what is covered from `seq` on without a break; `seq` - 1 when it is not covered.
+    /// Returns the last seq that is covered contiguously from `seq`, or `seq` - 1 if `seq` is not covered.
     [[nodiscard]] std::uint64_t covered_from(std::uint64_t seq) const;
-    /// The first seq from `seq` on that is covered; seq_max and more when there is none.
+    /// Returns the first covered seq, starting at `seq`; above seq_max if there is none.
     [[nodiscard]] std::uint64_t next_covered(std::uint64_t seq) const;
     void forget_below(std::uint64_t seq);
     void clear() { ranges_.clear(); }
 
     [[nodiscard]] bool empty() const noexcept { return ranges_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return ranges_.size(); }
-    /// The least of all; not when empty().
+    /// Returns the smallest covered seq. The set must not be empty.
     [[nodiscard]] std::uint64_t first() const { return ranges_.begin()->first; }
 
   private:

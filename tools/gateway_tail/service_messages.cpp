@@ -5,7 +5,7 @@
 namespace telegate::tail {
 namespace {
 
-/// As many as an answer has room for.
+/// Maximum number of samples in a reply.
 constexpr unsigned samples_per_answer = 10'000;
 constexpr unsigned snapshot_samples_per_answer = 1'000;
 

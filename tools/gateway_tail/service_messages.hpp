@@ -13,14 +13,14 @@
 
 namespace telegate::tail {
 
-/// A range that is asked for, or that an answer speaks of.
+/// A range of seqs in a request or a reply.
 struct TopicHole {
     std::string topic;
     std::uint64_t first_seq = 0;
-    std::uint64_t last_seq = 0;  // 0: up to what is published
+    std::uint64_t last_seq = 0;  // 0: up to the last published one
 };
 
-/// One request of docs/wire.md, "Services".
+/// One request to the services of docs/wire.md.
 struct Request {
     enum class Kind : std::uint8_t { snapshot, since, holes };
 
@@ -28,26 +28,26 @@ struct Request {
     std::uint64_t id = 0;
     std::string prefix;                     // snapshot and since
     std::string after;                      // snapshot
-    bool removed = true;                    // snapshot: also channels of devices that are no more
+    bool removed = true;                    // snapshot: includes channels of removed devices
     std::string since;                      // since: the first page
-    std::optional<std::uint64_t> position;  // since: the next pages; holes: a hint
-    std::int64_t epoch = 0;                 // 0: the present one
+    std::optional<std::uint64_t> position;  // since: further pages; holes: a hint
+    std::int64_t epoch = 0;                 // 0: the current epoch
     std::vector<TopicHole> holes;
 };
 
-/// As one frame. Threads: any.
+/// Returns the request as one frame. Threads: any.
 [[nodiscard]] std::string to_json(const Request& request);
-/// What a hole takes of a request, at most.
+/// Returns an upper bound for the size of a hole in a request.
 [[nodiscard]] std::size_t json_bytes_max(const TopicHole& hole) noexcept;
 
 struct AnswerError {
     std::string code;
     std::string detail;
     std::chrono::milliseconds retry_after{0};
-    std::string pointer{};  // to what in the request was refused
+    std::string pointer{};  // points to the rejected part of the request
 };
 
-/// What is left out is empty. Texts of samples and gaps show into the frame or into `texts`.
+/// A reply of the services. Omitted members are empty. Texts of samples and gaps point into the frame or into `texts`.
 struct Answer {
     std::uint64_t id = 0;
     std::int64_t epoch = 0;
@@ -56,7 +56,7 @@ struct Answer {
     std::vector<Gap> gone;
     std::vector<std::string> left;  // topics
     std::optional<std::uint64_t> position;
-    std::string after;  // topic: the next page is behind it
+    std::string after;  // last topic of this page; the next page starts after it
     bool is_end = false;
 
     std::unordered_set<std::string> texts;

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using Topic = TopicLines::Topic;
 
-/// After an answer of another gateway, or of another epoch.
+/// Pause after a reply from another gateway or another epoch.
 constexpr milliseconds pause_foreign{200};
 constexpr milliseconds pause_busy_min{10};
 constexpr milliseconds pause_busy_max{10'000};
@@ -50,7 +50,7 @@ void Splice::gap(const Gap& gap) {
 }
 
 void Splice::beat(const Beat& beat) {
-    if (beat.seq != 0) {  // otherwise its channel has given nothing yet
+    if (beat.seq != 0) {  // seq 0: the channel has published nothing yet
         see_live_epoch(beat.epoch);
         lines_.take_beat(beat);
     }
@@ -59,7 +59,7 @@ void Splice::beat(const Beat& beat) {
 void Splice::see_live_epoch(std::int64_t epoch) {
     if (epoch == lines_.epoch()) {
         is_live_known_ = true;
-    } else if (!lines_.is_former(epoch)) {  // what was on its way when the gateway was restarted is
+    } else if (!lines_.is_former(epoch)) {  // a message of the previous epoch was in flight when the gateway restarted
         is_live_known_ = true;
         begin_epoch(epoch);
     }
@@ -172,7 +172,7 @@ Time Splice::next_turn() const {
                                !has_begun() || has_waiting);
 }
 
-/// Whether the answer is of the gateway whose samples come.
+/// Returns whether the reply comes from the gateway whose samples are received.
 bool Splice::accept_epoch(std::int64_t epoch) {
     if (epoch == lines_.epoch()) {
         return true;
@@ -201,7 +201,7 @@ void Splice::answer(const Answer& answer, Time now) {
         return;
     }
     if (is_new_epoch && request->kind != Request::Kind::holes) {
-        return;  // begins again with the first page
+        return;  // restarts with the first page
     }
     switch (request->kind) {
         case Request::Kind::snapshot: take_snapshot(answer, now); break;
@@ -234,7 +234,7 @@ void Splice::take_error(const AnswerError& error, const Request& request, Time n
 }
 
 void Splice::take_snapshot(const Answer& answer, Time now) {
-    std::unordered_map<std::string_view, std::uint64_t> ends;  // of topics that have lost something behind the sample
+    std::unordered_map<std::string_view, std::uint64_t> ends;  // topics with losses after their last sample
     for (const Gap& gone : answer.gone) {
         ends[gone.topic] = gone.last_seq;
     }
@@ -259,7 +259,7 @@ void Splice::take_snapshot(const Answer& answer, Time now) {
     }
 }
 
-/// `last_seq`: up to there the topic has come, be it that the last ones were lost.
+/// `last_seq` is the last seq of the topic, which is higher than that of the sample if samples after it were lost.
 void Splice::take_snapshot_sample(const Sample& sample, std::uint64_t last_seq) {
     Topic* const topic = lines_.topic_of(sample.topic);
     SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
@@ -281,7 +281,7 @@ void Splice::take_snapshot_sample(const Sample& sample, std::uint64_t last_seq) 
     begin_line(*topic, *line, last_seq);
 }
 
-/// What had come before the first snapshot is not missed.
+/// Samples before the first snapshot are not missing.
 void Splice::begin_line(Topic& topic, SeqLine& line, std::uint64_t last_seq) {
     line.know(last_seq);
     if (pages_.is_since_wanted()) {
@@ -292,7 +292,7 @@ void Splice::begin_line(Topic& topic, SeqLine& line, std::uint64_t last_seq) {
     lines_.after_change(topic);
 }
 
-/// Behind the last sample, or in place of all.
+/// The gap follows the last sample, or there is no sample at all.
 void Splice::take_snapshot_gap(const Gap& gone) {
     Topic* const topic = lines_.topic_of(gone.topic);
     SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
@@ -340,7 +340,7 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
         }
     }
     if (!is_present) {
-        end_lines(answer, request, Reason::not_held);
+        end_lines(answer, request, Reason::not_retained);
     }
     const bool has_more = !answer.left.empty();
     pages_.set_hole_position(has_more && is_present ? answer.position : std::nullopt);
@@ -351,7 +351,7 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
     }
 }
 
-/// Of a former epoch the answer says all there is to say; what is left is asked for again.
+/// The reply about a previous epoch is final; only topics in `left` are requested again.
 void Splice::end_lines(const Answer& answer, const Request& request, Reason reason) {
     for (const TopicHole& hole : request.holes) {
         const bool is_left = std::find(answer.left.begin(), answer.left.end(), hole.topic) != answer.left.end();

@@ -17,8 +17,8 @@ namespace telegate::tail {
 
 struct SpliceOptions {
     std::vector<std::string> prefixes{""};  // at least one
-    std::string since{};                    // "": none
-    bool last = false;                      // gives out the last value of each topic first
+    std::string since{};                    // empty: none
+    bool last = false;                      // outputs the last value of each topic first
     bool recover = true;
     std::size_t kept_samples_max = splice_limits::kept_samples_max;
     Patience patience{};
@@ -28,25 +28,25 @@ struct SpliceCounts {
     TopicLines::Counts lines{};
     std::uint64_t requests = 0;
     std::uint64_t answers_missing = 0;
-    std::uint64_t answers_ignored = 0;  // to no request, or of another gateway
+    std::uint64_t answers_ignored = 0;  // without a matching request, or from another gateway
     std::uint64_t gave_up = 0;
-    std::optional<std::int64_t> since_first_utc_ns;  // of the earliest sample that --since brought
+    std::optional<std::int64_t> since_first_utc_ns;  // time of the earliest sample that --since returned
     bool since_failed = false;
     bool baseline_failed = false;
-    std::string refusal;  // of the last request that was an error
+    std::string refusal;  // error of the last request that failed
 };
 
-/// Joins what comes live with what is recovered: each sample is given out once and in order, or named lost. Decides
-/// what an answer means for the lines of samples, for what is asked next, and for when.
+/// Merges live samples with recovered ones, so that each sample is output once and in order, or reported as lost.
+/// Interprets replies of the services and decides what to request next, and when.
 ///
-/// Threads: one. It has no socket and no clock: who owns it tells it the time.
-/// Limits:  splice_limits; what is over them is forgotten and asked for again, or counted.
+/// Threads: one. It has no sockets and no clock: the owner passes messages and the time.
+/// Limits: splice_limits; samples beyond them are discarded and requested again, or counted.
 /// Failure: std::bad_alloc.
 class Splice {
   public:
     Splice(SpliceOptions options, SpliceOutput& output);
 
-    // What comes over the publish endpoint.
+    // Messages of the publish endpoint.
     void live(const Sample& sample) {
         if (!is_live_known_ || !lines_.give_next(sample)) {
             take_live(sample);
@@ -55,31 +55,31 @@ class Splice {
     void gap(const Gap& gap);
     void beat(const Beat& beat);
 
-    // Connections, and the time. What came before must have been told before.
+    // Connection events. Messages that arrived before an event must be passed in before it.
     void live_up(Time now);
     void live_down(Time now);
     void services_up(Time now);
     void services_down(Time now) { schedule_.services_down(now); }
     void answer(const Answer& answer, Time now);
 
-    /// Does what is due; then gives the request that is to be sent now, if there is one.
+    /// Performs the actions that are due. Returns the request to send now, if there is one.
     [[nodiscard]] std::optional<Request> turn(Time now);
-    /// When turn() has something to do, if nothing comes before.
+    /// Returns when turn() has something to do if no event occurs before.
     [[nodiscard]] Time next_turn() const;
 
-    /// Whether all that is known is given out or lost.
+    /// Returns whether all known samples were output or reported as lost.
     [[nodiscard]] bool is_settled();
-    /// Whether the first snapshot, and what --since asked for, are through.
+    /// Returns whether the first snapshot and the history for --since are complete.
     [[nodiscard]] bool has_begun() const noexcept { return lines_.baseline() != Baseline::pending; }
-    /// Something is known to be missing, or it has not begun.
+    /// Returns whether samples are known to be missing, or the first snapshot is not complete.
     [[nodiscard]] bool is_missing() { return lines_.is_missing() || !has_begun(); }
-    /// We did not run for a while: the kernels' buffers were full, and what comes then may take the gateway's kernel
-    /// many seconds more. So a snapshot is to show what is missing.
+    /// Requests a snapshot to find missing samples after this program did not run for a while: kernel buffers were
+    /// full, and the gateway's kernel may take many seconds to deliver the rest.
     void held_up(Time now);
-    /// Before the end: one more snapshot, which shows what was published and has not come.
+    /// Requests the last snapshot before the program ends, to find published samples that have not arrived.
     void look_last();
     [[nodiscard]] bool has_looked_last() const noexcept { return last_look_ == LastLook::done; }
-    /// What is still missing is lost.
+    /// Reports all missing samples as lost.
     void finish() { give_up(Reason::ended); }
 
     [[nodiscard]] SpliceCounts counts() const;
@@ -112,7 +112,7 @@ class Splice {
     RequestPages pages_;
     RequestSchedule schedule_;
     LastLook last_look_ = LastLook::none;
-    bool is_live_known_ = false;  // a message has shown the epoch of this connection
+    bool is_live_known_ = false;  // whether a message has shown the epoch of this connection
 };
 
 }  // namespace telegate::tail

@@ -6,7 +6,7 @@
 
 namespace telegate::tail {
 
-/// What comes out of the splice. Must not call the splice.
+/// Receives the output of the splice. Implementations must not call the splice.
 class SpliceOutput {
   public:
     SpliceOutput() = default;
@@ -14,11 +14,11 @@ class SpliceOutput {
     SpliceOutput(const SpliceOutput&) = delete;
     SpliceOutput& operator=(const SpliceOutput&) = delete;
 
-    /// Each seq of a topic and epoch once at most, in order.
+    /// Receives a sample. Each seq of a topic and epoch is output at most once, in order.
     virtual void give(const Sample& sample) = 0;
-    /// These seqs will not be given, and stand here in the order of the topic: after what is before them.
+    /// Receives a range of seqs that will not be output, in the order of the topic: after the samples before it.
     virtual void lose(const Gap& gap) = 0;
-    /// What came after the last known sample of this epoch cannot be found out.
+    /// Reports that samples after the last known one of this epoch cannot be determined.
     virtual void end_unknown(std::int64_t epoch) = 0;
 };
 

@@ -15,16 +15,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// A signal is seen after this time at most.
+/// Longest time until a signal is noticed.
 constexpr milliseconds turn_max{200};
-/// A turn that takes so long was held up: we were stopped, or who reads our output was.
+/// An iteration that takes this long was blocked: the process was stopped, or the reader of the output was slow.
 constexpr milliseconds held_up_min{1'000};
-/// Before it is said that nobody is there.
+/// Delay before "waiting for" is reported.
 constexpr milliseconds silent_wait{1'000};
 
 SocketOptions socket_options(const std::optional<CurveClient>& curve) {
-    constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // answers have up to 1 MiB
-    constexpr milliseconds reconnect_max{500};  // both sockets are to be back before what is missing is given up
+    constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // replies have up to 1 MiB
+    constexpr milliseconds reconnect_max{500};  // both sockets must reconnect before missing samples count as lost
     SocketOptions socket;
     socket.message_bytes_max = message_bytes_max;
     socket.reconnect_max = reconnect_max;
@@ -105,7 +105,7 @@ void Tail::take_answers(Time now) {
                 output_.make_room(answer);
                 splice_.answer(answer, now);
             } else if (troubles_.is_new(what)) {
-                say("an answer of the services is not understood: " + what);
+                say("invalid reply from the services: " + what);
             }
         }
     }
@@ -121,7 +121,7 @@ void Tail::take_news(Time now) {
                 break;
             case News::live_down:
                 if (is_connected_) {
-                    say("connection lost, waiting");
+                    say("connection lost, reconnecting");
                     output_.narrator().lost_connection();
                 }
                 splice_.live_down(now);
@@ -129,7 +129,7 @@ void Tail::take_news(Time now) {
                 break;
             case News::services_up:
                 if (options_.is_last_only() && !was_connected_) {
-                    splice_.live_up(now);  // nothing is awaited there; what they are waited for begins here
+                    splice_.live_up(now);  // there is no live connection, so timeouts for the services start here
                     was_connected_ = true;
                 }
                 splice_.services_up(now);
@@ -142,7 +142,7 @@ void Tail::take_news(Time now) {
 void Tail::ask(Time now) {
     const std::optional<Request> request = splice_.turn(now);
     if (request && dealer_) {
-        // What cannot be sent now is a request without an answer: it is asked again.
+        // A request that cannot be sent now counts as unanswered and is sent again.
         static_cast<void>(dealer_->send({to_json(*request)}));
         dealer_->flush();
     }
@@ -157,7 +157,7 @@ void Tail::say_what_is_new() {
         strange_said_ = reader_.not_understood();
         std::string topic;
         append_printable(topic, reader_.strange_topic());
-        say("a message is not understood, topic \"" + topic + "\"; more of them are only counted");
+        say("cannot parse a message on topic \"" + topic + "\"; further ones are not reported");
     }
     say_splice_news();
     say_begin_of_history();
@@ -171,32 +171,32 @@ void Tail::say_splice_news() {
         refusal_said_ = counts.refusal;
         has_said_baseline_ = has_said_baseline_ || is_without_begin;
         std::string words = "the services at " + to_string(*options_.services);
-        words += is_refused ? " refuse: " : " give no answer";
+        words += is_refused ? " refused the request: " : " sent no reply";
         append_printable(words, is_refused ? counts.refusal : "");
         if (is_without_begin && !options_.is_last_only()) {
             words += is_refused ? "; " : ": ";
-            words += counts.since_failed ? "there is nothing from before; " : "";
-            words += "it begins with what comes live";
+            words += counts.since_failed ? "there is no history; " : "";
+            words += "starting with live samples";
         }
         say(words);
     }
     if (counts.lines.topics_refused > 0 && refused_said_ == 0) {
         refused_said_ = counts.lines.topics_refused;
-        say("there are more than " + grouped(splice_limits::topics_max) + " topics: the others are left out");
+        say("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
     }
 }
 
-/// Nothing tells how far it reaches back; but something would have come that is older.
+/// The gateway does not report where its history begins, so this is derived from the earliest sample that it returned.
 void Tail::say_begin_of_history() {
     const std::optional<std::int64_t> first = splice_.counts().since_first_utc_ns;
     if (has_said_history_ || !splice_.has_begun() || !first) {
         return;
     }
     has_said_history_ = true;
-    constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times has room in seconds
+    constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times in seconds fits
     const std::int64_t asked_s = options_.since_now_utc_ns / ns_per_s - options_.since_utc_ns / ns_per_s;
     const std::int64_t late_s = *first / ns_per_s - options_.since_utc_ns / ns_per_s;
-    // Later by less may be a channel that is sampled seldom.
+    // A smaller difference may be due to a channel with a long sampling interval.
     constexpr std::int64_t part = 10;
     constexpr std::int64_t late_min_s = 1;
     constexpr std::int64_t late_max_s = 300;
@@ -249,7 +249,7 @@ int Tail::run() {
     if (has_timed_out(now)) {
         say((options_.is_last_only() ? "the services at " + to_string(*options_.services) + " are"
                                      : "the gateway at " + to_string(options_.publish) + " is") +
-            " not reachable");
+            " unreachable");
         return exit_code::unavailable;
     }
     settle();

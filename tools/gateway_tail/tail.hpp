@@ -18,22 +18,22 @@
 
 namespace telegate::tail {
 
-/// Why something may be missing that has no number.
+/// A reason why samples may be missing whose seqs are unknown.
 struct Doubt {
-    std::string_view word;  // in the report
-    std::string words;      // for people
+    std::string_view word;  // key in the report
+    std::string words;      // text for the summary
 };
 
 /// gateway_tail without its command line: two sockets, the splice between them and the output, and one thread.
 ///
 /// Threads: one.
-/// Limits:  those of its parts; reads ahead one receive buffer for each socket.
-/// Failure: construction throws when the sockets cannot be made; the gateway may come and go.
+/// Limits: those of its parts; reads ahead by one receive buffer per socket.
+/// Failure: the constructor throws if the sockets cannot be created; the gateway may disconnect and reconnect.
 class Tail {
   public:
     explicit Tail(TailOptions options);
 
-    /// Until what was asked for is there, or a signal comes. Returns the exit code.
+    /// Runs until everything requested was output or a signal arrives. Returns the exit code.
     [[nodiscard]] int run();
 
   private:
@@ -52,7 +52,7 @@ class Tail {
     [[nodiscard]] bool is_done(Time now);
     [[nodiscard]] bool has_timed_out(Time now) const;
 
-    // The end: tail_end.cpp
+    // Ending the program: tail_end.cpp
     void settle();
     [[nodiscard]] std::vector<Doubt> doubts() const;
     void note_doubts();
@@ -74,13 +74,13 @@ class Tail {
     MessageBatch batch_;
     std::vector<News> news_;
 
-    std::vector<Doubt> doubts_;  // at the end
+    std::vector<Doubt> doubts_;  // set at the end
     Time began_;
     bool takes_live_ = true;
-    bool is_connected_ = false;  // what is needed is there
+    bool is_connected_ = false;  // the required connections are established
     bool was_connected_ = false;
     bool has_said_waiting_ = false;
-    bool is_begun_ = false;  // before it was ended
+    bool is_begun_ = false;  // the first snapshot was complete before the end
     Troubles troubles_;
     std::uint64_t strange_said_ = 0;
     std::uint64_t refused_said_ = 0;

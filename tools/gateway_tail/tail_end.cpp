@@ -1,4 +1,4 @@
-// How gateway_tail ends: what is still on its way, the summary, the report and the exit code.
+// How gateway_tail ends: samples in flight, the summary, the report and the exit code.
 #include "sample_text.hpp"
 #include "tail.hpp"
 #include "time_words.hpp"
@@ -15,18 +15,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// How long the last snapshot may take.
+/// Time limit for the last snapshot.
 constexpr milliseconds look_max{1'000};
-/// How long what is known to be missing may take.
+/// Time limit for the recovery of missing samples.
 constexpr milliseconds settle_max{2'000};
-/// After the last snapshot, for what it shows and is on its way live.
+/// Time after the last snapshot for samples in flight.
 constexpr milliseconds on_its_way{100};
 constexpr std::size_t summary_ranges_max = 20;
 
 }  // namespace
 
-/// What was published until now is still shown. One last snapshot says how far that goes; what has not come live a
-/// moment later is asked for.
+/// Outputs samples that were published until now. One last snapshot shows the last seq of each topic; samples that do
+/// not arrive shortly after it are requested.
 void Tail::settle() {
     const Time begin = steady_clock::now();
     const int signals = stop_signals::count();
@@ -43,27 +43,27 @@ void Tail::settle() {
     }
 }
 
-/// Why something may be missing that has no number.
+/// Returns the reasons why samples may be missing whose seqs are unknown.
 std::vector<Doubt> Tail::doubts() const {
     const SpliceCounts& counts = splice_.counts();
-    const char* const fault = !is_connected_            ? "there was no connection"
-                              : !counts.refusal.empty() ? "the services refused"
-                                                        : "the services gave no answer";
+    const char* const fault = !is_connected_            ? "no connection"
+                              : !counts.refusal.empty() ? "the services refused the request"
+                                                        : "no reply from the services";
     std::vector<Doubt> doubts;
     if (counts.since_failed) {
-        doubts.push_back({"since", std::string("what --since asks for is missing: ") + fault});
+        doubts.push_back({"since", std::string("samples requested with --since are missing: ") + fault});
     }
     if (counts.lines.topics_refused > 0) {
         doubts.push_back({"topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
-                                        counted(counts.lines.topics_refused, "message") + " of others left out"});
+                                        counted(counts.lines.topics_refused, "message") + " of other topics ignored"});
     }
     if (options_.services && !splice_.has_looked_last() && !output_.is_done()) {
-        doubts.push_back({"end", std::string("what was published last may be missing: ") + fault});
+        doubts.push_back({"end", std::string("the last published samples may be missing: ") + fault});
     }
     return doubts;
 }
 
-/// The report has them, too: who reads it may not see what is said.
+/// Adds the doubts to the report, whose reader may not see standard error.
 void Tail::note_doubts() {
     doubts_ = doubts();
     for (const Doubt& doubt : doubts_) {
@@ -74,10 +74,11 @@ void Tail::note_doubts() {
     }
 }
 
-/// What cannot be written at the end or with the first sample is better known at the start.
+/// Checks the output and the report at the start, so that write errors are not first noticed at the end or with the
+/// first sample.
 bool Tail::can_write() const {
     if (!output_.fault().empty()) {
-        say("the output cannot be written: " + output_.fault());
+        say("cannot write the output: " + output_.fault());
         return false;
     }
     return can_write_report();
@@ -87,13 +88,13 @@ bool Tail::can_write_report() const {
     std::error_code ignored;
     if (options_.report.empty() || (std::filesystem::exists(options_.report, ignored) &&
                                     !std::filesystem::is_regular_file(options_.report, ignored))) {
-        return true;  // a pipe is opened once
+        return true;  // a pipe can be opened only once
     }
     errno = 0;
     if (std::ofstream(options_.report, std::ios::app).good()) {
         return true;
     }
-    say("--report: \"" + options_.report + "\" cannot be written: " + std::generic_category().message(errno));
+    say("--report: cannot write \"" + options_.report + "\": " + std::generic_category().message(errno));
     return false;
 }
 
@@ -107,7 +108,7 @@ bool Tail::write_report() const {
     return file.good();
 }
 
-/// Whether there is a prefix without a value, as with a topic that is misspelled.
+/// Reports prefixes without a value, such as a misspelled topic. Returns whether there are any.
 bool Tail::say_unmatched() const {
     bool is_any = false;
     for (const std::string& prefix : options_.prefixes) {
@@ -127,12 +128,12 @@ int Tail::finish_last() const {
         return !output_.is_done() && say_unmatched() ? exit_code::lost : exit_code::nothing_lost;
     }
     if (splice_.counts().refusal.empty() && !has_said_baseline_) {
-        say("the services at " + to_string(*options_.services) + " gave no answer");
+        say("the services at " + to_string(*options_.services) + " sent no reply");
     }
     return exit_code::unavailable;
 }
 
-/// Says the summary.
+/// Reports the summary and returns the exit code.
 int Tail::finish_stream() {
     const bool was_closed = !output_.console().is_open() && output_.console().fault().empty();
     if (!was_closed) {
@@ -157,17 +158,17 @@ int Tail::finish() {
         note_doubts();
     }
     if (!was_connected_) {
-        say("the gateway was never reached: nothing was received");
+        say("cannot reach the gateway: nothing was received");
     }
     const int code = !was_connected_           ? exit_code::unavailable
                      : options_.is_last_only() ? finish_last()
                                                : finish_stream();
     if (!output_.console().fault().empty()) {
-        say("the output cannot be written: " + output_.console().fault());
+        say("cannot write the output: " + output_.console().fault());
         return exit_code::io_error;
     }
     if (!write_report()) {
-        say("--report: \"" + options_.report + "\" cannot be written");
+        say("--report: cannot write \"" + options_.report + "\"");
         return exit_code::io_error;
     }
     return code;

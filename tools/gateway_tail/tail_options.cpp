@@ -18,14 +18,15 @@ namespace {
 constexpr const char* program = "gateway_tail";
 constexpr std::uint16_t port_max = 65'535;
 constexpr const char* times_allowed = "a number with ms, s, m, h or d";
-/// Who asks for the last values once, mostly in a script, does not want to wait for a gateway that may never come. A
-/// few attempts to connect have room in it.
+/// A one-time query of the last values, often in a script, must not wait for a gateway that never starts. Long enough
+/// for a few connection attempts.
 constexpr std::chrono::milliseconds last_connect_timeout{5'000};
 
 std::string footer() {
     std::string text =
-        "TOPIC is a prefix: host/cpu. shows host/cpu.user and host/cpu.system; none shows everything.\n"
-        "What is missed is asked for again, whatever the reason; what cannot be had is named at the end.\n\n"
+        "TOPIC is a prefix: host/cpu. matches host/cpu.user and host/cpu.system.\n"
+        "Missed samples are requested again from the gateway. Samples that cannot be\n"
+        "recovered are reported at the end.\n\n"
         "Exit codes:\n";
     for (const exit_code::Meaning& meaning : exit_code::meanings) {
         const std::string code = std::to_string(meaning.code);
@@ -34,7 +35,7 @@ std::string footer() {
     return text + "\nExample:\n  gateway_tail tcp://127.0.0.1:5556 host/ --since 10m";
 }
 
-/// What CLI11 fills.
+/// Filled by CLI11.
 struct Texts {
     std::string endpoint;
     std::string services;
@@ -52,68 +53,73 @@ struct Texts {
     bool no_recover = false;
 };
 
-/// An empty value would go unseen as one that is not given: a variable of a script that is not set.
+/// Rejects an empty value, such as an unset variable in a script, which would otherwise look like an option that was
+/// not given.
 CLI::Option* not_empty(CLI::Option* option, const std::string& allowed) {
     return option->check([allowed](const std::string& text) {
-        return text.empty() ? "\"\" is not a value, allowed: " + allowed : std::string();
+        return text.empty() ? "invalid value \"\": must be " + allowed : std::string();
     });
 }
 
 void add_what(CLI::App& app, Texts& texts, TailOptions& options) {
-    app.add_option("ENDPOINT", texts.endpoint, "Where the gateway publishes: tcp://HOST:PORT or ipc://PATH")
+    app.add_option("ENDPOINT", texts.endpoint, "Publish endpoint of the gateway: tcp://HOST:PORT or ipc://PATH")
         ->required();
-    app.add_option("TOPIC", options.prefixes, "Prefixes of topics; all if not given");
+    app.add_option("TOPIC", options.prefixes, "Topic prefixes (default: all topics)");
     not_empty(app.add_option("--since", texts.since,
-                             "Begin with what the gateway still has: 10m, or 2026-11-20T23:11:34Z (" +
+                             "Start with the gateway's history since an age or a time: 10m, or 2026-11-20T23:11:34Z (" +
                                  std::string(time_first) + " to " + std::string(time_last) + ")"),
               "an age or a time")
         ->type_name("AGE|TIME");
-    app.add_flag("--last", options.last, "The last value of each topic, then leave");
-    app.add_flag("--follow", options.follow, "With --last: go on live");
-    not_empty(app.add_option("--count", texts.count, "Leave after so many samples"), "a whole number from 1")
-        ->type_name("N");
-    not_empty(app.add_option("--duration", texts.duration, "Leave after this time: 10s, 5m"), times_allowed)
+    app.add_flag("--last", options.last, "Print the last value of each topic and exit");
+    app.add_flag("--follow", options.follow, "With --last: continue with live samples");
+    not_empty(app.add_option("--count", texts.count, "Exit after N samples"), "a whole number from 1")->type_name("N");
+    not_empty(app.add_option("--duration", texts.duration, "Exit after this time, such as 10s or 5m"), times_allowed)
         ->type_name("TIME");
 }
 
 void add_how(CLI::App& app, Texts& texts, TailOptions& options) {
-    CLI::Option* const json = app.add_flag("--json", texts.json, "One JSON object a line, as docs/wire.md has it");
-    CLI::Option* const csv = app.add_flag("--csv", texts.csv, "A table with commas, with a head line");
-    CLI::Option* const rate =
-        app.add_flag("--rate", texts.rate, "No samples but a table, each second: rate, lateness and losses by topic");
-    CLI::Option* const quiet = app.add_flag("--quiet", texts.quiet, "No samples, only the summary");
+    CLI::Option* const json =
+        app.add_flag("--json", texts.json, "Print one JSON object per line, as described in docs/wire.md");
+    CLI::Option* const csv = app.add_flag("--csv", texts.csv, "Print comma-separated values with a header line");
+    CLI::Option* const rate = app.add_flag(
+        "--rate", texts.rate, "Print a table of rates, delays and losses by topic every second instead of samples");
+    CLI::Option* const quiet = app.add_flag("--quiet", texts.quiet, "Print no samples, only the summary");
     json->excludes(csv, rate, quiet);
     csv->excludes(rate, quiet);
     rate->excludes(quiet);
-    app.add_option("--color", options.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
+    app.add_option("--color", options.color,
+                   "Color the output: auto (on a terminal, unless NO_COLOR is set), always or never (default: "
+                   "auto)")
         ->type_name("WHEN");
-    not_empty(app.add_option("--report", options.report, "Write what was received and lost to this file, as JSON"),
-              "the path of a file")
+    not_empty(app.add_option("--report", options.report, "Write a JSON report of received and lost samples to FILE"),
+              "a file path")
         ->type_name("FILE");
 }
 
 void add_where(CLI::App& app, Texts& texts) {
     CLI::Option* const services =
         not_empty(app.add_option("--services", texts.services,
-                                 "Where the gateway's services are; the next port, or services for pub in an ipc path"),
+                                 "Services endpoint of the gateway (default: the next port, or \"services\" instead of "
+                                 "\"pub\" in an ipc path)"),
                   "tcp://HOST:PORT or ipc://PATH")
             ->type_name("ENDPOINT");
-    app.add_flag("--no-recover", texts.no_recover, "Ask for nothing again: live only")->excludes(services);
+    app.add_flag("--no-recover", texts.no_recover, "Do not recover missed samples")->excludes(services);
     not_empty(app.add_option("--connect-timeout", texts.connect_timeout,
-                             "How long to wait for the gateway at first; for ever, but 5s with --last alone"),
+                             "How long to wait for the gateway at first (default: no limit; 5s with --last alone)"),
               times_allowed)
         ->type_name("TIME");
-    CLI::Option* const server_key = not_empty(app.add_option("--curve-server-key", texts.server_key,
-                                                             "CURVE: the gateway's public key, or a file with it"),
-                                              "a public key of 40 characters (Z85), or the path of a file with one")
-                                        ->type_name("KEY|FILE");
+    CLI::Option* const server_key =
+        not_empty(app.add_option("--curve-server-key", texts.server_key,
+                                 "CURVE: public key of the gateway, or a file that contains it"),
+                  "a public key of 40 characters (Z85) or the path of a file that contains one")
+            ->type_name("KEY|FILE");
     not_empty(app.add_option("--curve-secret-key-file", texts.secret_key_file,
-                             "CURVE: our secret key; a new one if not given"),
-              "the path of a file with a secret key, as telegate_keygen makes it")
+                             "CURVE: file with the secret key of this client (default: a new key pair)"),
+              "the path of a file with a secret key, as written by telegate_keygen")
         ->type_name("FILE")
         ->needs(server_key);
     app.add_option("--curve-for", texts.curve_for,
-                   "CURVE: what is encrypted: both, publish or services; the other connection is then plain")
+                   "CURVE: which connections to encrypt: both, publish or services (default: both)")
         ->type_name("WHICH")
         ->needs(server_key);
 }
@@ -141,27 +147,27 @@ std::optional<Endpoint> read_services(const Texts& texts, const Endpoint& publis
     }
     std::optional<Endpoint> services = default_services(publish);
     if (!services) {
-        throw Refusal("--services: needed with " + texts.endpoint +
-                      ", since nothing follows from it; or --no-recover for live only");
+        throw Refusal("--services is required with " + texts.endpoint +
+                      ", because no default can be derived from it; use --no-recover to show live samples only");
     }
     return services;
 }
 
 void check_together(const Texts& texts, const TailOptions& options) {
     if (options.follow && !options.last) {
-        throw Refusal("--follow: goes with --last");
+        throw Refusal("--follow requires --last");
     }
     if (options.last && !texts.since.empty()) {
-        throw Refusal("--last: does not go with --since");
+        throw Refusal("--last excludes --since");
     }
     if (texts.no_recover && (options.last || !texts.since.empty())) {
-        throw Refusal("--no-recover: does not go with --last and --since, which ask the gateway");
+        throw Refusal("--no-recover excludes --last and --since, which query the gateway");
     }
 }
 
 void check_curve_for(const std::string& text) {
     if (text != "both" && text != "publish" && text != "services") {
-        throw Refusal("--curve-for: \"" + text + "\" is not known, allowed: both, publish, services");
+        throw Refusal("--curve-for: invalid value \"" + text + "\": must be both, publish or services");
     }
 }
 
@@ -190,7 +196,7 @@ ParsedTailOptions leave(int code, const std::string& output) {
     return {.options = {}, .exit_code = code, .output = output};
 }
 
-/// `what` may hold what was given, which may be anything.
+/// `what` may contain command-line arguments, which may contain any bytes.
 ParsedTailOptions refuse(int code, std::string_view what, std::string_view advice = "") {
     std::string output = std::string(program) + ": ";
     append_printable(output, what);
@@ -233,11 +239,13 @@ std::vector<std::string> without_covered(std::vector<std::string> prefixes) {
 }
 
 ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
-    CLI::App app("Shows what a Telegate gateway publishes, recovers what was missed, and names what was lost.");
+    CLI::App app(
+        "Prints the samples that a Telegate gateway publishes, recovers missed samples, and "
+        "reports losses.");
     app.name(program);
     app.footer(footer());
-    app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and leave");
-    app.set_help_flag("-h,--help", "Print this and leave");
+    app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
     Texts texts;
     TailOptions options;
     add_what(app, texts, options);
@@ -251,7 +259,7 @@ ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
     } catch (const CLI::CallForVersion&) {
         return leave(exit_code::nothing_lost, "telegate " TELEGATE_VERSION "\n");
     } catch (const std::exception& error) {
-        return refuse(exit_code::usage, error.what(), "All options: gateway_tail --help\n");
+        return refuse(exit_code::usage, error.what(), "Try 'gateway_tail --help' for more information.\n");
     }
     try {
         const std::optional<CurveClient> curve = read_curve(texts);

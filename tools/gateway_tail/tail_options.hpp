@@ -14,7 +14,7 @@
 
 namespace telegate::tail {
 
-/// What the program answers its caller; those from 64 on as in sysexits.h.
+/// Exit codes of the program; those from 64 on are from sysexits.h.
 namespace exit_code {
 inline constexpr int nothing_lost = 0;
 inline constexpr int lost = 1;
@@ -28,14 +28,16 @@ struct Meaning {
     int code;
     std::string_view words;
 };
-/// As --help, gateway_tail(1) and docs/tail.md have them.
+/// The same texts appear in --help, gateway_tail(1) and docs/tail.md.
 inline constexpr std::array<Meaning, 7> meanings = {{
-    {nothing_lost, "nothing was lost"},
-    {lost, "something was lost, or may be: the summary says what; or --last found no value"},
-    {usage, "the command line is wrong"},
+    {nothing_lost, "no samples were lost"},
+    {lost, "samples were or may have been lost (see the summary), or --last found no value"},
+    {usage, "the command line is invalid"},
     {no_input, "a key file cannot be read"},
-    {unavailable, "the gateway was never reached, its name is not known, or it has no services for --last"},
-    {internal, "an internal error"},
+    {unavailable,
+     "the gateway is unreachable, its host name is unknown, or --last got no reply from the "
+     "services"},
+    {internal, "an internal error occurred"},
     {io_error, "the output or the report cannot be written"},
 }};
 }  // namespace exit_code
@@ -48,9 +50,9 @@ struct TailOptions {
     std::vector<std::string> prefixes;
     OutputFormat format = OutputFormat::text;
     std::string color = "auto";
-    std::string since;                  // as services take it; "": none
-    std::int64_t since_utc_ns = 0;      // the same, by our clock
-    std::int64_t since_now_utc_ns = 0;  // when that was found out
+    std::string since;                  // in the syntax of the services; empty: none
+    std::int64_t since_utc_ns = 0;      // the same as a time of the local clock
+    std::int64_t since_now_utc_ns = 0;  // local time when `since` was parsed
     bool last = false;
     bool follow = false;
     std::optional<std::uint64_t> count;
@@ -60,26 +62,25 @@ struct TailOptions {
     std::optional<CurveClient> publish_curve;
     std::optional<CurveClient> services_curve;
 
-    /// Nothing is wanted live.
+    /// Returns whether no live samples are requested.
     [[nodiscard]] bool is_last_only() const noexcept { return last && !follow; }
 };
 
-/// Either options, or what to print and leave with.
+/// Either options, or a text to print and an exit code.
 struct ParsedTailOptions {
     std::optional<TailOptions> options;
     int exit_code = exit_code::nothing_lost;
     std::string output;
 };
 
-/// Reads key files, nothing else.
+/// Parses the command line. Reads key files, nothing else.
 [[nodiscard]] ParsedTailOptions parse_tail_options(int argc, const char* const* argv);
 
-/// Where the services of a publish endpoint are by default: the next port, or `services` for `-pub` or `/pub` in
-/// the path.
-/// Nullopt when there is no such rule for it.
+/// Returns the default services endpoint of a publish endpoint: the next port, or `services` instead of `-pub` or
+/// `/pub` in the path. Returns nullopt if no default can be derived.
 [[nodiscard]] std::optional<Endpoint> default_services(const Endpoint& publish);
 
-/// Without those that another one covers; sorted.
+/// Returns the prefixes, sorted, without those that another one covers.
 [[nodiscard]] std::vector<std::string> without_covered(std::vector<std::string> prefixes);
 
 }  // namespace telegate::tail

@@ -66,8 +66,9 @@ void TailOutput::lose(const Gap& gap) {
 void TailOutput::end_unknown(std::int64_t epoch) {
     if (!is_full_) {
         account_.end_unknown(epoch);
-        say((recovers_ ? "the gateway cannot say" : "not asked (--no-recover)") + std::string(" how epoch ") +
-            std::to_string(epoch) + " ended: its last samples may be lost");
+        say((recovers_ ? "the gateway does not know the end of"
+                       : "the gateway was not queried (--no-recover) for the end of") +
+            std::string(" epoch ") + std::to_string(epoch) + ": its last samples may be lost");
     }
 }
 
@@ -78,7 +79,7 @@ void TailOutput::make_room(const Answer& answer) {
 }
 
 void TailOutput::show_rates(Time now) {
-    constexpr std::size_t other_rows = 3;  // the head, what is left out, and the cursor
+    constexpr std::size_t other_rows = 3;  // the header, the omitted topics, and the cursor
     const std::size_t rows_max = is_terminal_ ? console_.rows() - std::min(console_.rows() - 1, other_rows)
                                               : std::numeric_limits<std::size_t>::max();
     console_.buffer() += is_terminal_ ? home_and_clear : "";

@@ -10,9 +10,9 @@
 
 namespace telegate::tail {
 
-/// Shows what comes out of the splice, and keeps account of it.
+/// Prints the output of the splice and records it in the account.
 ///
-/// Threads: one. Limits: those of its parts. Failure: std::bad_alloc; see Console for an output that fails.
+/// Threads: one. Limits: those of its parts. Failure: std::bad_alloc; see Console for write errors.
 class TailOutput final : public SpliceOutput {
   public:
     explicit TailOutput(const TailOptions& options);
@@ -21,17 +21,17 @@ class TailOutput final : public SpliceOutput {
     void lose(const Gap& gap) override;
     void end_unknown(std::int64_t epoch) override;
 
-    /// For the report: why something may be missing that has no number; and the epoch that went further, maybe.
+    /// Add doubts to the report: samples whose seqs are unknown may be missing, or this epoch may have continued.
     void doubt(std::string_view word) { account_.doubt(word); }
     void doubt_end(std::int64_t epoch) { account_.doubt_end(epoch); }
 
-    /// Lines are to be aligned with those of its samples, too.
+    /// Widens the topic column for the samples of this reply.
     void make_room(const Answer& answer);
-    /// Once after each batch of messages: what was shown goes out, and what there is to say is said.
+    /// Flushes the output and reports news. Call it once after each batch of messages.
     void turn(Time now, bool is_settled);
-    /// No more samples are wanted: --count is reached, or nobody reads them.
+    /// Returns whether no more samples are wanted: --count is reached, or the reader closed the output.
     [[nodiscard]] bool is_done() const noexcept { return is_full_ || !console_.is_open(); }
-    /// Why nothing can be shown; "" when it can.
+    /// Returns why the output cannot be written; "" if it can.
     [[nodiscard]] const std::string& fault() const noexcept { return console_.fault(); }
     [[nodiscard]] Console& console() noexcept { return console_; }
     [[nodiscard]] Narrator& narrator() noexcept { return narrator_; }

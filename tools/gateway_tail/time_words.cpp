@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::string_view example = "2026-11-20T23:11:34.123456789Z";
-constexpr std::size_t fraction_at = 20;  // of the example
+constexpr std::size_t fraction_at = 20;  // position in the example
 constexpr std::size_t year_digits = 4;
-// Nanoseconds in 64 bits reach a little further; the services of a gateway take whole years, too.
+// Nanoseconds in 64 bits reach slightly further; the services of a gateway also accept whole years only.
 constexpr unsigned year_first = 1678;
 constexpr unsigned year_last = 2261;
 

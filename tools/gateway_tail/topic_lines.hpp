@@ -15,52 +15,53 @@
 
 namespace telegate::tail {
 
-/// Numbers that a gateway could make grow.
+/// Limits on the data that this program stores for a gateway.
 namespace splice_limits {
-/// Channels of a gateway; more are not taken, and counted.
+/// Maximum number of topics; messages of further ones are ignored and counted.
 inline constexpr std::size_t topics_max = 65'536;
-/// Samples that wait for those before them: a second of a busy gateway, 25 MB.
+/// Samples that wait for earlier ones: one second of a busy gateway, 25 MB.
 inline constexpr std::size_t kept_samples_max = 262'144;
-/// Their texts.
+/// Total size of their texts.
 inline constexpr std::size_t kept_text_bytes_max = 16 * 1024 * 1024;
-/// Ranges known as gone or told, 64 bytes each.
+/// Lost and reported ranges, 64 bytes each.
 inline constexpr std::size_t kept_ranges_max = 65'536;
-/// Epochs of one topic that are not closed yet: a gateway that is restarted over and over.
+/// Open epochs of one topic, for a gateway that is restarted repeatedly.
 inline constexpr std::size_t lines_per_topic_max = 8;
-/// Former epochs that are remembered, to know late samples of theirs.
+/// Previous epochs that are remembered, to recognize their late samples.
 inline constexpr std::size_t epochs_max = 64;
 }  // namespace splice_limits
 
-/// The samples of all topics, by epoch: gives each out once and in order, and knows what is missing.
+/// The samples of all topics, by epoch. Outputs each sample once and in order, and tracks missing samples.
 ///
 /// Threads: one.
-/// Limits:  splice_limits; what is over them is forgotten, to be asked for again, or counted.
+/// Limits: splice_limits; samples beyond them are discarded to be requested again, or counted.
 /// Failure: std::bad_alloc.
 class TopicLines {
   public:
     struct Topic {
-        std::string_view name;  // in the map
+        std::string_view name;  // points to the key in the map
         std::string unit;
         std::uint32_t index = 0;
-        bool is_waiting = false;     // it is in waiting()
-        std::vector<SeqLine> lines;  // by epoch, the oldest first; only that one gives out
+        bool is_waiting = false;     // whether it is in waiting()
+        std::vector<SeqLine> lines;  // by epoch, oldest first; only the first one outputs samples
     };
-    /// Whether it is known where the lines of the first epoch begin.
+    /// Whether the first seqs of the first epoch are known.
     enum class Baseline : std::uint8_t { pending, known, unknown };
     struct Counts {
-        std::uint64_t duplicates = 0;       // left out
-        std::uint64_t buffers_dropped = 0;  // kept samples of a topic were forgotten and are asked for again
-        std::uint64_t topics_refused = 0;   // messages over topics_max
+        std::uint64_t duplicates = 0;       // discarded duplicates
+        std::uint64_t buffers_dropped = 0;  // times that kept samples of a topic were discarded to be requested again
+        std::uint64_t topics_refused = 0;   // messages of topics beyond topics_max
     };
 
-    /// `recover`: what is missing may come later; otherwise it is lost.
+    /// With `recover`, missing samples may arrive later; otherwise they are lost.
     TopicLines(bool recover, std::size_t kept_samples_max, SpliceOutput& output)
         : recover_(recover),
           kept_samples_max_(kept_samples_max),
           output_(&output),
           baseline_(recover ? Baseline::pending : Baseline::unknown) {}
 
-    /// The usual case: gives out a live sample whose turn it is, when nothing is kept of its topic. False otherwise.
+    /// Handles the common case: outputs a live sample that is next in order while nothing is kept for its topic.
+    /// Returns false otherwise.
     [[nodiscard]] bool give_next(const Sample& sample) {
         const auto found = topics_.find(sample.topic);
         if (found == topics_.end() || found->second.lines.size() != 1 ||
@@ -74,35 +75,36 @@ class TopicLines {
         return true;
     }
     void take(const Sample& sample);
-    /// A notice of the publish endpoint.
+    /// Process notices of the publish endpoint.
     void take_gap(const Gap& gap);
     void take_beat(const Beat& beat);
 
-    /// Null over topics_max.
+    /// Returns null if topics_max is reached.
     [[nodiscard]] Topic* topic_of(std::string_view name);
-    /// Null for a topic that is not known.
+    /// Returns null for an unknown topic.
     [[nodiscard]] Topic* find(std::string_view name);
-    /// Null when this epoch of the topic is closed.
+    /// Returns null if this epoch of the topic is closed.
     [[nodiscard]] SeqLine* line_of(Topic& topic, std::int64_t epoch);
-    /// After each change of a line: gives out what can be, and notes whether something is missing.
+    /// Outputs what is next in order and updates waiting(). Call it after each change of a line.
     void after_change(Topic& topic);
 
-    /// 0: none is known yet.
+    /// Returns the current epoch, or 0 if none is known yet.
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] bool is_former(std::int64_t epoch) const;
-    /// The lines of the epoch before it end, and how far they went is to be asked. False when there was none.
+    /// Starts an epoch. Lines of the previous one are marked as ending, so that their last seq is requested. Returns
+    /// false if there was no previous one.
     bool begin_epoch(std::int64_t epoch);
-    /// What came after the last known sample of this epoch cannot be found out. Told once.
+    /// Reports once that samples after the last known one of this epoch cannot be determined.
     void tell_end_unknown(std::int64_t epoch);
 
     [[nodiscard]] Baseline baseline() const noexcept { return baseline_; }
     void begin_lines(Baseline baseline);
-    /// All that is missing is lost.
+    /// Marks all missing samples as lost.
     void give_up(Reason reason);
 
-    /// Whether there is something to be asked for.
+    /// Returns whether there is something to request.
     [[nodiscard]] bool is_missing();
-    /// Topics that may have something to be asked for; all of them, after is_missing().
+    /// Returns the topics that may have something to request; after is_missing(), exactly those.
     [[nodiscard]] const std::vector<Topic*>& waiting() const noexcept { return waiting_; }
     [[nodiscard]] std::size_t topics() const noexcept { return topics_.size(); }
     [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
@@ -124,9 +126,9 @@ class TopicLines {
     std::unordered_map<std::string, Topic, TextHash, std::equal_to<>> topics_;
     std::vector<Topic*> waiting_;
     std::int64_t epoch_ = 0;
-    std::deque<std::int64_t> former_;    // epochs before it
-    std::int64_t end_unknown_told_ = 0;  // of the latest such epoch
-    bool is_first_epoch_ = true;         // later ones begin with seq 1
+    std::deque<std::int64_t> former_;    // previous epochs
+    std::int64_t end_unknown_told_ = 0;  // latest epoch that was reported
+    bool is_first_epoch_ = true;         // lines of later epochs start with seq 1
     Baseline baseline_;
 };
 

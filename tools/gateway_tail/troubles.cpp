@@ -6,35 +6,36 @@ namespace telegate::tail {
 
 std::string_view Troubles::other_mechanism(Socket socket) const noexcept {
     if (!encrypts_publish_ && !encrypts_services_) {
-        return "the gateway encrypts (CURVE): give --curve-server-key";
+        return "the gateway requires CURVE: use --curve-server-key";
     }
     if (socket == Socket::services) {
-        return encrypts_services_ ? "the services do not encrypt (CURVE): give --curve-for publish"
-                                  : "the services encrypt (CURVE): leave --curve-for out";
+        return encrypts_services_ ? "the services do not use CURVE: use --curve-for publish"
+                                  : "the services require CURVE: remove --curve-for";
     }
-    return encrypts_publish_ ? "the gateway does not encrypt (CURVE): leave --curve-server-key out"
-                             : "the gateway encrypts (CURVE): leave --curve-for out";
+    return encrypts_publish_ ? "the gateway does not use CURVE: remove --curve-server-key"
+                             : "the gateway requires CURVE: remove --curve-for";
 }
 
 std::string_view Troubles::in_plain_words(Socket socket, std::string_view detail) const noexcept {
     const bool is_encrypted = socket == Socket::publish ? encrypts_publish_ : encrypts_services_;
-    if (detail == "another mechanism") {
+    if (detail == "security mechanisms do not match") {
         return other_mechanism(socket);
     }
     if (detail == "peer left" && is_encrypted) {
         return socket == Socket::publish
-                   ? "refused: is the key right?"
-                   : "refused: is the key right? If the services do not encrypt, give --curve-for publish";
+                   ? "handshake refused: is the key correct?"
+                   : "handshake refused: is the key correct? If the services do not use CURVE, use --curve-for "
+                     "publish";
     }
     if (detail == "peer left") {
-        return "refused: is this the gateway? If it encrypts (CURVE), give --curve-server-key";
+        return "handshake refused: is this a gateway? If it requires CURVE, use --curve-server-key";
     }
-    if (detail == "no handshake in time") {
-        return is_encrypted ? "no answer: is the key right?" : "no answer: is it a gateway?";
+    if (detail == "handshake timeout") {
+        return is_encrypted ? "no handshake reply: is the key correct?" : "no handshake reply: is this a gateway?";
     }
     if (detail == "socket types do not match") {
-        return socket == Socket::publish ? "no publish endpoint; are the services there?"
-                                         : "no services; is the publish endpoint there?";
+        return socket == Socket::publish ? "not a publish endpoint: is this the services endpoint?"
+                                         : "not a services endpoint: is this the publish endpoint?";
     }
     return detail;
 }

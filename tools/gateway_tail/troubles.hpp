@@ -8,24 +8,26 @@
 
 namespace telegate::tail {
 
-/// Why connections are not made, in the words of who runs this program: each trouble once, until something has changed.
+/// Reports why connections fail, in terms of the command line. Each problem is reported once until a connection to the
+/// endpoint is made.
 ///
 /// Threads: one.
-/// Limits:  troubles_max are remembered; what is over them is not said.
+/// Limits: troubles_max problems are remembered; further ones are not reported.
 /// Failure: std::bad_alloc.
 class Troubles {
   public:
     enum class Socket : bool { publish, services };
 
-    /// Whether we encrypt (CURVE) on each of the sockets.
+    /// The arguments say whether the client uses CURVE on each socket.
     Troubles(bool encrypts_publish, bool encrypts_services) noexcept
         : encrypts_publish_(encrypts_publish), encrypts_services_(encrypts_services) {}
 
-    /// What to say of a handshake that failed, `detail` being the socket's reason; nullopt when it has been said.
+    /// Returns the report for a failed handshake; `detail` is the reason given by the socket. Returns nullopt if it was
+    /// already reported.
     [[nodiscard]] std::optional<std::string> words(Socket socket, std::string_view endpoint, std::string_view detail);
-    /// Whether this has not been said yet.
+    /// Returns whether this problem has not been reported yet.
     [[nodiscard]] bool is_new(std::string trouble);
-    /// A connection has been made there.
+    /// Forgets the problems of an endpoint. Call it when a connection to it is made.
     void forget(std::string_view endpoint);
 
     static constexpr std::size_t troubles_max = 64;

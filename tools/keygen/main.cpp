@@ -1,4 +1,4 @@
-// Makes a CURVE key pair.
+// Generates a CURVE key pair.
 #include "core/curve.hpp"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// As in sysexits.h.
+// From sysexits.h.
 constexpr int exit_usage = 64;
 constexpr int exit_cannot_create = 73;
 
@@ -23,11 +23,12 @@ void print(const telegate::CurveKeyPair& pair) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Makes a CURVE key pair, in Z85 as every ZeroMQ takes it.");
+    CLI::App app("Generates a CURVE key pair in Z85, the key format of ZeroMQ.");
     app.name("telegate_keygen");
     std::string stem;
     app.add_option("STEM", stem,
-                   "Write STEM.secret (mode 0600) and STEM.public instead of printing them; never over a file")
+                   "Write STEM.secret (mode 0600) and STEM.public instead of printing the keys; existing "
+                   "files are not overwritten")
         ->check([](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); });
     try {
         app.parse(argc, argv);

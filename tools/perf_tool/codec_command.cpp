@@ -1,26 +1,18 @@
-#include "codec_samples.hpp"
 #include "command.hpp"
+#include "core/channel_table.hpp"
+#include "core/telemetry_sample.hpp"
 #include "encode/cbor_encoder.hpp"
 #include "encode/json_encoder.hpp"
 #include "encode/record_encoder.hpp"
-#include "instruction_counter.hpp"
-#include "surroundings.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <optional>
+#include <random>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace telegate::perf {
 
@@ -29,39 +21,94 @@ namespace {
 using Document = nlohmann::ordered_json;
 
 constexpr std::int64_t epoch_ms = 1'795'217'494'123;
-constexpr std::size_t room_bytes = 256 * 1024;     // of a segment of the log: what is written stays in the cache
-constexpr std::uint64_t slow_engine_divisor = 10;  // a tenth of the samples is enough for who takes ten times as long
+constexpr std::int64_t first_time_ns = 1'795'216'294'123'456'789;
+constexpr std::int64_t reading_interval_ns = 10'000'037;
+constexpr std::uint64_t first_seq = 12'300;
+constexpr std::size_t channels_max = 64;
+constexpr std::size_t samples_max = 16 * channels_max;
+constexpr std::size_t buffer_bytes = 256 * 1024;   // of a segment of the log, which stays in the cache
+constexpr std::uint64_t slow_engine_divisor = 10;  // engines that take ten times as long encode fewer samples
 
 struct CodecOptions {
     std::vector<std::string> formats{"json", "cbor", "record", "nlohmann"};
-    std::vector<std::string> values;
+    std::vector<std::string> values{"few", "full", "integer", "boolean", "text"};
     std::uint64_t samples = 1'000'000;
 };
 
-/// Tells the compiler that somebody reads what was written.
+/// Returns the name of a kind of value in reports.
+std::string shown(const std::string& values) {
+    return values == "few" ? "12.5" : values == "full" ? "17 digits" : values;
+}
+
+void set_value(TelemetrySample& sample, std::string_view values, std::mt19937_64& random) {
+    if (values == "few") {
+        sample.type = ValueType::real;
+        sample.value.real = static_cast<double>(random() % 1'000) / 10.0;  // a percentage
+    } else if (values == "full") {
+        sample.type = ValueType::real;
+        sample.value.real = std::uniform_real_distribution<double>(0.0, 100.0)(random);
+    } else if (values == "integer") {
+        sample.type = ValueType::integer;
+        sample.value.integer = static_cast<std::int64_t>(random() % 100'000'000'000);  // bytes
+    } else if (values == "boolean") {
+        sample.type = ValueType::boolean;
+        sample.value.boolean = random() % 2 == 0;
+    } else {
+        constexpr std::array<std::string_view, 4> words{"on", "idle", "measuring", "waiting for the valve"};
+        const std::string_view word = words[random() % words.size()];
+        sample.type = ValueType::text;
+        sample.text_bytes = static_cast<std::uint8_t>(word.size());
+        std::copy(word.begin(), word.end(), sample.value.text);
+    }
+}
+
+/// The samples of a device with 64 channels in 16 ticks. They are the same in each run.
+/// Threads: one. Limits: samples_max samples. Failure: may throw std::bad_alloc.
+struct CodecSamples {
+    explicit CodecSamples(std::string_view values) {
+        for (std::size_t channel = 0; channel < channels_max; ++channel) {
+            channels.add(DeviceId{0}, "host", channel == 0 ? "cpu.user" : "cpu" + std::to_string(channel) + ".user",
+                         "%");
+        }
+        std::mt19937_64 random(1);
+        for (std::size_t index = 0; index < samples_max; ++index) {
+            const std::size_t tick = index / channels_max;
+            TelemetrySample& sample = samples.emplace_back();
+            sample.time_utc_ns = first_time_ns + static_cast<std::int64_t>(tick) * reading_interval_ns;
+            sample.seq = first_seq + tick;
+            sample.channel = static_cast<ChannelId>(index % channels_max);
+            set_value(sample, values, random);
+        }
+    }
+
+    ChannelTable channels;
+    std::vector<TelemetrySample> samples;
+};
+
+/// Prevents the compiler from removing writes to this memory.
 void keep(const void* written) {
     asm volatile("" : : "g"(written) : "memory");
 }
 
-/// Encodes so many samples one behind the other, round and round. Returns the bytes.
+/// Encodes `count` samples one after the other into a buffer. Returns the bytes.
 template <class Encoder>
 std::uint64_t encode_all(Encoder& encoder, const std::vector<TelemetrySample>& samples, std::uint64_t count,
-                         std::vector<char>& room) {
+                         std::vector<char>& buffer) {
     std::uint64_t bytes = 0;
     std::size_t used = 0;
     std::size_t next = 0;
     for (std::uint64_t done = 0; done < count; ++done) {
         const TelemetrySample& sample = samples[next];
         next = next + 1 < samples.size() ? next + 1 : 0;
-        if (used + encoder.bytes_max(sample) > room.size()) {
-            keep(room.data());
+        if (used + encoder.bytes_max(sample) > buffer.size()) {
+            keep(buffer.data());
             used = 0;
         }
-        const std::size_t written = encoder.encode(sample, room.data() + used);
+        const std::size_t written = encoder.encode(sample, buffer.data() + used);
         used += written;
         bytes += written;
     }
-    keep(room.data());
+    keep(buffer.data());
     return bytes;
 }
 
@@ -76,7 +123,7 @@ Document value_of(const TelemetrySample& sample) {
     return nullptr;
 }
 
-/// As a program would write it that uses a library. The time is the same text for all.
+/// Returns the document that a program with a JSON library would write.
 Document document_of(const ChannelTable& channels, const TelemetrySample& sample, const std::string& time) {
     const ChannelInfo& info = channels.at(sample.channel);
     return {{"device", info.device}, {"channel", info.channel},
@@ -92,183 +139,129 @@ std::string payload_of(Encoder& encoder, const TelemetrySample& sample) {
     return payload;
 }
 
-/// Throws unless every payload says what the sample says.
+/// Throws if a payload differs from its sample.
 void check(const CodecSamples& from) {
-    JsonEncoder json(from.channels(), epoch_ms);
-    CborEncoder cbor(from.channels(), epoch_ms);
-    RecordEncoder record(from.channels(), epoch_ms);
-    for (const TelemetrySample& sample : from.samples()) {
+    JsonEncoder json(from.channels, epoch_ms);
+    CborEncoder cbor(from.channels, epoch_ms);
+    RecordEncoder record(from.channels, epoch_ms);
+    for (const TelemetrySample& sample : from.samples) {
         const Document parsed = Document::parse(payload_of(json, sample));
-        const Document expected = document_of(from.channels(), sample, parsed.at("time"));
+        const Document expected = document_of(from.channels, sample, parsed.at("time"));
         Record fields{};
         decltype(fields.value) value;
         std::memcpy(value.data(), &sample.value, value.size());
         std::memcpy(&fields, payload_of(record, sample).data(), sizeof fields);
         if (parsed != expected || Document::from_cbor(payload_of(cbor, sample)) != expected ||
             fields.seq != sample.seq || fields.time_utc_ns != sample.time_utc_ns || fields.value != value) {
-            throw std::runtime_error("a payload does not say what its sample says: " + expected.dump());
+            throw std::runtime_error("a payload differs from its sample: " + expected.dump());
         }
     }
 }
 
-/// One row: an encoder and a kind of value.
+/// An encoder and a kind of value.
 struct CodecEngine {
     std::string format;
-    std::string value;  // as it is shown
+    std::string value;  // as shown
     std::uint64_t samples;
-    std::function<std::uint64_t(std::uint64_t)> encode;  // so many samples; returns the bytes
-    std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> instructions = std::nullopt;
+    std::function<std::uint64_t(std::uint64_t)> encode;  // encodes a number of samples; returns the bytes
 
     [[nodiscard]] std::string name() const { return format + ", " + value; }
-    [[nodiscard]] std::uint64_t per_sample(std::uint64_t count) const { return (count + samples / 2) / samples; }
 };
 
-/// Samples of one kind, and how they are named.
-struct Source {
-    std::string value;
-    std::shared_ptr<const CodecSamples> samples;
-};
+using Source = std::shared_ptr<const CodecSamples>;
 
 template <class Encoder>
-CodecEngine make_engine(const std::string& format, const Source& from, const CodecOptions& options) {
-    const auto encoder = std::make_shared<Encoder>(from.samples->channels(), epoch_ms);
-    const auto room = std::make_shared<std::vector<char>>(room_bytes);
-    const auto encode = [encoder, room, samples = from.samples](std::uint64_t count) {
-        return encode_all(*encoder, samples->samples(), count, *room);
+auto encode_with(const Source& from) {
+    const auto encoder = std::make_shared<Encoder>(from->channels, epoch_ms);
+    const auto buffer = std::make_shared<std::vector<char>>(buffer_bytes);
+    return [=](std::uint64_t count) {
+        return encode_all(*encoder, from->samples, count, *buffer);
     };
-    return {format, from.value, options.samples, encode};
 }
 
 template <class Write>
-CodecEngine make_library_engine(const std::string& format, const Source& from, const CodecOptions& options,
-                                Write write) {
-    const auto encode = [write, samples = from.samples](std::uint64_t count) {
+auto encode_with_library(const Source& from, Write write) {
+    return [=](std::uint64_t count) {
         const std::string time = "2026-11-20T23:11:34.123456789Z";
         std::uint64_t bytes = 0;
         for (std::uint64_t done = 0; done < count; ++done) {
-            const TelemetrySample& sample = samples->samples()[done % CodecSamples::samples_max];
-            bytes += write(document_of(samples->channels(), sample, time)).size();
+            bytes += write(document_of(from->channels, from->samples[done % samples_max], time)).size();
         }
         return bytes;
     };
-    return {format, from.value, std::max<std::uint64_t>(1, options.samples / slow_engine_divisor), encode};
-}
-
-void add_engines(std::vector<CodecEngine>& engines, const Source& from, const CodecOptions& options) {
-    for (const std::string& format : options.formats) {
-        if (format == "json") {
-            engines.push_back(make_engine<JsonEncoder>(format, from, options));
-        } else if (format == "cbor") {
-            engines.push_back(make_engine<CborEncoder>(format, from, options));
-        } else if (format == "record") {
-            engines.push_back(make_engine<RecordEncoder>(format, from, options));
-        } else {
-            const auto dump = [](const Document& document) {
-                return document.dump();
-            };
-            const auto to_cbor = [](const Document& document) {
-                return Document::to_cbor(document);
-            };
-            engines.push_back(make_library_engine("nlohmann json", from, options, dump));
-            engines.push_back(make_library_engine("nlohmann cbor", from, options, to_cbor));
-        }
-    }
 }
 
 std::vector<CodecEngine> make_engines(const CodecOptions& options) {
+    const std::uint64_t few = std::max<std::uint64_t>(1, options.samples / slow_engine_divisor);
     std::vector<CodecEngine> engines;
-    for (const CodecValues& values : codec_values()) {
-        if (std::find(options.values.begin(), options.values.end(), values.name) != options.values.end()) {
-            const Source from{values.shown, std::make_shared<const CodecSamples>(values.name)};
-            check(*from.samples);
-            add_engines(engines, from, options);
+    for (const std::string& values : options.values) {
+        const auto from = std::make_shared<const CodecSamples>(values);
+        const std::string value = shown(values);
+        check(*from);
+        for (const std::string& format : options.formats) {
+            if (format == "json") {
+                engines.push_back({format, value, options.samples, encode_with<JsonEncoder>(from)});
+            } else if (format == "cbor") {
+                engines.push_back({format, value, options.samples, encode_with<CborEncoder>(from)});
+            } else if (format == "record") {
+                engines.push_back({format, value, options.samples, encode_with<RecordEncoder>(from)});
+            } else {
+                const auto dump = [](const Document& document) {
+                    return document.dump();
+                };
+                const auto to_cbor = [](const Document& document) {
+                    return Document::to_cbor(document);
+                };
+                engines.push_back({"nlohmann json", value, few, encode_with_library(from, dump)});
+                engines.push_back({"nlohmann cbor", value, few, encode_with_library(from, to_cbor)});
+            }
         }
     }
     return engines;
 }
 
-double nanoseconds_per_sample(CodecEngine& engine, InstructionCounter& counter) {
+double nanoseconds_per_sample(const CodecEngine& engine) {
     const auto begin = std::chrono::steady_clock::now();
-    counter.start();
-    engine.bytes = engine.encode(engine.samples);
-    engine.instructions = counter.stop();
+    (void)engine.encode(engine.samples);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return seconds * 1e9 / static_cast<double>(engine.samples);
 }
 
-/// One line for each kind of value.
-Facts sizes_of(const std::vector<CodecEngine>& engines) {
-    Facts facts;
-    for (const CodecEngine& engine : engines) {
-        if (facts.empty() || facts.back().first != engine.value) {
-            facts.emplace_back(engine.value, "");
-        }
-        std::string& text = facts.back().second;
-        text += (text.empty() ? "" : "; ") + engine.format + ' ' + std::to_string(engine.per_sample(engine.bytes)) +
-                " bytes";
-        if (engine.instructions) {
-            text += ", " + std::to_string(engine.per_sample(*engine.instructions)) + " instructions";
-        }
-    }
-    return facts;
-}
-
-/// How many times faster ours are, for each value that both have encoded.
-std::vector<Row> ratios_of(const std::vector<Row>& rows) {
-    const auto find = [&](const std::string& name) {
-        const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.name == name; });
-        return row == rows.end() ? nullptr : &*row;
+/// Adds how many times faster Telegate is, for values that both have encoded.
+void add_ratios(Report& report, const CodecOptions& options) {
+    const auto has = [&](const std::string& name) {
+        return std::ranges::find(report.rows, name, &Row::name) != report.rows.end();
     };
-    std::vector<Row> ratios;
-    for (const CodecValues& values : codec_values()) {
-        for (const std::string format : {"json", "cbor"}) {
-            const std::string name = format + ", " + values.shown;
-            const Row* const ours = find(name);
-            const Row* const theirs = find("nlohmann " + name);
-            if (ours != nullptr && theirs != nullptr) {
-                ratios.push_back(ratio(name + " over nlohmann", *theirs, *ours));
+    for (const std::string& values : options.values) {
+        for (const std::string format : {"json, ", "cbor, "}) {
+            const std::string name = format + shown(values);
+            if (has(name) && has("nlohmann " + name)) {
+                report.add_ratio(name + " over nlohmann", "nlohmann " + name, name);
             }
         }
     }
-    return ratios;
 }
 
-/// Of a value of few digits, in nanoseconds.
+/// Returns the goal in nanoseconds, for values with few digits.
 Goal goal_of(const std::string& engine) {
-    constexpr std::array<std::pair<std::string_view, double>, 3> goals{
-        {{"json, 12.5", 120}, {"cbor, 12.5", 60}, {"record, 12.5", 10}}};
-    for (const auto& [name, most] : goals) {
-        if (engine == name) {
-            return Goal::at_most(most);
-        }
-    }
-    return {};
+    const double most = engine == "json, 12.5" ? 120 : engine == "cbor, 12.5" ? 60 : engine == "record, 12.5" ? 10 : 0;
+    return most > 0 ? Goal::at_most(most) : Goal{};
 }
 
-Report measure(const CodecOptions& options, const CommonOptions& common) {
-    std::vector<CodecEngine> engines = make_engines(options);
-    Report report{"codec", "nanoseconds per sample", {}, {}, {}};
-    InstructionCounter counter;
-    for (CodecEngine& engine : engines) {
-        (void)engine.encode(CodecSamples::samples_max);  // to warm up, and so that each channel is known
-        report.rows.push_back({engine.name(), {}, goal_of(engine.name())});
+Report measure(const CodecOptions& options, std::size_t runs) {
+    const std::vector<CodecEngine> engines = make_engines(options);
+    Report report{"codec", "nanoseconds per sample"};
+    for (const CodecEngine& engine : engines) {
+        (void)engine.encode(samples_max);  // warm-up; makes each channel known
     }
-    for (std::size_t run = 0; run < common.runs; ++run) {
-        for (std::size_t index = 0; index < engines.size(); ++index) {
-            report.rows[index].values.push_back(nanoseconds_per_sample(engines[index], counter));
+    for (std::size_t run = 0; run < runs; ++run) {
+        for (const CodecEngine& engine : engines) {
+            report.add(engine.name(), nanoseconds_per_sample(engine), goal_of(engine.name()));
         }
     }
-    const bool counts = !engines.empty() && engines.front().instructions.has_value();
-    report.parameters = {{"samples", std::to_string(options.samples) + ", a tenth of it for nlohmann"},
-                         {"runs", std::to_string(common.runs) + " after a short one to warm up"},
-                         {"counted", counts ? "instructions, by the processor"
-                                            : "no instructions, which this system does not allow; see "
-                                              "tools/check_instructions.py"}};
-    for (auto& fact : sizes_of(engines)) {
-        report.parameters.push_back(std::move(fact));
-    }
-    report.ratios = ratios_of(report.rows);
+    report.parameters = {{"samples", std::to_string(options.samples) + ", a tenth of them for nlohmann"},
+                         {"runs", std::to_string(runs) + " after a short warm-up"}};
+    add_ratios(report, options);
     return report;
 }
 
@@ -276,24 +269,18 @@ Report measure(const CodecOptions& options, const CommonOptions& common) {
 
 Command::Action describe_codec_command(CLI::App& options) {
     const auto chosen = std::make_shared<CodecOptions>();
-    std::vector<std::string> names;
-    for (const CodecValues& values : codec_values()) {
-        names.push_back(values.name);
-    }
-    chosen->values = names;
-    options.add_option("--samples", chosen->samples, "Samples that each encoder encodes in each run")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-        ->capture_default_str();
-    options.add_option("--format", chosen->formats, "What writes: json, cbor, record; nlohmann for comparison")
+    options.add_option("--samples", chosen->samples, "Samples per encoder and run")
+        ->check(CLI::Range(1, 1'000'000'000));
+    options.add_option("--format", chosen->formats, "Formats, separated by commas; nlohmann is for comparison")
         ->delimiter(',')
-        ->check(CLI::IsMember(chosen->formats))
-        ->capture_default_str();
-    options.add_option("--value", chosen->values, "What is written: a number of few digits or of all, or another type")
+        ->check(CLI::IsMember(chosen->formats));
+    options
+        .add_option("--value", chosen->values,
+                    "Kinds of values, separated by commas: numbers with few or all digits, ...")
         ->delimiter(',')
-        ->check(CLI::IsMember(names))
-        ->capture_default_str();
-    return [chosen](const CommonOptions& common) {
-        return measure(*chosen, common);
+        ->check(CLI::IsMember(chosen->values));
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

@@ -5,22 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstddef>
-#include <functional>
-#include <variant>
-
 namespace telegate::perf {
 
-/// What every command understands.
-struct CommonOptions {
-    std::size_t runs = 5;  // each measures all engines once, one after the other
-};
-
-/// One thing to measure. `describe` adds the command's own options to its part of the command line and returns what
-/// runs it; that throws std::runtime_error when a result is wrong, since a wrong result has no speed.
+/// A subcommand of perf_tool. `describe` adds its options to the command line and returns the function that measures.
+/// That function measures all engines once per run, in turn, and throws std::runtime_error if a result is wrong.
 struct Command {
     using Result = std::variant<Report, Matrix>;
-    using Action = std::function<Result(const CommonOptions&)>;
+    using Action = std::function<Result(std::size_t runs)>;
 
     const char* name;
     const char* summary;
@@ -31,6 +22,7 @@ struct Command {
 [[nodiscard]] Command::Action describe_devices_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_footprint_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_latency_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_pipeline_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_processing_command(CLI::App& options);

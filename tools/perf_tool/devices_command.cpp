@@ -1,206 +1,167 @@
 #include "command.hpp"
 #include "config/settings_table.hpp"
-#include "devices/fleet_run.hpp"
+#include "devices/fleet.hpp"
+#include "devices/silent_peer.hpp"
+#include "footprint/crowd.hpp"
 #include "footprint/gateway_process.hpp"
-
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <iomanip>
-#include <iostream>
-#include <limits>
-#include <memory>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
+#include "footprint/scratch.hpp"
+#include "process_figures.hpp"
+#include "rest/status_clients.hpp"
 
 namespace telegate::perf {
 
 namespace {
 
-constexpr std::size_t copies_max = 100;  // of the one signal that a device has, as its settings allow
-
-/// That the settings of a gateway allow.
-std::size_t devices_max() {
-    return find_section("device")->count_max;
-}
+constexpr int copies_max = 100;  // of the signal of a device, a limit of its settings
+constexpr double seconds_max = 3'600;
 
 struct DevicesOptions {
-    FleetWork work;  // without its devices that hang
+    Fleet fleet;
     std::size_t hung = 10;
+    std::string program = gateway_beside();
+    double seconds = 10;
+    double warm_up_seconds = 2;
 };
 
-struct FleetFigure {
-    std::string_view name;
-    double (*of)(const FleetFigures& figures);
-    bool compared = false;
-    Goal goal{};        // of the figure
-    Goal ratio_goal{};  // of the ratio
+/// Throws unless the condition for a valid run holds.
+void require(bool right, const std::string& what) {
+    if (!right) {
+        throw std::runtime_error(what);
+    }
+}
+
+struct RunningFleet {
+    const EndInOrder& end_in_order;
+    pid_t gateway;
+    const Crowd& crowd;
 };
 
-const std::array<FleetFigure, 11> fleet_figures{{
-    {"CPU, % of one",
-     [](const FleetFigures& run) {
-         return run.cpu_percent;
-     }},
-    {"CPU of tg-sample, % of one",
-     [](const FleetFigures& run) {
-         return run.cpu_sampling_percent;
-     }},
-    {"resident, MiB",
-     [](const FleetFigures& run) {
-         return run.resident_mib;
-     }},
-    {"seen by each subscriber, samples/s",
-     [](const FleetFigures& run) {
-         return run.samples;
-     }},
-    {"lost, samples", [](const FleetFigures& run) { return static_cast<double>(run.status.samples_lost); }, false,
-     Goal::at_most(0)},
-    {"lost to subscribers, messages",
-     [](const FleetFigures& run) { return static_cast<double>(run.status.messages_lost); }, false, Goal::at_most(0)},
-    {"late p50, us", [](const FleetFigures& run) { return run.status.late_p50_us; }, true},
-    {"late p99, us", [](const FleetFigures& run) { return run.status.late_p99_us; }, true, {}, Goal::at_most(1.2)},
-    {"late p99 of the worst device, us", [](const FleetFigures& run) { return run.status.late_p99_worst_us; }, true},
-    {"late max, us",
-     [](const FleetFigures& run) {
-         return run.status.late_max_us;
-     }},
-    {"ticks missed",
-     [](const FleetFigures& run) {
-         return static_cast<double>(run.status.ticks_missed);
-     }},
-}};
-
-/// Alone first, then beside those that hang.
-using FleetRows = std::array<std::array<Row, fleet_figures.size()>, 2>;
-
-std::string case_name(std::size_t one, std::size_t hung) {
-    return one == 0 ? "alone" : "beside " + std::to_string(hung) + " that hang";
+/// Adds CPU time, memory and received samples. Waits for the measured time.
+void measure_running(Report& report, const std::string& name, const DevicesOptions& options,
+                     const RunningFleet& running) {
+    const auto& [end_in_order, gateway, crowd] = running;
+    const std::vector<ThreadFigures> before = threads_of(gateway);
+    const std::uint64_t seen_before = crowd.messages();
+    const auto begin = std::chrono::steady_clock::now();
+    end_in_order.wait_seconds(options.seconds);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    const std::vector<ThreadFigures> after = threads_of(gateway);
+    const auto seen = static_cast<double>(crowd.messages() - seen_before);
+    require(seen > 0, "the subscribers received no samples");
+    const auto cpu_percent = [&](const char* threads) {
+        return static_cast<double>(since(before, after, threads).cpu_ns) * 100 / 1e9 / time.count();
+    };
+    report.add(name + "CPU, % of one", cpu_percent(""));
+    report.add(name + "CPU of tg-sample, % of one", cpu_percent("tg-sample"));
+    report.add(name + "resident, MiB", static_cast<double>(memory_of(gateway).resident_kib) / 1'024);
+    report.add(name + "seen by each subscriber, samples/s",
+               seen / time.count() / static_cast<double>(options.fleet.subscribers));
 }
 
-std::string text_of_number(double number) {
-    std::ostringstream text;
-    text << std::setprecision(std::numeric_limits<double>::digits10) << number;
-    return text.str();
+void add_status(Report& report, const std::string& name, const FleetStatus& status) {
+    report.add(name + "lost, samples", static_cast<double>(status.samples_lost), Goal::at_most(0));
+    report.add(name + "lost to subscribers, messages", static_cast<double>(status.messages_lost), Goal::at_most(0));
+    report.add(name + "late p50, us", status.late_p50_us);
+    report.add(name + "late p99, us", status.late_p99_us);
+    report.add(name + "late p99 of the worst device, us", status.late_p99_worst_us);
+    report.add(name + "late max, us", status.late_max_us);
+    report.add(name + "ticks missed", static_cast<double>(status.ticks_missed));
 }
 
-Report describe(const DevicesOptions& options, const CommonOptions& common) {
-    const FleetWork& work = options.work;
-    const Fleet& fleet = work.fleet;
-    Report report{"devices", "one gateway_app, none of its subscribers", {}, {}, {}};
-    report.ratios_heading = "beside over alone, run by run";
+/// Starts gateway_app with the fleet and `hung` devices that hang, measures it after the warm-up, requests its status
+/// and stops it. Throws std::runtime_error if a device that responds failed, if a device that hangs did not connect to
+/// its peer, if subscribers received nothing, or at SIGINT and SIGTERM.
+void run_fleet(Report& report, const std::string& name, const DevicesOptions& options, std::size_t hung) {
+    const EndInOrder end_in_order;
+    const SilentPeer peer;
+    const ScratchFolder folder;
+    const std::string config = folder.write("gateway.ini", fleet_settings(options.fleet, hung, peer.port()));
+    GatewayProcess gateway({options.program, config, {}});
+    const Crowd crowd(gateway.endpoints().at(0), options.fleet.subscribers);
+    end_in_order.wait_seconds(options.warm_up_seconds);
+    measure_running(report, name, options, {end_in_order, gateway.id(), crowd});
+    const FleetStatus status = read_fleet_status(status_at(gateway.rest_address()));
+    require(status.devices == options.fleet.devices, "/status lists " + std::to_string(status.devices) + " of " +
+                                                         std::to_string(options.fleet.devices) +
+                                                         " devices that respond");
+    require(status.reads_failed == 0, std::to_string(status.reads_failed) + " readings failed");
+    require(peer.accepted() >= hung,
+            std::to_string(hung) + " devices that hang made only " + std::to_string(peer.accepted()) + " connections");
+    add_status(report, name, status);
+    (void)gateway.stop();
+}
+
+void describe(Report& report, const DevicesOptions& options, std::size_t runs) {
+    const Fleet& fleet = options.fleet;
+    report.ratios_heading = "with devices that hang over alone, run by run";
     report.parameters = {
-        {"program", work.program},
-        {"devices", std::to_string(fleet.devices) + " that are made up, and answer"},
-        {"channels", std::to_string(fleet.channels) + " of each"},
-        {"rate", text_of_number(fleet.rate) + " readings/s of each, " +
-                     text_of_number(fleet.rate * static_cast<double>(fleet.samples_per_reading())) +
-                     " samples/s in all"},
+        {"program", options.program},
+        {"devices", std::to_string(fleet.devices) + " simulated devices, which respond"},
+        {"channels", std::to_string(fleet.channels) + " per device"},
+        {"rate", text_of(fleet.rate) + " readings/s per device, " +
+                     text_of(fleet.rate * static_cast<double>(fleet.samples_per_reading())) + " samples/s in total"},
         {"deadlines", fleet.align},
-        {"hung", std::to_string(options.hung) + " more in turn, modbus, every " + std::to_string(hung_interval_ms) +
-                     " ms, whose peer takes connections and never answers: " + std::to_string(hung_timeout_ms) +
-                     " ms each time, breakers closed"},
-        {"subscribers", std::to_string(fleet.subscribers) + " of all, over tcp, json"},
+        {"hung", std::to_string(options.hung) + " more devices in every other measurement: modbus, every " +
+                     std::to_string(hung_interval_ms) +
+                     " ms, with a peer that accepts connections and never responds: " +
+                     std::to_string(hung_timeout_ms) + " ms each time, breakers closed"},
+        {"subscribers", std::to_string(fleet.subscribers) + " of all samples, over tcp, json"},
         {"queue", std::to_string(fleet.queue_size()) + " samples"},
-        {"time", text_of_number(work.seconds) + " s after " + text_of_number(work.warm_up_seconds) + " s"},
-        {"runs", std::to_string(common.runs) + ", alone and beside in turn"},
-        {"late", "how late readings of those that answer began: medians over devices of what /status says of each"},
-        {"counted", "lateness, ticks missed and losses from the start, so the warm-up is in them: some " +
-                        text_of_number(std::floor(fleet.rate * (work.seconds + work.warm_up_seconds))) +
-                        " readings of each"}};
+        {"time", text_of(options.seconds) + " s after " + text_of(options.warm_up_seconds) + " s"},
+        {"runs", std::to_string(runs) + ", alone and with devices that hang in turn"},
+        {"late", "lateness of readings of devices that respond: medians of the devices' figures in /status"},
+        {"counted", "lateness, missed ticks and losses since the start, including the warm-up: about " +
+                        text_of(std::floor(fleet.rate * (options.seconds + options.warm_up_seconds))) +
+                        " readings per device"}};
+}
+
+Report measure(const DevicesOptions& options, std::size_t runs) {
+    const std::string alone = "alone: ";
+    const std::string with_hung = "with " + std::to_string(options.hung) + " that hang: ";
+    Report report{"devices", "one gateway_app, without its subscribers"};
+    for (std::size_t run = 0; run < runs; ++run) {
+        show_run(run, runs, "alone");
+        run_fleet(report, alone, options, 0);
+        show_run(run, runs, "with " + std::to_string(options.hung) + " that hang");
+        run_fleet(report, with_hung, options, options.hung);
+    }
+    describe(report, options, runs);
+    const auto compare = [&](const std::string& figure, const Goal& goal = {}) {
+        report.add_ratio(figure, with_hung + figure, alone + figure, goal);
+    };
+    compare("late p50, us");
+    compare("late p99, us", Goal::at_most(1.2));
+    compare("late p99 of the worst device, us");
     return report;
-}
-
-/// A value for every figure of both cases.
-void add_run(FleetRows& rows, FleetWork work, std::size_t hung, const std::string& run_name) {
-    for (std::size_t one = 0; one < rows.size(); ++one) {
-        std::cerr << run_name << ", " << case_name(one, hung) << '\n';
-        work.hung = one == 0 ? 0 : hung;
-        const FleetFigures result = run_fleet(work);
-        for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
-            rows[one][figure].values.push_back(fleet_figures[figure].of(result));
-        }
-    }
-}
-
-Report run(const DevicesOptions& options, const CommonOptions& common) {
-    if (!std::filesystem::exists(options.work.program)) {
-        throw std::runtime_error("there is no " + options.work.program + "; build it, or name it with --app");
-    }
-    FleetRows rows;
-    for (std::size_t one = 0; one < rows.size(); ++one) {
-        for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
-            rows[one][figure].name = case_name(one, options.hung) + ": ";
-            rows[one][figure].name += fleet_figures[figure].name;
-            rows[one][figure].goal = fleet_figures[figure].goal;
-        }
-    }
-    for (std::size_t round = 1; round <= common.runs; ++round) {
-        add_run(rows, options.work, options.hung,
-                "run " + std::to_string(round) + " of " + std::to_string(common.runs));
-    }
-    Report report = describe(options, common);
-    for (std::size_t figure = 0; figure < fleet_figures.size(); ++figure) {
-        if (fleet_figures[figure].compared) {
-            report.ratios.push_back(ratio(std::string(fleet_figures[figure].name), rows[1][figure], rows[0][figure]));
-            report.ratios.back().goal = fleet_figures[figure].ratio_goal;
-        }
-    }
-    for (auto& one : rows) {
-        for (Row& row : one) {
-            report.rows.push_back(std::move(row));
-        }
-    }
-    return report;
-}
-
-void check(const DevicesOptions& options) {
-    const std::size_t devices = options.work.fleet.devices + options.hung;
-    if (devices > devices_max()) {
-        throw CLI::ValidationError("--devices", "with those that hang " + std::to_string(devices) +
-                                                    "; a gateway has at most " + std::to_string(devices_max()));
-    }
 }
 
 }  // namespace
 
 Command::Action describe_devices_command(CLI::App& options) {
-    constexpr double seconds_max = 3'600;
+    const std::size_t devices_max = find_section("device")->count_max;
     const auto chosen = std::make_shared<DevicesOptions>();
-    FleetWork& work = chosen->work;
-    work.program = gateway_beside();
-    options.add_option("--app", work.program, "The gateway_app to measure")->check(CLI::ExistingFile);
-    options.add_option("--devices", work.fleet.devices, "That answer")
-        ->check(CLI::Range(std::size_t{1}, devices_max() - 1))
-        ->capture_default_str();
-    options.add_option("--channels", work.fleet.channels, "Of each")
-        ->check(CLI::Range(std::size_t{1}, copies_max))
-        ->capture_default_str();
-    options.add_option("--rate", work.fleet.rate, "Readings of each in a second")
-        ->check(CLI::Range(0.1, 1'000.0))
-        ->capture_default_str();
-    options.add_option("--align", work.fleet.align, "Whether deadlines are spread, or count from the start")
-        ->check(CLI::IsMember({"spread", "start"}))
-        ->capture_default_str();
-    options.add_option("--subscribers", work.fleet.subscribers, "That read all")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
-        ->capture_default_str();
-    options.add_option("--hung", chosen->hung, "Devices more that hang, in every other measurement")
-        ->check(CLI::Range(std::size_t{1}, devices_max() - 1))
-        ->capture_default_str();
-    options.add_option("--seconds", work.seconds, "Time of each measurement")
-        ->check(CLI::Range(0.05, seconds_max))
-        ->capture_default_str();
-    options.add_option("--warm-up", work.warm_up_seconds, "Time from its start, in seconds, before that")
-        ->check(CLI::Range(0.05, seconds_max))
-        ->capture_default_str();
-    options.callback([chosen] { check(*chosen); });
-    return [chosen](const CommonOptions& common) {
-        return run(*chosen, common);
+    Fleet& fleet = chosen->fleet;
+    options.add_option("--app", chosen->program, "gateway_app to measure")->check(CLI::ExistingFile);
+    options.add_option("--devices", fleet.devices, "Devices that respond")
+        ->check(CLI::Range(std::size_t{1}, devices_max - 1));
+    options.add_option("--channels", fleet.channels, "Channels per device")->check(CLI::Range(1, copies_max));
+    options.add_option("--rate", fleet.rate, "Readings per device and second")->check(CLI::Range(0.1, 1'000.0));
+    options.add_option("--align", fleet.align, "Whether deadlines are spread, or count from the start")
+        ->check(CLI::IsMember({"spread", "start"}));
+    options.add_option("--subscribers", fleet.subscribers, "Subscribers of all samples")->check(CLI::Range(1, 64));
+    options.add_option("--hung", chosen->hung, "Additional devices that hang, in every other measurement")
+        ->check(CLI::Range(std::size_t{1}, devices_max - 1));
+    options.add_option("--seconds", chosen->seconds, "Seconds per measurement")->check(CLI::Range(0.05, seconds_max));
+    options.add_option("--warm-up", chosen->warm_up_seconds, "Seconds before each measurement")
+        ->check(CLI::Range(0.05, seconds_max));
+    options.callback([chosen, devices_max] {
+        if (chosen->fleet.devices + chosen->hung > devices_max) {
+            throw CLI::ValidationError("--devices",
+                                       "must be at most " + std::to_string(devices_max) + " together with --hung");
+        }
+    });
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

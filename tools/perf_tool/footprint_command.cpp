@@ -1,16 +1,13 @@
 #include "command.hpp"
-#include "footprint/footprint.hpp"
+#include "footprint/allocation_counts.hpp"
+#include "footprint/crowd.hpp"
 #include "footprint/gateway_process.hpp"
+#include "footprint/scratch.hpp"
+#include "process_figures.hpp"
+#include "rest/status_clients.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <iostream>
-#include <iterator>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
+#include "core/bounded_queue.hpp"
+#include "core/telemetry_sample.hpp"
 
 namespace telegate::perf {
 
@@ -19,148 +16,256 @@ namespace {
 constexpr std::size_t queue_samples = 65'536;
 constexpr double queue_sample_bytes_max = 64;
 
-struct FootprintOptions {
-    FootprintWork work;
-    std::vector<std::string> names;    // of the usual scenarios; empty: all
-    std::vector<std::string> configs;  // files instead
+/// The goals of a scenario; 0 for none.
+struct FootprintGoals {
+    double resident_kib = 0;
+    double anonymous_kib = 0;
+    double cpu_percent = 0;
+    bool few_wake_ups = false;  // at most one per sample, and two per second
 };
 
-/// The library beside this program, where there is one.
-std::string counter_beside() {
-    const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libtelegate_allocations.so";
-    return std::filesystem::exists(path) ? path.string() : "";
+/// One way to run gateway_app.
+struct Scenario {
+    std::string name;
+    std::string config;  // a file
+    SettingChanges changes{};
+    std::string more{};  // appended to the file, so for its last section
+    std::size_t subscribers = 0;
+    std::size_t polls_per_second = 0;  // of GET /status
+    FootprintGoals goals{};
+};
+
+std::vector<Scenario> usual_scenarios() {
+    const std::string folder = TELEGATE_CONFIG_FOLDER;
+    const std::string shipped = folder + "/gateway.ini";
+    const std::string embedded = folder + "/embedded.ini";
+    const std::string cloud = folder + "/cloud.ini";
+    const FootprintGoals at_rest{10 * 1'024, 3 * 1'024, 0.1, true};  // with Debian's shared libraries
+    // The goals of the three deployments are the lower ends of TelemetryHub's figures for them. 100 ms and one device
+    // correspond to its figures of 4.5 MB and 3 to 5 %.
+    return {{"shipped", shipped, {}, "", 0, 0, at_rest},
+            {"100 ms", embedded, {{"sampling_interval_ms", "100"}, {"queue_size", "256"}}, "", 0, 0, at_rest},
+            {"queue of 256", shipped, {{"queue_size", "256"}}, "", 0, 0, at_rest},
+            {"queue of 65536", shipped, {{"queue_size", "65536"}}},
+            {"16 subscribers", shipped, {}, "", 16},
+            {"REST at 10 Hz", shipped, {}, "", 0, 10},
+            {"embedded", embedded, {}, "", 0, 0, {2 * 1'024, 0, 1, true}},
+            {"high frequency", folder + "/high_frequency.ini", {}, "", 0, 0, {10 * 1'024, 0, 5, true}},
+            {"cloud", cloud, {}, "", 0, 0, {20 * 1'024, 0, 3, true}},
+            {"cloud, five-fold", cloud, {}, "burst_probability = 1\nburst_samples = 5\n", 1}};
+}
+
+struct FootprintOptions {
+    std::string program = gateway_beside();
+    std::string allocation_counter;    // the library; empty: allocations are not counted
+    std::vector<std::string> names;    // of usual scenarios; empty: all
+    std::vector<std::string> configs;  // files to measure instead
+    double seconds = 10;
+    double warm_up_seconds = 2;
+};
+
+/// Returns the number of allocations from the file of a process that was started with the library. It is 0 if the
+/// process could not load it, for example because it is linked statically.
+std::uint64_t allocations_in(const std::string& path) {
+    std::uint64_t calls = 0;
+    std::memcpy(&calls, content_of(path).data(), sizeof calls);
+    return calls;
+}
+
+/// A running gateway with its clients.
+class Stage {
+  public:
+    Stage(const Scenario& scenario, GatewayProcess::Setup setup) : gateway_(with_settings(scenario, std::move(setup))) {
+        if (scenario.subscribers > 0) {
+            crowd_ = std::make_unique<Crowd>(gateway_.endpoints().at(0), scenario.subscribers);
+        }
+        if (scenario.polls_per_second > 0) {
+            constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
+            poller_ = std::make_unique<StatusClients>(gateway_.rest_address(), 1,
+                                                      second / static_cast<std::int64_t>(scenario.polls_per_second));
+        }
+    }
+
+    [[nodiscard]] pid_t id() const noexcept { return gateway_.id(); }
+    [[nodiscard]] const EndInOrder& end_in_order() const noexcept { return end_in_order_; }
+    /// Stops the clients, then the gateway. Returns its log.
+    std::string stop(std::vector<double>& status_us) {
+        if (poller_ != nullptr) {
+            status_us = poller_->stop();
+        }
+        crowd_.reset();
+        return gateway_.stop();
+    }
+
+  private:
+    GatewayProcess::Setup with_settings(const Scenario& scenario, GatewayProcess::Setup setup) const {
+        const std::string text = content_of(scenario.config);
+        if (text.empty()) {
+            throw std::runtime_error("cannot read " + scenario.config);
+        }
+        setup.config = folder_.write("gateway.ini",
+                                     scratch_settings(text + "\n" + scenario.more, scenario.changes, folder_.path()));
+        return setup;
+    }
+
+    const EndInOrder end_in_order_;
+    const ScratchFolder folder_;
+    GatewayProcess gateway_;
+    std::unique_ptr<Crowd> crowd_;
+    std::unique_ptr<StatusClients> poller_;
+};
+
+/// Returns the sum of a ledger entry over all devices, from the log of a stopped gateway.
+double in_ledger(const std::string& log, const std::string& key) {
+    const std::regex entry(" ledger device=[^\n]* " + key + "=(\\d+)");
+    double sum = 0;
+    for (std::sregex_iterator next(log.begin(), log.end(), entry), end; next != end; ++next) {
+        sum += std::stod((*next)[1]);
+    }
+    return sum;
+}
+
+/// Adds all figures but the allocations of one run.
+void measure_running(Report& report, const FootprintOptions& options, const Scenario& scenario) {
+    using Clock = std::chrono::steady_clock;
+    Stage stage(scenario, {options.program, "", {}});
+    const auto started = Clock::now();
+    stage.end_in_order().wait_seconds(options.warm_up_seconds);
+    const std::vector<ThreadFigures> before = threads_of(stage.id());
+    const auto begin = Clock::now();
+    stage.end_in_order().wait_seconds(options.seconds);
+    const std::chrono::duration<double> time = Clock::now() - begin;
+    const std::vector<ThreadFigures> after = threads_of(stage.id());
+    const ProcessMemory memory = memory_of(stage.id());
+    const std::chrono::duration<double> ran = Clock::now() - started;
+    std::vector<double> status_us;
+    const std::string log = stage.stop(status_us);
+
+    const auto add = [&](const char* figure, double value, const Goal& goal = {}) {
+        report.add(scenario.name + ": " + figure, value, goal);
+    };
+    const auto at_most = [](double value) {
+        return value > 0 ? Goal::at_most(value) : Goal{};
+    };
+    const FootprintGoals& goals = scenario.goals;
+    const ThreadFigures all = since(before, after, "");
+    const double wake_ups = static_cast<double>(all.wake_ups) / time.count();
+    const double samples = in_ledger(log, "sampled") / ran.count();
+    add("resident, KiB", static_cast<double>(memory.resident_kib), at_most(goals.resident_kib));
+    add("proportional, KiB", static_cast<double>(memory.proportional_kib));
+    add("anonymous, KiB", static_cast<double>(memory.anonymous_kib), at_most(goals.anonymous_kib));
+    add("threads", static_cast<double>(after.size()));
+    add("descriptors", static_cast<double>(memory.descriptors));
+    add("CPU, % of one", static_cast<double>(all.cpu_ns) * 100 / 1e9 / time.count(), at_most(goals.cpu_percent));
+    add("samples, /s", samples);
+    add("dropped, samples", in_ledger(log, "dropped_queue_overflow"), Goal::at_most(0));
+    add("wake-ups, /s", wake_ups);
+    add("context switches, /s", static_cast<double>(all.wake_ups + all.preemptions) / time.count());
+    if (goals.few_wake_ups) {
+        add("wake-ups beyond samples, /s", wake_ups - samples, Goal::at_most(2));
+    }
+    if (!status_us.empty()) {
+        add("GET /status p50, us", quantile(status_us, 0.5));
+        add("GET /status p99, us", quantile(status_us, 0.99));
+    }
+}
+
+/// Adds the allocations, in a run of their own, because counting affects the other figures.
+void count_allocations(Report& report, const FootprintOptions& options, const Scenario& scenario) {
+    const ScratchFolder folder;
+    const std::string path = folder.write("allocations", std::string(sizeof(AllocationCounts), '\0'));
+    Stage stage(scenario,
+                {options.program,
+                 "",
+                 {std::string(allocation_file_variable) + "=" + path, "LD_PRELOAD=" + options.allocation_counter}});
+    stage.end_in_order().wait_seconds(options.warm_up_seconds);
+    const std::uint64_t before = allocations_in(path);
+    stage.end_in_order().wait_seconds(options.seconds);
+    const std::uint64_t after = allocations_in(path);
+    std::vector<double> ignored;
+    stage.stop(ignored);
+    if (after > 0) {
+        report.add(scenario.name + ": allocations, /s", static_cast<double>(after - before) / options.seconds);
+    }
+}
+
+/// Adds the memory of an empty queue, and the memory per sample of a full one, measured in this process.
+void measure_queue(Report& report) {
+    constexpr double kib = 1'024;
+    const auto anonymous_kib = [] {
+        return static_cast<double>(memory_of(0).anonymous_kib);
+    };
+    const double before = anonymous_kib();
+    BoundedQueue<TelemetrySample> queue(queue_samples, OverflowPolicy::drop_oldest);
+    const double empty = anonymous_kib();
+    for (std::size_t sample = 0; sample < queue_samples; ++sample) {
+        queue.push(queue.first(), TelemetrySample{}, [](const TelemetrySample&, QueueLoss) {});
+    }
+    report.add("queue of 65536: empty, bytes", (empty - before) * kib);
+    report.add("queue of 65536: full, bytes/sample", (anonymous_kib() - before) * kib / queue_samples,
+               Goal::at_most(queue_sample_bytes_max));
 }
 
 std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
     std::vector<Scenario> scenarios;
     for (const std::string& config : options.configs) {
-        scenarios.push_back({std::filesystem::path(config).stem().string(), config, {}, "", 0, 0, {}});
+        scenarios.push_back({std::filesystem::path(config).stem().string(), config});
     }
-    if (!scenarios.empty()) {
-        return scenarios;
-    }
-    scenarios = usual_scenarios(TELEGATE_CONFIG_FOLDER);
-    if (!options.names.empty()) {
-        std::erase_if(scenarios, [&](const Scenario& scenario) {
-            return std::ranges::find(options.names, scenario.name) == options.names.end();
+    if (scenarios.empty()) {
+        scenarios = usual_scenarios();
+        std::erase_if(scenarios, [&names = options.names](const Scenario& scenario) {
+            return !names.empty() && std::ranges::find(names, scenario.name) == names.end();
         });
     }
     return scenarios;
 }
 
-Goal at_most(double value) {
-    return value > 0 ? Goal::at_most(value) : Goal{};
-}
-
-/// The figures of one run, in the order of the report.
-std::vector<Row> rows_of(const Scenario& scenario, Footprint measured) {
-    const auto named = [&scenario](const char* figure) {
-        return scenario.name + ": " + figure;
-    };
-    const FootprintGoals& goals = scenario.goals;
-    std::vector<Row> rows{
-        {named("resident, KiB"), {static_cast<double>(measured.memory.resident_kib)}, at_most(goals.resident_kib)},
-        {named("proportional, KiB"), {static_cast<double>(measured.memory.proportional_kib)}},
-        {named("anonymous, KiB"), {static_cast<double>(measured.memory.anonymous_kib)}, at_most(goals.anonymous_kib)},
-        {named("threads"), {static_cast<double>(measured.threads)}},
-        {named("descriptors"), {static_cast<double>(measured.memory.descriptors)}},
-        {named("CPU, % of one"), {measured.cpu_percent}, at_most(goals.cpu_percent)},
-        {named("samples, /s"), {measured.samples}},
-        {named("dropped, samples"), {measured.dropped}, Goal::at_most(0)},
-        {named("wake-ups, /s"), {measured.wake_ups}},
-        {named("context switches, /s"), {measured.switches}}};
-    if (goals.few_wake_ups) {
-        rows.push_back(
-            {named("wake-ups beyond samples, /s"), {measured.wake_ups - measured.samples}, Goal::at_most(2)});
+Report measure(const FootprintOptions& options, std::size_t runs) {
+    Report report{"footprint", "one gateway_app, without its clients"};
+    report.parameters = {
+        {"program", options.program},
+        {"time", text_of(options.seconds) + " s after " + text_of(options.warm_up_seconds) + " s"},
+        {"runs", std::to_string(runs)},
+        {"wake-ups", "voluntary context switches of all threads"},
+        {"allocations", options.allocation_counter.empty() ? "not counted: the counter was not built"
+                                                           : "counted in separate runs by a preloaded library"}};
+    for (std::size_t run = 0; options.configs.empty() && options.names.empty() && run < runs; ++run) {
+        measure_queue(report);
     }
-    if (measured.allocations) {
-        rows.push_back({named("allocations, /s"), {*measured.allocations}});
-    }
-    if (!measured.status_us.empty()) {
-        rows.push_back({named("GET /status p50, us"), {quantile(measured.status_us, 0.5)}});
-        rows.push_back({named("GET /status p99, us"), {quantile(measured.status_us, 0.99)}});
-    }
-    return rows;
-}
-
-/// Adds a run to what the earlier ones have found.
-void add_run(std::vector<Row>& rows, std::size_t first, std::vector<Row> run) {
-    if (rows.size() == first) {
-        std::ranges::move(run, std::back_inserter(rows));
-        return;
-    }
-    for (std::size_t index = 0; index < run.size(); ++index) {
-        rows.at(first + index).values.push_back(run[index].values.front());
-    }
-}
-
-void add_queue(std::vector<Row>& rows, std::size_t runs) {
-    Row empty{"queue of 65536: empty, bytes", {}, {}};
-    Row full{"queue of 65536: full, bytes/sample", {}, Goal::at_most(queue_sample_bytes_max)};
-    for (std::size_t run = 0; run < runs; ++run) {
-        const QueueMemory memory = measure_queue(queue_samples);
-        empty.values.push_back(memory.empty_bytes);
-        full.values.push_back(memory.bytes_per_sample);
-    }
-    rows.insert(rows.end(), {std::move(empty), std::move(full)});
-}
-
-Report measure(const FootprintOptions& options, const CommonOptions& common) {
-    const std::vector<Scenario> scenarios = scenarios_of(options);
-    if (!std::filesystem::exists(options.work.program)) {
-        throw std::runtime_error("there is no " + options.work.program + "; build it, or name it with --app");
-    }
-    Report report{"footprint", "one gateway_app, none of its visitors", {}, {}, {}};
-    report.parameters = {{"program", options.work.program},
-                         {"time", std::to_string(options.work.seconds) + " s after " +
-                                      std::to_string(options.work.warm_up_seconds) + " s"},
-                         {"runs", std::to_string(common.runs)},
-                         {"wake-ups", "voluntary context switches of all its threads"},
-                         {"allocations", options.work.allocation_counter.empty()
-                                             ? "not counted: the counter was not built"
-                                             : "in a run of their own, by a counter loaded into it"}};
-    if (options.configs.empty() && options.names.empty()) {
-        add_queue(report.rows, common.runs);
-    }
-    for (const Scenario& scenario : scenarios) {
-        const std::size_t first = report.rows.size();
-        for (std::size_t run = 0; run < common.runs; ++run) {
-            std::cerr << "run " << run + 1 << " of " << common.runs << ", " << scenario.name << '\n';
-            add_run(report.rows, first, rows_of(scenario, measure_footprint(options.work, scenario)));
+    for (const Scenario& scenario : scenarios_of(options)) {
+        for (std::size_t run = 0; run < runs; ++run) {
+            show_run(run, runs, scenario.name);
+            measure_running(report, options, scenario);
+            if (!options.allocation_counter.empty()) {
+                count_allocations(report, options, scenario);
+            }
         }
     }
     return report;
-}
-
-std::vector<std::string> usual_names() {
-    std::vector<std::string> names;
-    for (const Scenario& scenario : usual_scenarios("")) {
-        names.push_back(scenario.name);
-    }
-    return names;
 }
 
 }  // namespace
 
 Command::Action describe_footprint_command(CLI::App& options) {
     const auto chosen = std::make_shared<FootprintOptions>();
-    chosen->work.program = gateway_beside();
-    chosen->work.allocation_counter = counter_beside();
-    options.add_option("--app", chosen->work.program, "The gateway_app to measure")->check(CLI::ExistingFile);
-    auto* const names = options.add_option("--scenario", chosen->names, "Those to measure, one or more")
-                            ->check(CLI::IsMember(usual_names()));
-    options.add_option("--config", chosen->configs, "Settings files to measure, instead")
+    const auto counter =
+        std::filesystem::path(gateway_beside()).parent_path().parent_path() / "tools" / "libtelegate_allocations.so";
+    chosen->allocation_counter = std::filesystem::exists(counter) ? counter.string() : "";
+    std::vector<std::string> names;
+    for (const Scenario& scenario : usual_scenarios()) {
+        names.push_back(scenario.name);
+    }
+    options.add_option("--app", chosen->program, "gateway_app to measure")->check(CLI::ExistingFile);
+    auto* const scenario = options.add_option("--scenario", chosen->names, "Scenarios to measure; default: all")
+                               ->check(CLI::IsMember(names));
+    options.add_option("--config", chosen->configs, "Settings files to measure instead")
         ->check(CLI::ExistingFile)
-        ->excludes(names);
-    options.add_option("--seconds", chosen->work.seconds, "Time of each measurement")
-        ->check(CLI::Range(0.01, 3'600.0))
-        ->capture_default_str();
-    options
-        .add_option("--warm-up", chosen->work.warm_up_seconds, "Time from its start, in seconds, that is not measured")
-        ->check(CLI::Range(0.01, 3'600.0))
-        ->capture_default_str();
-    return [chosen](const CommonOptions& common) {
-        return measure(*chosen, common);
+        ->excludes(scenario);
+    options.add_option("--seconds", chosen->seconds, "Seconds per measurement")->check(CLI::Range(0.01, 3'600.0));
+    options.add_option("--warm-up", chosen->warm_up_seconds, "Seconds before each measurement")
+        ->check(CLI::Range(0.01, 3'600.0));
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

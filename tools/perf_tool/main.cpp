@@ -1,57 +1,72 @@
 #include "command.hpp"
-#include "output.hpp"
-#include "transport/latency.hpp"
 
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <iostream>
-#include <vector>
+#include <stdexcept>
 
 namespace {
 
 using namespace telegate::perf;
 
-Command::Action describe_latency_command(CLI::App& options) {
-    const auto chosen = add_latency_options(options);
-    return [chosen](const CommonOptions& common) {
-        return measure_latency(*chosen, common.runs);
-    };
-}
-
-// The first is what perf_tool does when no command is named.
+// The first is the default.
 constexpr std::array<Command, 14> commands{{
-    {"queue", "Samples through the queue between two threads, beside other queues", describe_queue_command},
-    {"codec", "Samples into payloads: json, cbor, record, beside nlohmann/json", describe_codec_command},
-    {"processing", "Readings through scale, range, deadband and what else a channel has", describe_processing_command},
-    {"sampler", "How late the sampling thread is, beside a bare loop, alone and under load", describe_sampler_command},
-    {"subscriptions", "A million subscriptions: time and memory of the index", describe_subscriptions_command},
+    {"queue", "Samples through a queue between threads, compared with other queues", describe_queue_command},
+    {"codec", "Encoding of samples as json, cbor and record, compared with nlohmann/json", describe_codec_command},
+    {"processing", "Readings through scale, range, deadband and the other stages", describe_processing_command},
+    {"sampler", "Lateness of the sampling thread, compared with a minimal loop", describe_sampler_command},
+    {"subscriptions", "Time and memory of the index of a million subscriptions", describe_subscriptions_command},
     {"monitor", "Messages between sockets of one thread, with and without a monitor", describe_monitor_command},
-    {"transport", "Messages from one socket to another, beside libzmq and bare sockets", describe_transport_command},
-    {"fanout", "One publisher, many subscribers, beside libzmq and bare sockets", describe_fanout_command},
-    {"pipeline", "Samples through the whole line, from a device to subscribers over tcp", describe_pipeline_command},
-    {"stalled", "Subscribers beside others that never read, through the whole line", describe_stalled_command},
-    {"footprint", "What gateway_app takes: memory, processor, wake-ups, allocations", describe_footprint_command},
-    {"devices", "gateway_app with many devices, alone and beside others that hang", describe_devices_command},
-    {"rest", "GET /status, beside a bare cpp-httplib server that answers a fixed body", describe_rest_command},
-    {"latency", "Round trips of single messages, beside libzmq and bare sockets", describe_latency_command},
+    {"transport", "Messages between two sockets, compared with libzmq and raw sockets", describe_transport_command},
+    {"fanout", "One publisher and many subscribers, compared with libzmq and raw sockets", describe_fanout_command},
+    {"pipeline", "The whole sample path, from a device to subscribers over tcp", describe_pipeline_command},
+    {"stalled", "The whole sample path, with subscribers that never read", describe_stalled_command},
+    {"footprint", "Memory, CPU time, wake-ups and allocations of gateway_app", describe_footprint_command},
+    {"devices", "gateway_app with many devices, with and without devices that hang", describe_devices_command},
+    {"rest", "GET /status, compared with a minimal cpp-httplib server", describe_rest_command},
+    {"latency", "Round trips of single messages, compared with libzmq and raw sockets", describe_latency_command},
 }};
 
-// As sysexits.h has them.
+// From sysexits.h.
 constexpr int exit_usage = 64;
 constexpr int exit_wrong_result = 70;
+
+/// Writes the result as text to stdout, or as JSON to stdout, or both if the JSON goes to a file. The file is opened
+/// before the measurement.
+void run(const Command::Action& action, std::size_t runs, bool as_json, const std::string& path) {
+    std::ofstream file;
+    if (!path.empty()) {
+        file.open(path);
+        if (!file) {
+            throw std::runtime_error("cannot write " + path);
+        }
+    }
+    const Command::Result result = action(runs);
+    if (as_json) {
+        std::ostream& out = path.empty() ? std::cout : file;
+        std::visit([&out](const auto& each) { print_json(out, each); }, result);
+        file.close();
+        if (!path.empty() && !file) {
+            throw std::runtime_error("cannot write all of " + path);
+        }
+    }
+    if (!as_json || !path.empty()) {
+        std::visit([](const auto& each) { print_text(std::cout, each); }, result);
+    }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Measures Telegate. Figures of different machines do not compare: compare within one run.");
+    CLI::App app("Measures Telegate. Compare only figures of one machine, if possible of one run.");
     app.name("perf_tool");
-    CommonOptions common;
-    Output output;
-    app.add_option("--runs", common.runs, "Times that each engine is measured, in turn")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000}))
-        ->capture_default_str();
-    output.add_options(app);
+    app.option_defaults()->always_capture_default();
+    std::size_t runs = 5;
+    std::string json_path;
+    app.add_option("--runs", runs, "Number of runs; each measures all engines in turn")->check(CLI::Range(1, 1'000));
+    const auto* const json = app.add_option("--json", json_path, "Write JSON to a file, or to stdout")->expected(0, 1);
     app.require_subcommand(0, 1);
 
     std::vector<Command::Action> actions;
@@ -71,8 +86,7 @@ int main(int argc, char** argv) {
         chosen = app.got_subcommand(commands[index].name) ? index : chosen;
     }
     try {
-        output.open();
-        output.write(actions[chosen](common));
+        run(actions[chosen], runs, json->count() > 0, json_path);
     } catch (const std::exception& error) {
         std::cerr << "perf_tool: " << error.what() << '\n';
         return exit_wrong_result;

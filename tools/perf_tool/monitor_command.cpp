@@ -1,31 +1,25 @@
 #include "command.hpp"
 
-#include "core/endpoint.hpp"
 #include "core/message.hpp"
 #include "core/monitor.hpp"
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
 #include "core/subscriber.hpp"
+#include "transport/workload.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 namespace telegate::perf {
 
 namespace {
 
 constexpr std::chrono::seconds connect_time_max{10};
-constexpr std::uint64_t idle_turns_max = 10'000'000;  // without a message, before it is called lost
+constexpr std::uint64_t idle_turns_max = 10'000'000;  // without a message, before it counts as lost
 
-// Above 32 bytes, memcmp() does the same wherever the text lies; below it depends on the end of the page.
+// memcmp() of more than 32 bytes takes the same instructions at every address.
 constexpr std::string_view sender_name = "perf_tool: the router that sends everything";
 constexpr std::string_view receiver_name = "perf_tool: the router that receives everything";
 
@@ -39,19 +33,12 @@ struct MonitorOptions {
     std::string monitor = "on";
 };
 
-[[nodiscard]] Endpoint monitor_endpoint(std::string_view transport) {
-    const std::string_view text = transport == "tcp"   ? "tcp://127.0.0.1:*"
-                                  : transport == "ipc" ? "ipc://*"
-                                                       : "inproc://perf_tool";
-    return std::get<Endpoint>(parse_endpoint(text));
-}
-
 class PublisherToSubscribers {
   public:
     PublisherToSubscribers(Reactor& reactor, const MonitorOptions& options, const MonitorHandler& monitor)
         : publisher_(reactor, {}), topic_(publisher_.intern("host/cpu.user")) {
         publisher_.set_monitor(monitor);
-        const Endpoint endpoint = publisher_.bind(monitor_endpoint(options.transport));
+        const Endpoint endpoint = publisher_.bind(endpoint_over(transport_of(options.transport)));
         while (subscribers_.size() < options.subscribers) {
             Subscriber& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor, SocketOptions()));
             subscriber.set_monitor(monitor);
@@ -77,12 +64,12 @@ class RouterToRouter {
         : from_(reactor, named(sender_name)), to_(reactor, named(receiver_name)) {
         from_.set_monitor(monitor);
         to_.set_monitor(monitor);
-        to_.connect(from_.bind(monitor_endpoint(options.transport)));
+        to_.connect(from_.bind(endpoint_over(transport_of(options.transport))));
     }
     [[nodiscard]] bool ready() const { return from_.peers().size() == 1 && to_.peers().size() == 1; }
     void send(std::string_view payload) {
         if (from_.send(receiver_name, {payload}) != SendStatus::sent) {
-            throw std::runtime_error("a router did not take a message");
+            throw std::runtime_error("cannot send a message to the router");
         }
     }
     void flush() { from_.flush(); }
@@ -113,10 +100,10 @@ struct Sent {
     std::size_t size;  // of each payload, in bytes
 };
 
-/// Turns the reactor and receives until everything has come. Like send_all() a function of its own that
-/// tools/check_instructions.py counts: the turns in which the socket hears that there is something, reading, parsing,
-/// handing out in batches, and a look at each message. In the same turns an inproc sender takes its memory back, other
-/// receivers hear of theirs, and what flush() could not write is written: nothing, where a batch fits the sockets.
+/// Polls the reactor and receives all sent messages. Like send_all(), it is a function of its own for
+/// tools/check_instructions.py: it includes the polls that detect readable sockets, reading, parsing, the batches and
+/// the check of each message. In the same polls, an inproc sender reclaims memory, other receivers are notified, and
+/// data that flush() could not write is written; there is none if a batch fits into the socket buffers.
 template <class Socket>
 [[gnu::noinline]] void receive_all(Reactor& reactor, Socket& socket, MessageBatch& batch, const Sent& sent) {
     std::uint64_t received = 0;
@@ -132,11 +119,11 @@ template <class Socket>
         reactor.poll();
     }
     if (received != sent.messages) {
-        throw std::runtime_error("more messages came than were sent");
+        throw std::runtime_error("more messages were received than sent");
     }
 }
 
-/// A function of its own, so that tools/check_instructions.py can count what is sent apart.
+/// A function of its own for tools/check_instructions.py.
 template <class Link>
 [[gnu::noinline]] void send_all(Link& link, std::string_view payload, std::uint64_t count) {
     for (std::uint64_t index = 0; index < count; ++index) {
@@ -158,7 +145,7 @@ double run(const MonitorOptions& options) {
     const auto deadline = std::chrono::steady_clock::now() + connect_time_max;
     while (!link.ready()) {
         if (std::chrono::steady_clock::now() > deadline) {
-            throw std::runtime_error("no connection");
+            throw std::runtime_error("not connected within ten seconds");
         }
         reactor.run_for(std::chrono::milliseconds(10));
     }
@@ -176,30 +163,28 @@ double run(const MonitorOptions& options) {
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     if ((events != 0) != (options.monitor == "on")) {
-        throw std::runtime_error("the monitor is not " + options.monitor);
+        throw std::runtime_error("the monitor is not as requested: " + options.monitor);
     }
     return static_cast<double>(options.messages) / time.count();
 }
 
-Report measure(const MonitorOptions& options, const CommonOptions& common) {
-    Report report{"monitor", "messages per second", {}, {}, {}};
+Report measure(const MonitorOptions& options, std::size_t runs) {
+    Report report{"monitor", "messages per second"};
     report.parameters = {{"pattern", options.pattern},
                          {"transport", options.transport},
                          {"size", std::to_string(options.size) + " bytes"},
                          {"messages", std::to_string(options.messages)},
-                         {"batch", std::to_string(options.batch) + " messages between two turns"},
+                         {"batch", std::to_string(options.batch) + " messages, then they are received"},
                          {"monitor", options.monitor},
-                         {"runs", std::to_string(common.runs)},
+                         {"runs", std::to_string(runs)},
                          {"threads", "one for all sockets"}};
     if (options.pattern == "pubsub") {
         report.parameters.emplace_back("subscribers", std::to_string(options.subscribers));
     }
-    Row row{options.pattern + " over " + options.transport, {}};
-    for (std::size_t index = 0; index < common.runs; ++index) {
-        row.values.push_back(options.pattern == "pubsub" ? run<PublisherToSubscribers>(options)
-                                                         : run<RouterToRouter>(options));
+    for (std::size_t index = 0; index < runs; ++index) {
+        report.add(options.pattern + " over " + options.transport,
+                   options.pattern == "pubsub" ? run<PublisherToSubscribers>(options) : run<RouterToRouter>(options));
     }
-    report.rows.push_back(std::move(row));
     return report;
 }
 
@@ -208,33 +193,20 @@ Report measure(const MonitorOptions& options, const CommonOptions& common) {
 Command::Action describe_monitor_command(CLI::App& options) {
     const auto chosen = std::make_shared<MonitorOptions>();
     options.add_option("--pattern", chosen->pattern, "Publisher to Subscribers, or Router to Router")
-        ->check(CLI::IsMember({"pubsub", "router"}))
-        ->capture_default_str();
-    options.add_option("--transport", chosen->transport, "Between them")
-        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}))
-        ->capture_default_str();
-    options.add_option("--size", chosen->size, "Bytes of each payload")
-        ->check(CLI::Range(std::size_t{0}, std::size_t{1024 * 1024}))
-        ->capture_default_str();
-    options.add_option("--messages", chosen->messages, "Sent in each run")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-        ->capture_default_str();
-    options.add_option("--batch", chosen->batch, "Sent before they are received")
-        ->check(CLI::Range(1, 1'000))
-        ->capture_default_str();
-    options.add_option("--subscribers", chosen->subscribers, "Of the one publisher; each receives all")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
-        ->capture_default_str();
-    options.add_option("--monitor", chosen->monitor, "Of all sockets")
-        ->check(CLI::IsMember({"on", "off"}))
-        ->capture_default_str();
+        ->check(CLI::IsMember({"pubsub", "router"}));
+    options.add_option("--transport", chosen->transport, "Transport")->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
+    options.add_option("--size", chosen->size, "Payload size in bytes")->check(CLI::Range(0, 1024 * 1024));
+    options.add_option("--messages", chosen->messages, "Messages per run")->check(CLI::Range(1, 1'000'000'000));
+    options.add_option("--batch", chosen->batch, "Messages sent before they are received")->check(CLI::Range(1, 1'000));
+    options.add_option("--subscribers", chosen->subscribers, "Subscribers of all messages")->check(CLI::Range(1, 64));
+    options.add_option("--monitor", chosen->monitor, "Monitor of all sockets")->check(CLI::IsMember({"on", "off"}));
     options.callback([chosen] {
         if (chosen->pattern != "pubsub" && chosen->subscribers != 1) {
-            throw CLI::ValidationError("--subscribers", "only a publisher has subscribers: --pattern pubsub");
+            throw CLI::ValidationError("--subscribers", "only a publisher has subscribers: use --pattern pubsub");
         }
     });
-    return [chosen](const CommonOptions& common) {
-        return measure(*chosen, common);
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

@@ -1,16 +1,17 @@
 #include "report.hpp"
 
-#include "surroundings.hpp"
-
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
+#include <sys/utsname.h>
+
+#include <fstream>
 #include <iomanip>
+#include <iostream>
+#include <iterator>
 #include <limits>
 #include <ostream>
-#include <string_view>
+#include <sstream>
+#include <thread>
 
 namespace telegate::perf {
 
@@ -19,7 +20,6 @@ namespace {
 constexpr std::size_t name_width_min = 34;
 constexpr int value_width = 14;
 
-/// What all names fit into.
 int name_width_of(const Report& report) {
     std::size_t width = name_width_min;
     const auto widen = [&width](const std::vector<Row>& rows) {
@@ -35,29 +35,11 @@ int name_width_of(const Report& report) {
     return static_cast<int>(width);
 }
 
-/// Small figures are shown to a thousandth, large ones whole.
+/// Small figures have three decimals, large and whole ones none.
 int decimals_of(const Row& row) {
-    const Spread spread = spread_of(row.values);
+    const double max = spread_of(row.values).max;
     const bool whole = std::ranges::all_of(row.values, [](double value) { return value == std::round(value); });
-    constexpr double small = 10;
-    constexpr double large = 1'000;
-    return whole || spread.max >= large ? 0 : spread.max >= small ? 1 : 3;
-}
-
-void print_goal(std::ostream& out, const Row& row) {
-    if (row.goal.kind != Goal::Kind::none) {
-        out << "   " << (row.goal.met_by(spread_of(row.values).median) ? "" : "not ")
-            << (row.goal.kind == Goal::Kind::at_most ? "at most " : "at least ") << std::defaultfloat
-            << std::setprecision(std::numeric_limits<double>::digits10) << row.goal.value;
-    }
-}
-
-void print_heading(std::ostream& out, std::string_view name, int name_width) {
-    out << '\n' << std::left << std::setw(name_width) << name << std::right;
-    for (const char* column : {"median", "min", "max"}) {
-        out << std::setw(value_width) << column;
-    }
-    out << '\n';
+    return whole || max >= 1'000 ? 0 : max >= 10 ? 1 : 3;
 }
 
 void print_row(std::ostream& out, const Row& row, int name_width, int decimals) {
@@ -66,11 +48,29 @@ void print_row(std::ostream& out, const Row& row, int name_width, int decimals) 
     for (const double value : {spread.median, spread.min, spread.max}) {
         out << std::setw(value_width) << value;
     }
-    print_goal(out, row);
+    if (row.goal.kind != nullptr) {
+        out << "   " << (row.goal.met_by(spread.median) ? "met: " : "not met: ") << row.goal.kind << ' '
+            << text_of(row.goal.value);
+    }
     out << '\n';
 }
 
-nlohmann::ordered_json to_json(const std::vector<Row>& rows) {
+void print_section(std::ostream& out, const Section& section, int name_width, bool are_ratios = false) {
+    if (section.rows.empty()) {
+        return;
+    }
+    out << '\n' << section.title << (section.title.empty() ? "" : "\n");
+    out << std::left << std::setw(name_width) << section.unit << std::right;
+    for (const char* column : {"median", "min", "max"}) {
+        out << std::setw(value_width) << column;
+    }
+    out << '\n';
+    for (const Row& row : section.rows) {
+        print_row(out, row, name_width, are_ratios ? 2 : decimals_of(row));
+    }
+}
+
+nlohmann::ordered_json json_of(const std::vector<Row>& rows) {
     auto list = nlohmann::ordered_json::array();
     for (const Row& row : rows) {
         const Spread spread = spread_of(row.values);
@@ -79,24 +79,82 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows) {
                         {"min", spread.min},
                         {"max", spread.max},
                         {"runs", row.values}});
-        if (row.goal.kind != Goal::Kind::none) {
-            const bool at_most = row.goal.kind == Goal::Kind::at_most;
-            list.back()["goal"] = {{at_most ? "at_most" : "at_least", row.goal.value},
-                                   {"met", row.goal.met_by(spread.median)}};
+        if (row.goal.kind != nullptr) {
+            list.back()["goal"] = {{row.goal.kind, row.goal.value}, {"met", row.goal.met_by(spread.median)}};
         }
     }
     return list;
 }
 
-nlohmann::ordered_json to_json(const Facts& facts) {
-    auto object = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : facts) {
-        object[name] = value;
+void add_value(std::vector<Row>& rows, Row row, double value) {
+    auto found = std::ranges::find(rows, row.name, &Row::name);
+    if (found == rows.end()) {
+        found = rows.insert(found, std::move(row));
     }
-    return object;
+    found->values.push_back(value);
 }
 
+std::string processor_name() {
+    constexpr std::string_view key = "model name\t: ";
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(key)) {
+            return line.substr(key.size());
+        }
+    }
+    return "unknown";
+}
+
+/// Returns the last number of a kernel setting in bytes, which is the largest if there are three.
+std::string bytes_in(const char* setting) {
+    std::ifstream file(setting);
+    std::string last;
+    for (std::string word; file >> word;) {
+        last = word;
+    }
+    return last.empty() ? "unknown" : "at most " + last + " bytes";
+}
+
+#if defined(__clang__)
+constexpr const char* compiler_name = __VERSION__;
+#else
+constexpr const char* compiler_name = "GCC " __VERSION__;
+#endif
+
 }  // namespace
+
+Spread spread_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    return {median, values.front(), values.back()};
+}
+
+Row ratio(std::string name, const Row& over, const Row& under) {
+    Row row{std::move(name)};
+    std::ranges::transform(over.values, under.values, std::back_inserter(row.values),
+                           [](double one, double other) { return one / other; });
+    return row;
+}
+
+void Section::add(const std::string& name, double value, const Goal& goal) {
+    add_value(rows, {name, {}, goal}, value);
+}
+
+void Report::add(const std::string& name, double value, const Goal& goal) {
+    add_value(rows, {name, {}, goal}, value);
+}
+
+Section& Report::section(const std::string& title, const std::string& unit_of_rows) {
+    const auto found = std::ranges::find(sections, title, &Section::title);
+    return found != sections.end() ? *found : sections.emplace_back(Section{title, unit_of_rows});
+}
+
+void Report::add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal) {
+    ratios.push_back(ratio(std::move(name), *std::ranges::find(rows, over, &Row::name),
+                           *std::ranges::find(rows, under, &Row::name)));
+    ratios.back().goal = goal;
+}
 
 void print_text(std::ostream& out, const Report& report) {
     out << "perf_tool " << report.command << '\n';
@@ -106,37 +164,60 @@ void print_text(std::ostream& out, const Report& report) {
         }
     }
     const int name_width = name_width_of(report);
-    print_heading(out, report.unit, name_width);
-    for (const Row& row : report.rows) {
-        print_row(out, row, name_width, decimals_of(row));
-    }
+    print_section(out, {"", report.unit, report.rows}, name_width);
     for (const Section& section : report.sections) {
-        out << '\n' << section.title;
-        print_heading(out, section.unit, name_width);
-        for (const Row& row : section.rows) {
-            print_row(out, row, name_width, section.decimals.value_or(decimals_of(row)));
-        }
+        print_section(out, section, name_width);
     }
-    if (!report.ratios.empty()) {
-        print_heading(out, report.ratios_heading, name_width);
-    }
-    for (const Row& row : report.ratios) {
-        print_row(out, row, name_width, 2);
-    }
+    print_section(out, {"", report.ratios_heading, report.ratios}, name_width, true);
 }
 
 void print_json(std::ostream& out, const Report& report) {
     nlohmann::ordered_json json = {{"command", report.command},
-                                   {"surroundings", to_json(surroundings())},
-                                   {"parameters", to_json(report.parameters)},
+                                   {"surroundings", json_of(surroundings())},
+                                   {"parameters", json_of(report.parameters)},
                                    {"unit", report.unit},
-                                   {"rows", to_json(report.rows)},
-                                   {"ratios", to_json(report.ratios)}};
+                                   {"rows", json_of(report.rows)},
+                                   {"ratios", json_of(report.ratios)}};
     for (const Section& section : report.sections) {
-        json["sections"].push_back({{"title", section.title}, {"unit", section.unit}, {"rows", to_json(section.rows)}});
+        json["sections"].push_back({{"title", section.title}, {"unit", section.unit}, {"rows", json_of(section.rows)}});
     }
-    constexpr int indent = 2;
-    out << json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    print_document(out, json);
+}
+
+Facts surroundings() {
+    utsname system{};
+    const bool known = ::uname(&system) == 0;
+    return {{"processor", processor_name()},
+            {"cores", std::to_string(std::thread::hardware_concurrency())},
+            {"system", known ? std::string(system.sysname) + " " + system.release : "unknown"},
+            {"wmem_max", bytes_in("/proc/sys/net/core/wmem_max")},
+            {"tcp_wmem", bytes_in("/proc/sys/net/ipv4/tcp_wmem")},
+            {"compiler", compiler_name},
+            {"build", TELEGATE_BUILD},
+            {"flags", TELEGATE_FLAGS},
+            {"version", "Telegate " TELEGATE_VERSION}};
+}
+
+nlohmann::ordered_json json_of(const Facts& facts) {
+    auto object = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : facts) {
+        object[name] = value;
+    }
+    return object;
+}
+
+void print_document(std::ostream& out, const nlohmann::ordered_json& json) {
+    out << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+void show_run(std::size_t run, std::size_t runs, std::string_view what) {
+    std::cerr << "run " << run + 1 << " of " << runs << ", " << what << '\n';
+}
+
+std::string text_of(double number) {
+    std::ostringstream text;
+    text << std::setprecision(std::numeric_limits<double>::digits10) << number;
+    return text.str();
 }
 
 }  // namespace telegate::perf

@@ -1,20 +1,13 @@
-#include "app/gateway.hpp"
 #include "command.hpp"
-#include "config/load.hpp"
-#include "log/log.hpp"
-#include "plan/plan.hpp"
-#include "rest/bare_server.hpp"
-#include "rest/request_load.hpp"
-#include "rest/rest_settings.hpp"
+#include "rest/rest_gateway.hpp"
+#include "rest/status_clients.hpp"
 #include "status/status_json.hpp"
 
 #include <array>
-#include <iostream>
+#include <cstdio>
+#include <limits>
 #include <memory>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include <regex>
 
 namespace telegate::perf {
 
@@ -22,95 +15,141 @@ namespace {
 
 constexpr double speed_goal = 0.9;
 
-struct RestCommandOptions {
+struct RestOptions {
     std::vector<std::size_t> connections{1, 8};
     double seconds = 2;
     bool own_client = false;
 };
 
-/// The servers, side by side for the whole time, so that each runs beside the same others.
-struct Servers {
-    Servers() : Servers(parse_settings(rest_settings, "perf_tool")) {}
-    explicit Servers(const Settings& settings) : gateway(settings, make_plan(settings), log) {
-        gateway.start();
-        // Of the size that GET /status has, once there is a sample of every channel.
-        (void)load_by_threads({.address = gateway.rest_address(), .seconds = 0.5});
-        body_bytes = status_json(gateway.snapshot().value()).size();
-        bare = std::make_unique<BareServer>(std::string(body_bytes, 'x'));
-    }
-
-    Log log{"off"};
-    Gateway gateway;
-    std::size_t body_bytes = 0;
-    std::unique_ptr<BareServer> bare;
+/// Clients that send a request as soon as they have the previous response.
+struct RequestLoad {
+    std::string address;
+    std::size_t connections = 1;
+    double seconds = 1;
 };
 
-struct ServerRows {
-    Row speed;
-    Row p50;
-    Row p99;
-
-    explicit ServerRows(const std::string& name)
-        : speed{name + ", requests/s", {}}, p50{name + ", p50 us", {}}, p99{name + ", p99 us", {}} {}
-    void add(const LoadFigures& figures) {
-        speed.values.push_back(figures.requests_per_s);
-        p50.values.push_back(figures.p50_us);
-        p99.values.push_back(figures.p99_us);
-    }
+struct LoadFigures {
+    double requests_per_s = 0;
+    double p50_us = 0;
+    double p99_us = 0;
 };
 
-/// Both servers with so many connections.
-struct ServerPair {
-    std::size_t connections;
-    ServerRows gateway;
-    ServerRows bare;
-
-    explicit ServerPair(std::size_t count)
-        : connections(count), gateway("gateway, " + words(count)), bare("bare, " + words(count)) {}
-    static std::string words(std::size_t count) {
-        return std::to_string(count) + (count == 1 ? " client" : " clients");
+/// A cpp-httplib server with its own loop and default threads that returns the same body for every GET /status.
+///
+/// Threads: its own; otherwise one. Limits: those of the library; connections are kept open.
+/// Failure: the constructor throws std::runtime_error if it cannot listen.
+class BareServer {
+  public:
+    explicit BareServer(std::string body) {
+        server_.set_keep_alive_max_count(std::numeric_limits<std::size_t>::max());
+        server_.set_tcp_nodelay(true);
+        server_.Get("/status", [body = std::move(body)](const httplib::Request&, httplib::Response& response) {
+            response.set_content(body, "application/json");
+        });
+        port_ = server_.bind_to_any_port("127.0.0.1");
+        if (port_ <= 0) {
+            throw std::runtime_error("the bare server cannot listen");
+        }
+        thread_ = std::thread([this] { server_.listen_after_bind(); });
     }
+    ~BareServer() {
+        server_.stop();
+        thread_.join();
+    }
+    BareServer(const BareServer&) = delete;
+    BareServer& operator=(const BareServer&) = delete;
+
+    [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  private:
+    httplib::Server server_;
+    int port_ = 0;
+    std::thread thread_;
 };
 
-Report describe(const RestCommandOptions& options, const CommonOptions& common, bool by_wrk, std::size_t body_bytes) {
-    std::ostringstream time;
-    time << options.seconds << " s for each server in each run";
-    Report report{"rest", "requests a second, or microseconds", {}, {}, {}};
-    report.ratios_heading = "gateway over bare, run by run";
-    report.parameters = {
-        {"runs", std::to_string(common.runs) + ", both servers in turn"},
-        {"time", time.str()},
-        {"client", by_wrk ? "wrk, one thread" : "a thread of this process for each connection"},
-        {"gateway", "GET /status of a whole gateway that samples and publishes"},
-        {"bare", "cpp-httplib with its own loop, a fixed body of " + std::to_string(body_bytes) + " bytes"}};
-    return report;
+/// Returns the output of a program.
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "re"), &::pclose);
+    std::string text;
+    std::array<char, 4'096> bytes{};
+    for (std::size_t count = 1; pipe && count > 0;) {
+        count = std::fread(bytes.data(), 1, bytes.size(), pipe.get());
+        text.append(bytes.data(), count);
+    }
+    return text;
 }
 
-Report measure(const RestCommandOptions& options, const CommonOptions& common) {
-    const bool by_wrk = !options.own_client && has_wrk();
+/// Returns the time after a word of wrk's output, such as "18.00us", "1.20ms" or "2.00s", in microseconds.
+double time_after(const std::string& text, const std::string& word) {
+    std::smatch match;
+    if (!std::regex_search(text, match, std::regex(word + R"(\s+([\d.]+)(us|ms|s))"))) {
+        throw std::runtime_error("the output of wrk lacks " + word + ": " + text);
+    }
+    const double number = std::stod(match[1]);
+    return match[2] == "us" ? number : match[2] == "ms" ? number * 1e3 : number * 1e6;
+}
+
+/// wrk takes less CPU time from the server than a client in this process. It measures whole seconds.
+LoadFigures load_by_wrk(const RequestLoad& load) {
+    const long seconds = std::max(1L, std::lround(load.seconds));
+    const std::string text = output_of("wrk --latency -t 1 -c " + std::to_string(load.connections) + " -d " +
+                                       std::to_string(seconds) + "s http://" + load.address + "/status 2>&1");
+    std::smatch match;
+    if (text.find("Non-2xx") != std::string::npos || text.find("Socket errors") != std::string::npos ||
+        !std::regex_search(text, match, std::regex(R"(Requests/sec:\s+([\d.]+))"))) {
+        throw std::runtime_error("wrk: " + text);
+    }
+    return {std::stod(match[1]), time_after(text, "50%"), time_after(text, "99%")};
+}
+
+LoadFigures load_by_threads(const RequestLoad& load) {
+    StatusClients clients(load.address, load.connections);
+    const auto begin = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(std::chrono::duration<double>(load.seconds));
+    std::vector<double> times = clients.stop();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    return {static_cast<double>(times.size()) / time.count(), quantile(times, 0.5), quantile(times, 0.99)};
+}
+
+std::string words_of(std::size_t connections) {
+    return std::to_string(connections) + (connections == 1 ? " client" : " clients");
+}
+
+void add(Report& report, const std::string& name, const LoadFigures& figures) {
+    report.add(name + ", requests/s", figures.requests_per_s);
+    report.add(name + ", p50 us", figures.p50_us);
+    report.add(name + ", p99 us", figures.p99_us);
+}
+
+Report measure(const RestOptions& options, std::size_t runs) {
+    const bool by_wrk = !options.own_client && output_of("command -v wrk").find("wrk") != std::string::npos;
     const auto load = by_wrk ? &load_by_wrk : &load_by_threads;
-    Servers servers;
-    std::vector<ServerPair> pairs(options.connections.begin(), options.connections.end());
-    for (std::size_t run = 0; run < common.runs; ++run) {
-        for (ServerPair& pair : pairs) {
-            std::cerr << "run " << run + 1 << " of " << common.runs << ", " << ServerPair::words(pair.connections)
-                      << '\n';
-            RequestLoad request{.connections = pair.connections, .seconds = options.seconds};
-            request.address = servers.gateway.rest_address();
-            pair.gateway.add(load(request));
-            request.address = servers.bare->address();
-            pair.bare.add(load(request));
+    // Both servers exist during the whole measurement.
+    RestGateway rest;
+    const std::string address = rest.gateway.rest_address();
+    (void)load_by_threads({address, 1, 0.5});  // then every channel has a sample and /status its final size
+    const std::size_t body_bytes = status_json(rest.gateway.snapshot().value()).size();
+    const BareServer bare(std::string(body_bytes, 'x'));
+    Report report{"rest", "requests per second, or microseconds"};
+    report.ratios_heading = "gateway over bare, run by run";
+    report.parameters = {
+        {"runs", std::to_string(runs) + ", both servers in turn"},
+        {"time", text_of(options.seconds) + " s per server and run"},
+        {"client", by_wrk ? "wrk, one thread" : "a thread of this process per connection"},
+        {"gateway", "GET /status of a gateway that samples and publishes"},
+        {"bare", "cpp-httplib with its own loop, a fixed body of " + std::to_string(body_bytes) + " bytes"}};
+    for (std::size_t run = 0; run < runs; ++run) {
+        for (const std::size_t connections : options.connections) {
+            show_run(run, runs, words_of(connections));
+            add(report, "gateway, " + words_of(connections), load({address, connections, options.seconds}));
+            add(report, "bare, " + words_of(connections), load({bare.address(), connections, options.seconds}));
         }
     }
-    Report report = describe(options, common, by_wrk, servers.body_bytes);
-    for (ServerPair& pair : pairs) {
-        for (const ServerRows* const cell : {&pair.gateway, &pair.bare}) {
-            report.rows.insert(report.rows.end(), {cell->speed, cell->p50, cell->p99});
-        }
-        Row speed = ratio(ServerPair::words(pair.connections) + ", requests/s", pair.gateway.speed, pair.bare.speed);
-        speed.goal = Goal::at_least(speed_goal);
-        report.ratios.push_back(std::move(speed));
-        report.ratios.push_back(ratio(ServerPair::words(pair.connections) + ", p50", pair.gateway.p50, pair.bare.p50));
+    for (const std::size_t connections : options.connections) {
+        const std::string name = words_of(connections);
+        report.add_ratio(name + ", requests/s", "gateway, " + name + ", requests/s", "bare, " + name + ", requests/s",
+                         Goal::at_least(speed_goal));
+        report.add_ratio(name + ", p50", "gateway, " + name + ", p50 us", "bare, " + name + ", p50 us");
     }
     return report;
 }
@@ -118,17 +157,15 @@ Report measure(const RestCommandOptions& options, const CommonOptions& common) {
 }  // namespace
 
 Command::Action describe_rest_command(CLI::App& options) {
-    const auto chosen = std::make_shared<RestCommandOptions>();
-    options.add_option("--connections", chosen->connections, "Clients at once, with commas between")
+    const auto chosen = std::make_shared<RestOptions>();
+    options.add_option("--connections", chosen->connections, "Concurrent clients, separated by commas")
         ->delimiter(',')
-        ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
-        ->capture_default_str();
-    options.add_option("--seconds", chosen->seconds, "Time of each server in each run; wrk takes whole ones")
-        ->check(CLI::Range(0.05, 3'600.0))
-        ->capture_default_str();
-    options.add_flag("--own-client", chosen->own_client, "Not wrk, though it is there");
-    return [chosen](const CommonOptions& common) {
-        return measure(*chosen, common);
+        ->check(CLI::Range(1, 64));
+    options.add_option("--seconds", chosen->seconds, "Seconds per server and run; wrk takes whole seconds")
+        ->check(CLI::Range(0.05, 3'600.0));
+    options.add_flag("--own-client", chosen->own_client, "Do not use wrk");
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

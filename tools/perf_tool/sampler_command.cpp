@@ -1,201 +1,359 @@
 #include "command.hpp"
-#include "sampler/tick_engines.hpp"
-#include "sampler/tick_load.hpp"
+#include "core/bounded_queue.hpp"
+#include "core/channel_table.hpp"
+#include "core/ledger.hpp"
+#include "core/waker.hpp"
+#include "device/driver.hpp"
+#include "device/sampler.hpp"
+#include "device/sampling_threads.hpp"
+#include "device/thread_schedule.hpp"
+#include "rest/rest_gateway.hpp"
+#include "rest/status_clients.hpp"
+#include "sampler/tick_record.hpp"
 
-#include <algorithm>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+
 #include <array>
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <iostream>
+#include <exception>
 #include <memory>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <stop_token>
 
 namespace telegate::perf {
 
 namespace {
 
-constexpr std::uint32_t rate_max = 100'000;          // the shortest interval that a device may have
-constexpr std::uint64_t run_ticks_max = 10'000'000;  // of one engine in one run: 80 MB of times
+/// One run of an engine: it serves `ticks` deadlines in a thread of its own.
+struct TickWork {
+    Duration interval{};
+    std::uint64_t ticks = 0;
+    ThreadSchedule schedule;
+};
+
+/// `run` throws std::runtime_error if a sample is lost or the system refuses the schedule.
+struct TickEngine {
+    const char* name;
+    TickRecord (*run)(const TickWork& work);
+};
+
+constexpr unsigned long slack_least_ns = 1;
+constexpr unsigned long slack_default_ns = 50'000;
+constexpr std::size_t queue_capacity = 65'536;  // more than a second at the highest rate
+constexpr std::size_t pump_items = 256;         // taken at once
+
+void require_granted(const ScheduleGrant& grant) {
+    if (grant.priority_refused || grant.processors_refused) {
+        throw std::runtime_error(
+            "the system refuses the priority or the processors: " +
+            (grant.priority_refused ? grant.priority_refused : grant.processors_refused).message());
+    }
+}
+
+void serve_all(TickRecord& record) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    record.begin(std::chrono::steady_clock::now());
+    for (;;) {
+        record.serve(std::chrono::steady_clock::now());
+        if (record.is_complete()) {
+            return;
+        }
+        const std::int64_t due_ns = to_ns(record.due());
+        const timespec due{static_cast<time_t>(due_ns / second_ns), static_cast<long>(due_ns % second_ns)};
+        ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr);
+    }
+}
+
+TickRecord run_in_thread(const TickWork& work, unsigned long slack_ns) {
+    TickRecord record(work.interval, work.ticks);
+    std::exception_ptr fault;
+    std::thread thread([&] {
+        try {
+            require_granted(schedule_thread(::pthread_self(), work.schedule));
+            ::prctl(PR_SET_TIMERSLACK, slack_ns);
+            serve_all(record);
+        } catch (...) {
+            fault = std::current_exception();
+        }
+    });
+    thread.join();
+    if (fault) {
+        std::rethrow_exception(fault);
+    }
+    return record;
+}
+
+/// The system's clock, which remembers the last two times. At the first read of a device, the last one is the time of
+/// the read, and the one before it the time of the step, from which the deadlines of the device count.
+/// Threads: one at a time; the sampling thread once it runs.
+class RememberingClock final : public Clock {
+  public:
+    [[nodiscard]] MonoTime mono_now() const noexcept override {
+        before_last_ = std::exchange(last_, clock_.mono_now());
+        return last_;
+    }
+    [[nodiscard]] std::int64_t utc_now_ns() const noexcept override { return clock_.utc_now_ns(); }
+    [[nodiscard]] MonoTime before_last() const noexcept { return before_last_; }
+
+  private:
+    SystemClock clock_;
+    mutable MonoTime last_{};
+    mutable MonoTime before_last_{};
+};
+
+/// A device of one channel that records when it is read. Threads: the sampling thread.
+class TickDriver final : public Driver {
+  public:
+    TickDriver(const RememberingClock& clock, TickRecord& record, std::atomic<bool>& complete)
+        : clock_(clock), record_(record), complete_(complete) {}
+
+    void open(SampleBatch& batch) override { channel_ = batch.add_channel("tick", "1"); }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        if (record_.served() == 0) {
+            record_.begin(clock_.before_last());
+        }
+        if (!record_.is_complete()) {
+            record_.serve(now);
+            if (record_.is_complete()) {
+                complete_ = true;
+                complete_.notify_all();
+            }
+        }
+        batch.add(channel_, static_cast<std::int64_t>(record_.served()));
+        return {};
+    }
+    void reset() noexcept override {}
+
+  private:
+    const RememberingClock& clock_;
+    TickRecord& record_;
+    std::atomic<bool>& complete_;
+    SampleBatch::Channel channel_ = SampleBatch::Channel::none;
+};
+
+/// The parts of the gateway from the device to the queue.
+struct SamplerLine {
+    RememberingClock clock;
+    ChannelTable channels;
+    Ledger ledger{1, channels};
+    BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest};
+    Waker waker;
+    Sampler sampler{clock, channels, queue, ledger, waker};
+};
+
+/// Takes samples as the pump does, until `stop` is set and the queue is empty. Returns their number.
+std::uint64_t take_out(SamplerLine& line, const std::atomic<bool>& stop) {
+    std::array<TelemetrySample, pump_items> samples;
+    std::uint64_t taken = 0;
+    for (;;) {
+        line.waker.clear();  // first, so that later notifications wake this thread again
+        const bool is_last = stop.load();
+        for (std::size_t count = line.queue.pop(samples); count > 0; count = line.queue.pop(samples)) {
+            const std::array<std::uint64_t, 1> counts{count};
+            line.ledger.taken(counts, counts);
+            taken += count;
+        }
+        if (is_last) {
+            return taken;
+        }
+        pollfd waiting{line.waker.descriptor(), POLLIN, 0};
+        ::poll(&waiting, 1, -1);
+    }
+}
+
+/// A loop of clock_nanosleep() and reading the clock, with a timer slack of 1 ns, as the sampling thread has.
+TickRecord run_bare(const TickWork& work) {
+    return run_in_thread(work, slack_least_ns);
+}
+
+/// The same with the default timer slack of 50 us.
+TickRecord run_bare_with_slack(const TickWork& work) {
+    return run_in_thread(work, slack_default_ns);
+}
+
+/// The gateway's sampler and sampling thread with a device of one channel, the queue, and a thread that takes the
+/// samples and is woken as the io thread is.
+TickRecord run_sampler(const TickWork& work) {
+    TickRecord record(work.interval, work.ticks);
+    std::atomic<bool> complete{false};
+    SamplerLine line;
+    DeviceOptions options;
+    options.name = "clock";
+    options.interval = work.interval;
+    line.sampler.add(options, std::make_unique<TickDriver>(line.clock, record, complete));
+    SamplingThreads thread(line.sampler, line.clock, work.schedule);
+    std::atomic<bool> stop{false};
+    std::uint64_t taken = 0;
+    std::thread consumer([&] { taken = take_out(line, stop); });
+    thread.start();
+    complete.wait(false);
+    thread.stop();
+    stop = true;
+    line.waker.wake();
+    consumer.join();
+    require_granted(thread.schedule());
+    if (const LedgerCounts counts = line.ledger.cut()[0]; counts.sampled != taken || !counts.balanced()) {
+        throw std::runtime_error("sampler: the device produced " + std::to_string(counts.sampled) +
+                                 " samples, the queue delivered " + std::to_string(taken));
+    }
+    return record;
+}
+
+constexpr std::array<TickEngine, 3> tick_engines{
+    {{"sampler", run_sampler}, {"bare", run_bare}, {"bare 50 us", run_bare_with_slack}}};
+
+constexpr int rate_max = 100'000;                    // the shortest interval of a device
+constexpr std::uint64_t run_ticks_max = 10'000'000;  // per engine and run: 80 MB of times
 constexpr double one_second_ns = 1e9;
+constexpr std::size_t client_count = 4;
 
 struct SamplerOptions {
     std::vector<std::uint32_t> rates{10, 1'000, 10'000};
     std::vector<std::string> loads{"none", "hog", "rest"};
-    double seconds = 5;  // of each engine in each run
+    double seconds = 5;  // per engine and run
     ThreadSchedule schedule;
 };
 
-struct LatenessFigure {
-    const char* name;
-    double share;
-};
-constexpr std::array<LatenessFigure, 4> lateness_figures{{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
-constexpr std::array<std::size_t, 2> compared_figures{0, 1};  // of the figures: those with ratios
+constexpr std::array<std::pair<const char*, double>, 4> figures{
+    {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
 
-/// One rate under one load: a row for each engine's figures and missed ticks, and the ratios.
-struct SamplerCell {
-    std::uint32_t rate;
-    std::string load;
-    std::array<std::array<Row, lateness_figures.size()>, tick_engines.size()> lateness;
-    std::array<Row, tick_engines.size()> missed;
-
-    [[nodiscard]] std::string name() const {
-        return std::to_string(rate) + " Hz, " + (load == "none" ? "alone" : load) + ": ";
-    }
-};
-
-[[nodiscard]] SamplerCell make_cell(std::uint32_t rate, const std::string& load) {
-    SamplerCell cell{rate, load, {}, {}};
-    for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
-        const std::string name = cell.name() + tick_engines[engine].name + ", ";
-        for (std::size_t figure = 0; figure < lateness_figures.size(); ++figure) {
-            cell.lateness[engine][figure].name = name + lateness_figures[figure].name;
+/// Load on the machine: "none"; "hog", a busy thread per processor; "rest", a gateway in this process and four clients
+/// that request /status continuously.
+///
+/// Threads: its own, with the default schedule; otherwise one. Limits: one thread per processor, or four clients.
+/// Failure: the constructor throws as Gateway's, stop() throws std::runtime_error if a request failed.
+class TickLoad {
+  public:
+    explicit TickLoad(const std::string& name) {
+        if (name == "rest") {
+            rest_ = std::make_unique<RestGateway>();
+            clients_ = std::make_unique<StatusClients>(rest_->gateway.rest_address(), client_count);
         }
-        cell.missed[engine].name = name + "missed";
+        const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
+        for (unsigned hog = 0; name == "hog" && hog < processors; ++hog) {
+            hogs_.emplace_back([](const std::stop_token& stop) {
+                while (!stop.stop_requested()) {
+                }
+            });
+        }
     }
-    return cell;
+
+    /// Ends the load and returns the number of responses, which is 0 except for "rest".
+    [[nodiscard]] std::size_t stop() {
+        hogs_.clear();
+        return clients_ == nullptr ? 0 : clients_->stop().size();
+    }
+
+  private:
+    std::unique_ptr<RestGateway> rest_;
+    std::unique_ptr<StatusClients> clients_;
+    std::vector<std::jthread> hogs_;
+};
+
+[[nodiscard]] std::string cell_name(const std::string& load, std::uint32_t rate) {
+    return std::to_string(rate) + " Hz, " + (load == "none" ? "alone" : load) + ": ";
 }
 
-[[nodiscard]] TickWork work_of(const SamplerOptions& options, std::uint32_t rate) {
-    const double ticks = std::ceil(options.seconds * rate);
-    return {Duration(std::llround(one_second_ns / rate)), static_cast<std::uint64_t>(ticks), options.schedule};
+/// Runs all engines once under a load. Returns the responses of the REST server.
+std::size_t run_all(Report& report, const std::string& name, const std::string& load, const TickWork& work) {
+    TickLoad running(load);
+    for (const TickEngine& engine : tick_engines) {
+        const TickRecord record = engine.run(work);
+        for (const auto& [figure, share] : figures) {
+            report.add(name + engine.name + ", " + figure, record.lateness_at(share));
+        }
+        report.add(name + engine.name + ", missed", static_cast<double>(record.missed()));
+    }
+    return running.stop();
 }
 
-void add_run(SamplerCell& cell, std::size_t engine, const TickRecord& record) {
-    for (std::size_t figure = 0; figure < lateness_figures.size(); ++figure) {
-        cell.lateness[engine][figure].values.push_back(record.lateness_at(lateness_figures[figure].share));
-    }
-    cell.missed[engine].values.push_back(static_cast<double>(record.missed()));
-}
-
-/// The sampler over the bare loop that does better in that run.
-[[nodiscard]] Row ratio_in(const SamplerCell& cell, std::size_t figure) {
-    Row best = cell.lateness[1][figure];
-    const Row& other = cell.lateness[2][figure];
-    for (std::size_t run = 0; run < best.values.size(); ++run) {
-        best.values[run] = std::min(best.values[run], other.values[run]);
-    }
-    Row row = ratio(cell.name() + lateness_figures[figure].name, cell.lateness[0][figure], best);
-    if (cell.rate == 1'000 && cell.load == "none" && lateness_figures[figure].name == std::string_view("p99")) {
-        row.goal = Goal::at_most(1.2);
-    }
-    return row;
+/// Adds the ratio of the sampler to the better minimal loop of each run.
+void add_ratio(Report& report, const std::string& name, const std::string& figure, const Goal& goal) {
+    const auto row = [&](const std::string& engine) -> const Row& {
+        return *std::ranges::find(report.rows, name + engine + ", " + figure, &Row::name);
+    };
+    Row best = row("bare");
+    std::ranges::transform(best.values, row("bare 50 us").values, best.values.begin(), std::ranges::min);
+    report.ratios.push_back(ratio(name + figure, row("sampler"), best));
+    report.ratios.back().goal = goal;
 }
 
 [[nodiscard]] std::string words_of(const ThreadSchedule& schedule) {
     std::string words = schedule.realtime_priority > 0
                             ? "real-time priority " + std::to_string(schedule.realtime_priority)
-                            : "an ordinary thread";
+                            : "default priority";
     for (const unsigned processor : schedule.processors) {
         words += (processor == schedule.processors.front() ? ", on processors " : " ") + std::to_string(processor);
     }
     return words;
 }
 
-[[nodiscard]] Report describe(const SamplerOptions& options, std::size_t runs) {
-    std::ostringstream time;
-    time << options.seconds << " s for each engine in each run";
-    Report report{"sampler", "ns late, or ticks missed", {}, {}, {}};
+Report measure(const SamplerOptions& options, std::size_t runs) {
+    Report report{"sampler", "ns late, or ticks missed"};
     report.ratios_heading = "sampler over bare, run by run";
     report.parameters = {
         {"runs", std::to_string(runs) + ", all engines in turn"},
-        {"time", time.str()},
-        {"lateness", "from the deadline to the look at the clock that begins the reading; every tick is in it"},
-        {"missed", "ticks that passed before the one before them was read"},
-        {"sampler", "sampling thread, a device of one channel, queue, and a thread that takes the samples out"},
-        {"bare", "clock_nanosleep(TIMER_ABSTIME) and a look at the clock; timer slack 1 ns, or the default of 50 us"},
+        {"time", text_of(options.seconds) + " s per engine and run"},
+        {"lateness", "of every tick, from the deadline to the reading of the clock before the device is read"},
+        {"missed", "ticks that passed before the previous one was read"},
+        {"sampler", "sampling thread, a device of one channel, the queue, and a thread that takes the samples"},
+        {"bare", "clock_nanosleep(TIMER_ABSTIME) and reading the clock; timer slack 1 ns, or the default of 50 us"},
         {"ratios", "to the better of the two"},
         {"thread", words_of(options.schedule)}};
-    return report;
-}
-
-/// One run of all engines under the load of the cell. Answers of the REST server.
-std::uint64_t run_all(SamplerCell& cell, const TickWork& work) {
-    TickLoad load(cell.load);
-    for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
-        add_run(cell, engine, tick_engines[engine].run(work));
+    std::size_t responses = 0;
+    double rest_seconds = 0;
+    for (std::size_t run = 0; run < runs; ++run) {
+        for (const std::string& load : options.loads) {
+            for (const std::uint32_t rate : options.rates) {
+                show_run(run, runs, std::to_string(rate) + " Hz, load " + load);
+                const auto ticks = static_cast<std::uint64_t>(std::ceil(options.seconds * rate));
+                const TickWork work{Duration(std::llround(one_second_ns / rate)), ticks, options.schedule};
+                const auto begin = std::chrono::steady_clock::now();
+                responses += run_all(report, cell_name(load, rate), load, work);
+                const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+                rest_seconds += load == "rest" ? time.count() : 0;
+            }
+        }
     }
-    return load.stop();
-}
-
-Report measure(const SamplerOptions& options, const CommonOptions& common) {
-    Report report = describe(options, common.runs);
-    std::vector<SamplerCell> cells;
     for (const std::string& load : options.loads) {
         for (const std::uint32_t rate : options.rates) {
-            cells.push_back(make_cell(rate, load));
+            const bool has_goal = rate == 1'000 && load == "none";
+            add_ratio(report, cell_name(load, rate), "p50", {});
+            add_ratio(report, cell_name(load, rate), "p99", has_goal ? Goal::at_most(1.2) : Goal{});
         }
     }
-    std::uint64_t answers = 0;
-    double rest_seconds = 0;
-    for (std::size_t run = 0; run < common.runs; ++run) {
-        for (SamplerCell& cell : cells) {
-            std::cerr << "run " << run + 1 << " of " << common.runs << ", " << cell.rate << " Hz, load " << cell.load
-                      << '\n';
-            const auto begin = std::chrono::steady_clock::now();
-            answers += run_all(cell, work_of(options, cell.rate));
-            const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-            rest_seconds += cell.load == "rest" ? time.count() : 0;
-        }
-    }
-    for (const SamplerCell& cell : cells) {
-        for (std::size_t engine = 0; engine < tick_engines.size(); ++engine) {
-            report.rows.insert(report.rows.end(), cell.lateness[engine].begin(), cell.lateness[engine].end());
-            report.rows.push_back(cell.missed[engine]);
-        }
-        for (const std::size_t figure : compared_figures) {
-            report.ratios.push_back(ratio_in(cell, figure));
-        }
-    }
-    if (answers > 0) {
-        report.parameters.emplace_back("rest",
-                                       "GET /status by 4 clients of this process, " +
-                                           std::to_string(std::llround(static_cast<double>(answers) / rest_seconds)) +
-                                           " answers a second");
+    if (responses > 0) {
+        const double rate = static_cast<double>(responses) / rest_seconds;
+        report.parameters.emplace_back("rest", "GET /status by 4 clients of this process, " +
+                                                   std::to_string(std::llround(rate)) + " responses per second");
     }
     return report;
-}
-
-void check(const SamplerOptions& options) {
-    for (const std::uint32_t rate : options.rates) {
-        if (options.seconds * rate > static_cast<double>(run_ticks_max)) {
-            throw CLI::ValidationError("--seconds", "more than " + std::to_string(run_ticks_max) + " ticks in a run");
-        }
-    }
 }
 
 }  // namespace
 
 Command::Action describe_sampler_command(CLI::App& options) {
     const auto chosen = std::make_shared<SamplerOptions>();
-    options.add_option("--rate", chosen->rates, "Ticks a second, with commas between")
+    options.add_option("--rate", chosen->rates, "Ticks per second, separated by commas")
         ->delimiter(',')
-        ->check(CLI::Range(std::uint32_t{1}, rate_max))
-        ->capture_default_str();
-    options
-        .add_option("--load", chosen->loads,
-                    "Beside it, with commas between: nothing, busy threads, a busy REST server")
+        ->check(CLI::Range(1, rate_max));
+    options.add_option("--load", chosen->loads, "Load, separated by commas: none, busy threads, a busy REST server")
         ->delimiter(',')
-        ->check(CLI::IsMember({"none", "hog", "rest"}))
-        ->capture_default_str();
-    options.add_option("--seconds", chosen->seconds, "Time of each engine in each run")
-        ->check(CLI::Range(0.05, 3'600.0))
-        ->capture_default_str();
-    options.add_option("--realtime-priority", chosen->schedule.realtime_priority, "Of the thread that is measured")
-        ->check(CLI::Range(0, ThreadSchedule::realtime_priority_max))
-        ->capture_default_str();
-    options.add_option("--cpu-affinity", chosen->schedule.processors, "Processors that it may run on")
+        ->check(CLI::IsMember({"none", "hog", "rest"}));
+    options.add_option("--seconds", chosen->seconds, "Seconds per engine and run")->check(CLI::Range(0.05, 3'600.0));
+    options.add_option("--realtime-priority", chosen->schedule.realtime_priority, "Priority of the measured thread")
+        ->check(CLI::Range(0, ThreadSchedule::realtime_priority_max));
+    options.add_option("--cpu-affinity", chosen->schedule.processors, "Processors of the measured thread")
         ->delimiter(',')
         ->check(CLI::Range(0U, processor_count() - 1));
-    options.callback([chosen] { check(*chosen); });
-    return [chosen](const CommonOptions& common) {
-        return measure(*chosen, common);
+    options.callback([chosen] {
+        if (chosen->seconds * std::ranges::max(chosen->rates) > static_cast<double>(run_ticks_max)) {
+            throw CLI::ValidationError("--seconds", "a run has at most " + std::to_string(run_ticks_max) + " ticks");
+        }
+    });
+    return [chosen](std::size_t runs) {
+        return measure(*chosen, runs);
     };
 }
 

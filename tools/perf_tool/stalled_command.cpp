@@ -1,154 +1,77 @@
 #include "command.hpp"
 #include "config/payload_format.hpp"
 #include "pipeline/line_run.hpp"
-#include "pipeline/load_driver.hpp"
+#include "pipeline/load.hpp"
 
-#include <array>
-#include <cstdint>
-#include <iostream>
 #include <memory>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace telegate::perf {
 
 namespace {
 
 struct StalledOptions {
+    StalledOptions() { work.subscribers = 2; }
+
     double seconds = 60;
     std::size_t stalled = 1;
-    LineWork work;  // without its samples and its stalled subscribers
-
-    StalledOptions() { work.subscribers = 2; }
+    LineWork work;  // without samples and stalled subscribers
 };
 
-constexpr std::string_view p99_name = "delay p99, us";
-constexpr std::array<LineFigure, 6> stalled_figures{{
-    {"delay p50, us",
-     [](const LineResult& line) {
-         return line.delays.quantile_us(0.5);
-     }},
-    {p99_name,
-     [](const LineResult& line) {
-         return line.delays.quantile_us(0.99);
-     }},
-    {"delay max, us",
-     [](const LineResult& line) {
-         return line.delays.maximum_us();
-     }},
-    {"CPU of tg-io, ns/sample",
-     [](const LineResult& line) {
-         return static_cast<double>(line.io.cpu_ns) / static_cast<double>(line.offered);
-     }},
-    {"memory more, MiB",
-     [](const LineResult& line) {
-         return line.memory_more_mib;
-     }},
-    {"lost to the stalled, messages",
-     [](const LineResult& line) {
-         return static_cast<double>(line.lost_to_stalled);
-     }},
-}};
-
-/// Alone first, then beside the stalled.
-constexpr std::array<std::string_view, 2> cases{"alone: ", "beside: "};
-using StalledRows = std::array<std::array<Row, stalled_figures.size()>, cases.size()>;
-
-LineResult lossless_run(const LineWork& work) {
-    LineResult result = run_line(work);
-    if (!result.lossless()) {
-        throw std::runtime_error("subscribers that read have lost samples: " + std::to_string(result.lost_at_queue) +
-                                 " at the queue, " + std::to_string(result.lost_at_backlogs) +
-                                 " messages at their backlogs");
-    }
-    return result;
+void add_run(Report& report, const std::string& name, const LineWork& work) {
+    const LineResult line = run_line(work);
+    require_lossless(line);
+    report.add(name + "delay p50, us", line.delays.quantile_us(0.5));
+    report.add(name + "delay p99, us", line.delays.quantile_us(0.99));
+    report.add(name + "delay max, us", line.delays.maximum_us());
+    report.add(name + "CPU of tg-io, ns/sample",
+               static_cast<double>(line.io.cpu_ns) / static_cast<double>(line.offered));
+    report.add(name + "memory more, MiB", line.memory_more_mib);
+    report.add(name + "lost to the stalled, messages", static_cast<double>(line.lost_to_stalled));
 }
 
-Report describe(const StalledOptions& options, const CommonOptions& common) {
-    std::ostringstream time;
-    time << options.seconds << " s in each run";
-    const LineWork& work = options.work;
-    Report report{"stalled", "subscribers that read, alone and beside others that never do", {}, {}, {}};
-    report.ratios_heading = "beside over alone, run by run";
+Report run(const StalledOptions& options, std::size_t runs) {
+    LineWork work = options.work;
+    work.samples = static_cast<std::uint64_t>(options.seconds * static_cast<double>(work.rate));
+    Report report{"stalled", "subscribers that read, alone and next to others that never read"};
+    report.ratios_heading = "with stalled over alone, run by run";
     report.parameters = {{"rate", std::to_string(work.rate) + " samples/s"},
-                         {"time", time.str()},
+                         {"time", text_of(options.seconds) + " s per run"},
                          {"channels", std::to_string(work.channels)},
                          {"subscribers", std::to_string(work.subscribers) + " that read, over tcp"},
                          {"stalled", std::to_string(options.stalled) + " that never read"},
                          {"policy", work.slow_policy},
                          {"format", work.format},
-                         {"runs", std::to_string(common.runs) + ", alone and beside in turn"},
-                         {"delay", "from the capture to the hands of a subscriber that reads"},
-                         {"memory more", "of this process, subscribers included, at the last sample"}};
-    return report;
-}
-
-Report run(const StalledOptions& options, const CommonOptions& common) {
-    StalledRows rows;
-    for (std::size_t one = 0; one < cases.size(); ++one) {
-        for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
-            rows[one][figure].name = std::string(cases[one]).append(stalled_figures[figure].name);
-        }
+                         {"runs", std::to_string(runs) + ", alone and with stalled in turn"},
+                         {"delay", "from the capture until a subscriber that reads has the batch"},
+                         {"memory more", "of this process, including subscribers, at the last sample"}};
+    for (std::size_t round = 0; round < runs; ++round) {
+        show_run(round, runs, "alone");
+        work.stalled = 0;
+        add_run(report, "alone: ", work);
+        show_run(round, runs, "with stalled");
+        work.stalled = options.stalled;
+        add_run(report, "with stalled: ", work);
     }
-    LineWork work = options.work;
-    work.samples = static_cast<std::uint64_t>(options.seconds * static_cast<double>(work.rate));
-    for (std::size_t round = 0; round < common.runs; ++round) {
-        for (std::size_t one = 0; one < cases.size(); ++one) {
-            std::cerr << "run " << round + 1 << " of " << common.runs << ", "
-                      << cases[one].substr(0, cases[one].find(':')) << '\n';
-            work.stalled = one == 0 ? 0 : options.stalled;
-            const LineResult result = lossless_run(work);
-            for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
-                rows[one][figure].values.push_back(stalled_figures[figure].of(result));
-            }
-        }
-    }
-    Report report = describe(options, common);
-    for (std::size_t figure = 0; figure < stalled_figures.size(); ++figure) {
-        if (stalled_figures[figure].name == p99_name) {
-            report.ratios.push_back(ratio(std::string(p99_name), rows[1][figure], rows[0][figure]));
-            report.ratios.back().goal = Goal::at_most(1.2);
-        }
-    }
-    for (auto& one : rows) {
-        for (Row& row : one) {
-            report.rows.push_back(std::move(row));
-        }
-    }
+    report.add_ratio("delay p99, us", "with stalled: delay p99, us", "alone: delay p99, us", Goal::at_most(1.2));
     return report;
 }
 
 }  // namespace
 
 Command::Action describe_stalled_command(CLI::App& options) {
-    constexpr double seconds_max = 600;
     const auto chosen = std::make_shared<StalledOptions>();
-    options.add_option("--rate", chosen->work.rate, "Samples per second")
-        ->check(CLI::Range(std::uint64_t{1'000}, std::uint64_t{10'000'000}))
-        ->capture_default_str();
-    options.add_option("--seconds", chosen->seconds, "Time of each run")
-        ->check(CLI::Range(0.1, seconds_max))
-        ->capture_default_str();
-    options.add_option("--channels", chosen->work.channels, "Of the device, taken in turn")
-        ->check(CLI::Range(std::size_t{1}, channels_max))
-        ->capture_default_str();
-    options.add_option("--subscribers", chosen->work.subscribers, "That read all")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{64}))
-        ->capture_default_str();
-    options.add_option("--stalled", chosen->stalled, "That never read")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{512}))
-        ->capture_default_str();
-    options.add_option("--policy", chosen->work.slow_policy, "Of the endpoint, for the stalled")
-        ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}))
-        ->capture_default_str();
-    options.add_option("--format", chosen->work.format, "Of the payload")
-        ->check(CLI::IsMember(payload_format_names.names))
-        ->capture_default_str();
-    return [chosen](const CommonOptions& common) {
-        return run(*chosen, common);
+    LineWork& work = chosen->work;
+    options.add_option("--rate", work.rate, "Samples per second")->check(CLI::Range(1'000, 10'000'000));
+    options.add_option("--seconds", chosen->seconds, "Seconds per run")->check(CLI::Range(0.1, 600.0));
+    options.add_option("--channels", work.channels, "Channels of the device, in turn")
+        ->check(CLI::Range(std::size_t{1}, channels_max));
+    options.add_option("--subscribers", work.subscribers, "Subscribers that read all")->check(CLI::Range(1, 64));
+    options.add_option("--stalled", chosen->stalled, "Subscribers that never read")->check(CLI::Range(1, 512));
+    options.add_option("--policy", work.slow_policy, "Policy of the endpoint for slow subscribers")
+        ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}));
+    options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
+    return [chosen](std::size_t runs) {
+        return run(*chosen, runs);
     };
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view code_begin = "{{code ";
 constexpr std::string_view code_end = "}}";
 
-/// Takes the next line, without its end, off the front of `text`.
+/// Removes the next line from the front of `text` and returns it without its line end.
 std::string_view take_line(std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -24,7 +24,7 @@ std::size_t indentation(std::string_view line) {
     return std::min(line.find_first_not_of(' '), line.size());
 }
 
-/// What stands between two lines that are these marks, whatever their indentation.
+/// Returns the lines between the lines `begin` and `end`, whose indentation is ignored.
 std::vector<std::string_view> between(std::string_view text, const std::string& begin, const std::string& end) {
     std::vector<std::string_view> lines;
     bool is_inside = false;
@@ -39,7 +39,7 @@ std::vector<std::string_view> between(std::string_view text, const std::string& 
         }
         is_inside = is_inside || mark == begin;
     }
-    throw std::runtime_error("its code lacks the line " + (is_inside ? end : begin));
+    throw std::runtime_error("code example: missing line " + (is_inside ? end : begin));
 }
 
 std::string code_block(const std::vector<std::string_view>& lines) {
@@ -62,14 +62,14 @@ std::string with_settings(std::string_view page, std::string_view driver) {
     const std::size_t from = page.find(begin);
     const std::size_t to = page.find(end);
     if (from == std::string_view::npos || to == std::string_view::npos || to < from) {
-        throw std::runtime_error("it lacks the lines <!-- settings --> and <!-- /settings -->");
+        throw std::runtime_error("missing line <!-- settings --> or <!-- /settings -->");
     }
     return std::string(page.substr(0, from + begin.size())) + driver_settings(driver) + std::string(page.substr(to));
 }
 
 std::string with_code(std::string_view outline, std::string_view source) {
     if (outline.empty()) {
-        throw std::runtime_error("its outline is not there");
+        throw std::runtime_error("cannot read the outline");
     }
     std::string text;
     while (!outline.empty()) {

@@ -3,15 +3,15 @@
 #include <string>
 #include <string_view>
 
-/// The pages of docs/ that are part text and part made. All throw std::runtime_error when what they
-/// are made of lacks a mark, or is not there.
+/// Pages of docs/ that are partly generated. All functions throw std::runtime_error if an input is missing or lacks a
+/// marker.
 namespace telegate::reference {
 
-/// The page of a driver with the tables of its settings between the lines <!-- settings --> and <!-- /settings -->.
+/// Returns the page of a driver with the tables of its settings between the lines <!-- settings --> and <!-- /settings
+/// -->.
 [[nodiscard]] std::string with_settings(std::string_view page, std::string_view driver);
 
-/// `outline` with the parts of `source` that it names: for a line {{code NAME}} what stands between the lines // [NAME
-/// and // NAME].
+/// Returns `outline` with each line {{code NAME}} replaced by the lines of `source` between // [NAME and // NAME].
 [[nodiscard]] std::string with_code(std::string_view outline, std::string_view source);
 
 }  // namespace telegate::reference

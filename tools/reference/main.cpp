@@ -16,9 +16,9 @@
 
 namespace {
 
-/// One file of the tree that is made from a table in the code, some of them with text that is in the tree.
+/// A generated file of the source tree. Some are based on text that is also in the tree.
 struct Page {
-    std::string file;  // from the root of the tree
+    std::string file;  // path relative to the root
     std::function<std::string(const std::string& root)> text;
 };
 
@@ -67,22 +67,23 @@ bool write(const std::string& path, const std::string& text) {
 }
 
 int usage() {
-    std::cerr << "usage: telegate_reference --write ROOT | --check ROOT\n"
-                 "  writes the reference pages into the source tree at ROOT, or says which are not up to date\n";
+    std::cerr << "usage: telegate_reference --write ROOT | --check ROOT\n  writes the reference pages into "
+                 "the source tree at ROOT, or reports which are not up to date\n";
     return 64;
 }
 
-/// Writes the page, or looks whether it is as it would be written. Returns what is wrong, or nothing.
+/// Writes the page, or checks whether it is up to date. Returns an error message, or nothing.
 std::string fault_of(const Page& page, const std::string& root, bool writes) {
     const std::string path = path_of(root, page.file);
     try {
         const std::string text = page.text(root);
         if (writes) {
-            return write(path, text) ? "" : path + ": cannot be written";
+            return write(path, text) ? "" : path + ": cannot write the file";
         }
-        return read(path) == text ? "" : path + ": not up to date; telegate_reference --write " + root + " mends it";
+        return read(path) == text ? ""
+                                  : path + ": not up to date; run telegate_reference --write " + root + " to update it";
     } catch (const std::runtime_error& error) {
-        return path + ": cannot be made: " + error.what();
+        return path + ": cannot generate the page: " + error.what();
     }
 }
 

@@ -9,7 +9,7 @@
 namespace telegate::reference {
 namespace {
 
-/// Text as troff shows it unchanged.
+/// Escapes text for troff.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -18,7 +18,7 @@ std::string escaped(std::string_view text) {
         } else if (c == '-') {
             out += "\\-";
         } else if ((c == '.' || c == '\'') && out.empty()) {
-            out += std::string("\\&") + c;  // else a request
+            out += std::string("\\&") + c;  // would be a request at the start of a line
         } else {
             out += c;
         }
@@ -29,73 +29,74 @@ std::string escaped(std::string_view text) {
 std::string setting_text(const SettingRow& row) {
     std::string text = ".TP\n.B " + escaped(row.key) + "\n" + escaped(row.meaning) + '\n';
     if (!row.driver.empty()) {
-        text += "Only with driver = " + escaped(row.driver) + ".\n";
+        text += "Only for driver = " + escaped(row.driver) + ".\n";
     }
     text += ".br\nAllowed: " + escaped(allowed_text(row)) + ".\n";
     const std::string by_default = row.unset.empty() ? default_text(row) : std::string(row.unset);
     if (row.required) {
-        text += ".br\nIt must be there.\n";
+        text += ".br\nRequired.\n";
     } else if (!by_default.empty()) {
         text += ".br\nDefault: " + escaped(by_default) + ".\n";
     }
-    text += row.applies != Applies::restart ? ".br\nA reload changes it.\n" : ".br\nA restart changes it.\n";
+    text += row.applies != Applies::restart ? ".br\nApplied by a reload.\n" : ".br\nApplied by a restart.\n";
     return text;
 }
 
-constexpr std::string_view head = R"(.\" Made from the settings table; do not edit.
+constexpr std::string_view head = R"(.\" Generated from the settings table; do not edit.
 .TH GATEWAY.INI 5 "" Telegate "Telegate manual"
 .SH NAME
 gateway.ini \- settings of the Telegate telemetry gateway
 .SH DESCRIPTION
-Sections in brackets, and key = value in them. Comments begin with # or ; and stand on lines of their own. A section of
-which there may be several has a name: [device "boiler"].
-A value reaches to the end of its line and has no quotes; a backslash at the end joins the next line. Keys of [gateway]
-may also stand before the first section.
-[device "inverter-%d"] with instances = 1..20 is twenty devices; %d is the number of the instance in the names and values of
-its sections and of the sections of its channels. In the section [tags], each NAME = VALUE is short for a section
-[tags "NAME"] with value = VALUE.
+The file consists of sections in brackets with lines of the form key = value. A comment is a line that begins with # or
+;. Sections that can occur several times have a name: [device "boiler"]. A value extends to the end of its line and is
+not quoted. A backslash at the end of a line continues the value on the next line. Keys of [gateway] can also be given
+before the first section.
+.PP
+[device "inverter-%d"] with instances = 1..20 is a template for twenty devices. In the names and values of its sections,
+and of the sections of its channels, %d is replaced with the number of the instance. In the section [tags], NAME = VALUE
+is a short form of a section [tags "NAME"] with value = VALUE.
+.PP
 .B gateway_app \-\-config FILE \-\-check
-shows every mistake with its line,
+reports all problems with their lines,
 .B \-\-print\-config
-every value that holds with where it was given, and
+shows every setting and its source, and
 .B \-\-print\-config=ini
-a file with all keys.
+prints a file with all keys.
 .SH SOURCES
-A later one wins:
+Later sources override earlier ones:
 .IP 1. 3
-the defaults below
+the defaults listed below
 .IP 2. 3
-the file that
+the file given by
 .B \-\-config
-names
 .IP 3. 3
-the files *.ini in conf.d beside it, or in the folder that
-.B \-\-config\-dir
-names, sorted by name; sections of one name are one section
+the files *.ini in the folder conf.d next to it, or in the folder given by
+.BR \-\-config\-dir ,
+sorted by name; sections with the same name are merged
 .IP 4. 3
-variables TELEGATE_SECTION_KEY or TELEGATE_SECTION_NAME_KEY, such as TELEGATE_QUEUE_POLICY; with _FILE behind it, a
-variable names a file that holds the value
+environment variables of the form TELEGATE_SECTION_KEY or TELEGATE_SECTION_NAME_KEY, such as TELEGATE_QUEUE_POLICY; with
+the suffix _FILE, a variable names a file that contains the value
 .IP 5. 3
 .B \-\-set SECTION.KEY=VALUE
-or SECTION.NAME.KEY=VALUE, in the order given
+or SECTION.NAME.KEY=VALUE, in the given order
 .IP 6. 3
 .B \-\-log\-level
 .SH VALUES
 .TP
 Times and sizes
-A bare number is in the unit of its key. Other units may be written out, and are converted if that is exact: 250ms, 1.5s,
-1m30s, 2h. Times: us, ms, s, m or min, h, d. Sizes: B, kB, MB, GB are powers of 1000; KiB, MiB, GiB, or K, M, G, are powers
-of 1024.
+A number without a unit uses the unit of its key. Other units can be given if the value can be converted exactly: 250ms,
+1.5s, 1m30s, 2h. Time units: us, ms, s, m or min, h, d. Size units: B; kB, MB, GB (powers of 1000); KiB, MiB, GiB or K,
+M, G (powers of 1024).
 .TP
 Yes or no
-yes, true, on, 1; no, false, off, 0; in any letter case.
+yes, true, on, 1 or no, false, off, 0, in upper or lower case.
 .TP
 Lists
-Separated by commas. A key that is repeated goes on with its list, an empty value begins it anew. The list of a later
-source stands in place of the earlier one.
+Elements are separated by commas. A repeated key in the same source appends to the list; an empty value clears it. A
+list from a later source replaces the earlier one.
 .SH RELOAD
-SIGHUP and POST /\-/reload read all sources again, PUT /config takes settings as JSON. Each setting below says whether
-a reload changes it in a running gateway, or only a restart does.
+SIGHUP and POST /\-/reload read all sources again; PUT /config accepts settings as JSON. Each setting below says whether
+a reload or only a restart applies a change.
 )";
 
 constexpr std::string_view foot = R"(.SH SEE ALSO

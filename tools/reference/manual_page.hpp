@@ -4,7 +4,7 @@
 
 namespace telegate::reference {
 
-/// gateway.ini(5), from the settings table.
+/// Returns gateway.ini(5), generated from the settings table.
 [[nodiscard]] std::string settings_manual();
 
 }  // namespace telegate::reference

@@ -4,7 +4,7 @@
 
 namespace telegate::reference {
 
-/// docs/metrics.md: `page`, which ends with the head of the table, and the table.
+/// Returns docs/metrics.md: `page`, which ends with the header of the table, followed by the rows of the table.
 [[nodiscard]] std::string with_metrics(std::string page);
 
 }  // namespace telegate::reference

@@ -6,13 +6,13 @@
 
 namespace telegate {
 
-/// docs/settings.md: how settings are given, and a table of each section, without what drivers add to it.
+/// Returns docs/settings.md: an introduction and a table for each section, without settings added by drivers.
 [[nodiscard]] std::string settings_page();
 
-/// What a driver adds to the sections, a table for each.
+/// Returns a table for each section to which the driver adds settings.
 [[nodiscard]] std::string driver_settings(std::string_view driver);
 
-/// All drivers, as the setting `driver` has them.
+/// Returns the names of all drivers in the order of the setting `driver`.
 [[nodiscard]] std::span<const std::string_view> driver_names();
 
 }  // namespace telegate

@@ -5,11 +5,12 @@
 
 namespace telegate {
 
-/// Whether a setting names a credential that systemd passes to the service: "credential:NAME".
+/// Returns whether a setting names a credential that systemd passes to the service: "credential:NAME".
 [[nodiscard]] bool is_credential(std::string_view given) noexcept;
 
-/// The path of the file that a setting names: of a credential the file NAME in the folder $CREDENTIALS_DIRECTORY,
-/// otherwise `given` itself. Throws std::runtime_error when there is no such folder or NAME is not the name of a file.
+/// Returns the path of the file that a setting names: the file NAME in the directory $CREDENTIALS_DIRECTORY for
+/// "credential:NAME", otherwise `given` itself. Throws std::runtime_error when the directory is not set or NAME is not
+/// a valid file name.
 [[nodiscard]] std::string credential_path(const std::string& given);
 
 }  // namespace telegate

@@ -16,25 +16,25 @@ struct DeviceSettings {
     SettingsPlace place;
     SettingsPlaces places;
     std::string driver;
-    std::int64_t interval_ms = 0;  // 0: interval_us
-    std::int64_t interval_us = 0;  // 0: interval_ms; both 0: sampling_interval_ms
+    std::int64_t interval_ms = 0;  // 0: use interval_us
+    std::int64_t interval_us = 0;  // 0: use interval_ms; both 0: use sampling_interval_ms
     std::string align = "start";
     std::int64_t offset_ms = 0;
-    std::optional<std::int64_t> errors_before_safe;  // not set: as is right for the driver
+    std::optional<std::int64_t> errors_before_safe;  // not set: the driver's default
     std::int64_t breaker_failures = 3;               // 0: never
     std::int64_t breaker_wait_ms = 1'000;
     std::int64_t breaker_wait_max_ms = 60'000;
     bool autostart = true;
-    std::string record;        // "": not by itself
+    std::string record;        // "": not recorded
     std::any driver_settings;  // see driver_rows.hpp
 };
 
-/// What is said of one channel of a device.
+/// The settings of one channel of a device.
 struct ChannelSettings {
     std::string name;  // DEVICE/CHANNEL, as its topic
     SettingsPlace place;
     SettingsPlaces places;
-    std::string unit;  // "": the one that the driver knows
+    std::string unit;  // "": the driver's unit
     std::any driver_settings;
     ProcessingSettings processing;
 

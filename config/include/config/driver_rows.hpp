@@ -8,17 +8,19 @@
 
 namespace telegate {
 
-/// What a driver adds to the sections of its devices and their channels.
+/// The settings that a driver adds to the sections of its devices and their channels.
 struct DriverRows {
     std::string_view driver = {};
     std::span<const SettingRow> rows = {};  // without `driver`
 };
 
-/// The drivers by name. This room knows none: device/src/driver_table.cpp defines it.
+/// Returns the drivers, sorted by name. The config room does not know any driver: device/src/driver_table.cpp defines
+/// this function.
 [[nodiscard]] std::span<const DriverRows> driver_rows();
 
-/// The settings that a driver adds to a device or a channel, of a type that is the driver's own: defaults while nothing
-/// has been set. Threads: one at a time for the first form, any for the second.
+/// Returns the driver-specific settings of a device or channel; T is the driver's own type. The first form creates them
+/// with default values if none are set; the second form returns the defaults.
+/// Threads: one at a time for the first form, any for the second.
 template <class Part>
 [[nodiscard]] Part& part_of(std::any& settings) {
     Part* const part = std::any_cast<Part>(&settings);
@@ -31,7 +33,7 @@ template <class Part>
     return part == nullptr ? defaults : *part;
 }
 
-/// The place of a member of such settings: driver_slot<&HttpSettings::url>.
+/// Returns the location of a member of driver-specific settings: driver_slot<&HttpSettings::url>.
 template <auto member>
 SettingSlot driver_slot(const SettingOwner& owner) {
     const auto place = []<class Part, class Value>(std::any& settings, Value Part::*wanted) {

@@ -8,13 +8,13 @@
 
 namespace telegate {
 
-/// The values of a ChoiceRule and what they stand for.
+/// The names of a ChoiceRule and their values.
 template <class Enum, std::size_t count>
 struct EnumNames {
     std::array<std::string_view, count> names;
     std::array<Enum, count> values;
 
-    /// The value of a name. Throws std::out_of_range for one that is not in `names`. Threads: any.
+    /// Returns the value of a name. Throws std::out_of_range if the name is not in `names`. Threads: any.
     [[nodiscard]] constexpr Enum value(std::string_view name) const {
         return values.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
     }

@@ -6,8 +6,8 @@
 
 namespace telegate {
 
-/// A text that changes whenever a settings file of these sources is written, comes or goes: inode, size and time of
-/// each. Threads: any. Failure: a file that cannot be read has none of these.
+/// Returns a text that changes whenever a settings file of these sources is written, added or removed: inode, size and
+/// time of each file. Threads: any. Failure: a file that cannot be read contributes none of these.
 [[nodiscard]] std::string files_stamp(const SettingsSources& sources);
 
 }  // namespace telegate

@@ -10,36 +10,36 @@
 
 namespace telegate {
 
-/// A value that a source gives to a key, not yet understood.
+/// A value that a source gives to a key, not yet parsed.
 struct GivenEntry {
     SettingsPlace place;
-    std::string shown;  // how problems name the key; may be "" when the place says it
+    std::string shown;  // how problems name the key; may be "" if the place already names it
     std::string key;
     std::string value;
-    std::string fault = {};  // what is wrong with the value already; "" when nothing is known to be
+    std::string fault = {};  // why the value is already known to be invalid; "" if no fault is known
 };
 
-/// A section that a source gives. Several of one kind and name are one section to the reader.
+/// A section that a source gives. Several sections of one kind and name are merged.
 struct GivenSection {
     SettingsPlace place;
-    std::string shown;  // in front of the keys that are missing; "" for none
-    std::string kind;   // "": what stands before the first section of a file
+    std::string shown;  // prefix of the missing keys in messages; "" for none
+    std::string kind;   // "": the lines before the first section of a file
     std::optional<std::string> name;
     std::vector<GivenEntry> entries;
-    std::string written = {};  // how messages name it, where it is not written as [kind "name"]
+    std::string written = {};  // the section's name in messages, if it is not written as [kind "name"]
 
-    /// `written` or [kind "name"], for messages.
+    /// Returns `written` or [kind "name"], for messages.
     [[nodiscard]] std::string title() const;
 };
 
-/// All that one source gives.
+/// All settings that one source gives.
 struct SettingsSource {
     std::vector<GivenSection> sections;
-    bool last_wins = false;  // a section or key that is there twice is no problem: the last value holds
+    bool last_wins = false;  // a duplicate section or key is not a problem: the last value applies
 };
 
-/// Gives what the sources say its meaning by the settings table, a later source over an earlier one. Throws
-/// SettingsError with the problems `found` before and all others; `notation` is what they are told in.
+/// Parses the settings of the sources by the settings table; later sources override earlier ones. Throws SettingsError
+/// with the problems in `found` and all further problems; `notation` is the notation of the messages.
 [[nodiscard]] LoadedSettings settings_from(const std::vector<SettingsSource>& sources,
                                            std::vector<SettingsProblem> found = {}, Notation notation = Notation::text);
 

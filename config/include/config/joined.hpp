@@ -5,7 +5,7 @@
 
 namespace telegate {
 
-/// The texts in order, with `separator` between them. Threads: any.
+/// Joins the texts in order, with `separator` between them. Threads: any.
 template <class Texts>
 [[nodiscard]] std::string joined(const Texts& texts, std::string_view separator = ", ") {
     std::string all;

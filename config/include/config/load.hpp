@@ -10,29 +10,29 @@
 
 namespace telegate {
 
-/// Something wrong with the settings, ready to print: "file:line: key: what is wrong, what is allowed".
+/// A problem in the settings, ready to print: "file:line: key: what is wrong: what was given; what is allowed".
 struct SettingsProblem {
     SettingsPlace place;
-    std::string key;  // of settings in JSON: a JSON pointer
+    std::string key;  // for settings in JSON: a JSON pointer
     std::string what;
-    std::string setting = {};  // the whole name: "queue.policy", "device.boiler.seed", "queue_size"; "" when unknown
+    std::string setting = {};  // the full name: "queue.policy", "device.boiler.seed", "queue_size"; "" when unknown
 
     [[nodiscard]] std::string text() const;
 };
 
-/// In the order in which sources are read: `file`, the other files by name, then all else; each by line, and what
-/// concerns no line last.
+/// Sorts the problems in the order in which sources are read: `file`, the other files by name, then all other sources.
+/// Within a source they are sorted by line; problems without a line come last.
 void sort_problems(std::vector<SettingsProblem>& problems, const std::string& file);
 
-/// All problems of one load, in that order.
+/// All problems of one load, sorted by sort_problems().
 class SettingsError : public std::runtime_error {
   public:
     explicit SettingsError(std::vector<SettingsProblem> problems, Settings understood = {},
                            std::error_code unreadable = {});
     [[nodiscard]] const std::vector<SettingsProblem>& problems() const noexcept { return problems_; }
-    /// What there was beside the problems: for finding further ones, not for running.
+    /// Returns the settings that were parsed despite the problems. Use them to find further problems, not to run.
     [[nodiscard]] const Settings& understood() const noexcept { return understood_; }
-    /// Why a file of settings, or their folder, could not be read; none when all could.
+    /// Returns why a settings file or its directory could not be read; no error if all could be read.
     [[nodiscard]] std::error_code unreadable() const noexcept { return unreadable_; }
 
   private:
@@ -41,14 +41,14 @@ class SettingsError : public std::runtime_error {
     std::error_code unreadable_;
 };
 
-/// Reads and checks a settings file alone: no drop-ins, no environment. Throws SettingsError with every problem at
-/// once.
+/// Reads and checks one settings file, without drop-ins and environment. Throws SettingsError with all problems.
 [[nodiscard]] Settings load_settings(const std::string& path);
 
-/// The same for text that is already in memory; `file` is only used to name places.
+/// Like load_settings(), for text that is already in memory; `file` is only used in the places of problems.
 [[nodiscard]] Settings parse_settings(std::string_view text, const std::string& file);
 
-/// Whether `text` names a log level, and the levels there are, as text: "trace, debug, ...".
+/// is_log_level() returns whether `text` names a log level; log_level_choices() returns all log levels: "trace, debug,
+/// ...".
 [[nodiscard]] bool is_log_level(std::string_view text);
 [[nodiscard]] std::string log_level_choices();
 

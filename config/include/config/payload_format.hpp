@@ -8,10 +8,10 @@
 
 namespace telegate {
 
-/// How a sample looks on the wire, see docs/wire.md. It belongs to the endpoint that the sample is published on.
+/// The wire format of a sample, see docs/wire.md. It is a property of the endpoint that publishes the sample.
 enum class PayloadFormat : std::uint8_t { json, cbor, record };
 
-/// As in the settings, in the order of the enumerators.
+/// The names in the settings, in the order of the enumerators.
 inline constexpr auto payload_format_names = enum_names<PayloadFormat>(
     {{"json", PayloadFormat::json}, {"cbor", PayloadFormat::cbor}, {"record", PayloadFormat::record}});
 inline constexpr std::size_t payload_formats = payload_format_names.names.size();

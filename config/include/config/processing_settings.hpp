@@ -7,7 +7,7 @@
 
 namespace telegate {
 
-/// What becomes of the values of one channel, in the order of the stages. The defaults do nothing.
+/// How the values of one channel are processed, in the order of the stages. The defaults change nothing.
 struct ProcessingSettings {
     double scale = 1.0;
     double offset = 0.0;
@@ -16,7 +16,7 @@ struct ProcessingSettings {
     std::string out_of_range = "uncertain";
     double deadband = 0.0;                  // 0: none
     double deadband_percent = 0.0;          // 0: none
-    std::int64_t silence_max_ms = 0;        // 0: none
+    std::int64_t send_interval_max_ms = 0;  // 0: none
     std::int64_t send_interval_min_ms = 0;  // 0: none
     std::string derive = "none";
     std::int64_t window_ms = 0;  // 0: none

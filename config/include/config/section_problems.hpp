@@ -11,13 +11,13 @@
 
 namespace telegate {
 
-/// The problems of one section that only show when its values are used, each with the place of its key.
+/// Collects the problems of one section that are only found when its values are used, each with the place of its key.
 /// Threads: one. Limits: none. Failure: none.
 class SectionProblems {
   public:
     using Places = std::map<std::string, SettingsPlace, std::less<>>;
 
-    /// `section` is its whole name, such as "publish.tcp"; `otherwise` is for keys that are not given.
+    /// `section` is the full name, such as "publish.tcp"; `otherwise` is the place of keys that are not given.
     SectionProblems(std::string section, const Places& places, SettingsPlace otherwise,
                     std::vector<SettingsProblem>& problems)
         : section_(std::move(section)),

@@ -8,21 +8,23 @@
 
 namespace telegate::rules {
 
-/// What settings of several sections or drivers may be.
+/// Rules that several sections or drivers share.
 inline constexpr WholeRule interval_ms{.min = 1, .max = 3'600'000};
 inline constexpr RealRule probability{.min = 0.0, .max = 1.0};
 inline constexpr RealRule level{.min = -1e9, .max = 1e9};
 inline constexpr TextRule directory{.prefixes = {}, .allowed = "the path of a directory"};
-inline constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or nothing", .may_be_empty = true};
+inline constexpr TextRule optional_directory{
+    .prefixes = {}, .allowed = "the path of a directory, or empty", .may_be_empty = true};
+inline constexpr TextRule file{.prefixes = {}, .allowed = "the path of a file, or empty", .may_be_empty = true};
 inline constexpr TextRule credential{
-    .prefixes = {}, .allowed = "the path of a file, credential:NAME, or nothing", .may_be_empty = true};
+    .prefixes = {}, .allowed = "the path of a file, credential:NAME, or empty", .may_be_empty = true};
 inline constexpr TextRule clients{
-    .prefixes = {}, .allowed = "the path of a directory, * for any client, or nothing", .may_be_empty = true};
+    .prefixes = {}, .allowed = "the path of a directory, * for any client, or empty", .may_be_empty = true};
 inline constexpr std::array<std::string_view, 2> endpoint_schemes{"tcp://", "ipc://"};
 inline constexpr TextRule endpoint{
     .prefixes = endpoint_schemes, .allowed = "tcp://ADDRESS:PORT or ipc://PATH", .path_prefix = "ipc://"};
 
-/// Whole numbers above this are not exact in the doubles of JSON readers.
+/// Larger whole numbers are not exact in JSON readers that use doubles.
 inline constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
 
 }  // namespace telegate::rules

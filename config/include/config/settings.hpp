@@ -10,8 +10,8 @@
 
 namespace telegate {
 
-/// What the settings file says, as plain values within their ranges. The values given here are the defaults; ranges,
-/// units and meanings are in the settings table (config/src/*_rows.cpp; of drivers device/src/*/*_settings.cpp).
+/// The settings of the gateway as plain values within their ranges. The initializers are the defaults; ranges, units
+/// and meanings are in the settings table (config/src/*_rows.cpp; for drivers device/src/*/*_settings.cpp).
 struct PublishSettings {
     std::string name;
     SettingsPlace place;
@@ -19,7 +19,7 @@ struct PublishSettings {
     std::string format = "json";
     std::string curve_secret_key_file;   // "": no encryption
     std::string curve_clients_dir;       // "*": any client
-    std::string policy = "drop_oldest";  // for subscribers that read too slowly
+    std::string policy = "drop_oldest";  // for slow subscribers
     std::int64_t backlog_bytes = 16'777'216;
     std::int64_t backlog_age = 0;  // ms; 0: none
     bool last_value = false;
@@ -35,7 +35,7 @@ struct ServiceSettings {
     SettingsPlaces places;
 };
 
-/// Who reaches the REST server, and how they show who they are. "" for what is not used.
+/// Where the REST server listens and how it authenticates clients. "": not used.
 struct RestSettings {
     std::string unix_socket;
     std::string tokens_file;
@@ -46,18 +46,28 @@ struct RestSettings {
     SettingsPlaces places;
 };
 
-/// The recorder of the whole gateway, and what all recorders keep.
+/// The recorder of the whole gateway, and the limits of all recorders.
 struct RecordSettings {
     std::string path;  // "": none
     std::int64_t bytes_max = 1'073'741'824;
     std::int64_t files_max = 2;
 };
 
+/// The durable log. 0: no limit.
+struct LogSettings {
+    std::string path;  // "": none
+    std::int64_t bytes_max = 10'737'418'240;
+    std::int64_t age_max_ms = 0;
+    std::int64_t free_bytes_min = 268'435'456;
+    std::int64_t sync_interval_ms = 1'000;
+    std::string when_full = "drop_oldest";
+};
+
 struct Settings {
     std::int64_t sampling_interval_ms = 100;
-    std::int64_t realtime_priority = 0;      // of the sampling thread; 0: none
-    std::vector<std::int64_t> cpu_affinity;  // processors of the sampling thread; empty: any
-    SettingsPlace cpu_affinity_place;        // meaningful when cpu_affinity is not empty
+    std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority
+    std::vector<std::int64_t> cpu_affinity;  // CPUs that the sampling thread may run on; empty: any
+    SettingsPlace cpu_affinity_place;        // meaningful if cpu_affinity is not empty
     std::int64_t queue_size = 1'024;
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
@@ -67,6 +77,7 @@ struct Settings {
     std::string state_file;         // "": none
     std::int64_t heartbeat_ms = 0;  // 0: none
     RecordSettings record;
+    LogSettings log;
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path
     std::string rest_host = "127.0.0.1";  // "": no TCP

@@ -10,14 +10,15 @@
 
 namespace telegate {
 
-/// One difference between two settings: one value, or a whole section such as [device "boiler"] that came or went.
+/// One difference between two settings: one value, or a whole section such as [device "boiler"] that was added or
+/// removed.
 struct SettingChange {
     enum class Kind : std::uint8_t { changed, added, removed };
 
     std::string section;
     std::string name;  // of the section; "" where it has none
-    std::string key;   // "" for a section that came or went
-    std::string from;  // as in a file
+    std::string key;   // "" for an added or removed section
+    std::string from;  // as written in a file
     std::string to;
     Applies applies = Applies::live;
     Kind kind = Kind::changed;
@@ -25,13 +26,13 @@ struct SettingChange {
 
 [[nodiscard]] std::string_view to_string(SettingChange::Kind kind) noexcept;
 
-/// "device.boiler.interval_ms", "queue.policy", "publish.local".
+/// Returns the full name: "device.boiler.interval_ms", "queue.policy", "publish.local".
 [[nodiscard]] std::string key_text(const SettingChange& change);
 
-/// What is different in `to`, by the settings table: sections without a name first, then those that went, came and
-/// changed. The order of sections makes no difference. A section is known by its name: one that is renamed went and
-/// came. Of a device with another driver only that and what all drivers have is
-/// compared, and of its channels only the latter.
+/// Returns the changes from `from` to `to`, in the order of the settings table. For each kind of section: first
+/// removed, then added and changed sections. The order of sections makes no difference. Sections are matched by name: a
+/// renamed section is one removed and one added section. If the driver of a device changes, only the driver and the
+/// settings that all drivers share are compared, and only the latter for its channels.
 [[nodiscard]] std::vector<SettingChange> diff(const Settings& from, const Settings& to);
 
 }  // namespace telegate

@@ -10,21 +10,21 @@ namespace telegate {
 
 /// One section of a Settings value.
 struct SectionInstance {
-    std::string name;         // "" where there is one such section only
-    std::string_view driver;  // of the device, or of the device of the channel; "" where there is none
+    std::string name;         // "" if the kind has no names
+    std::string_view driver;  // of the device, or of the channel's device; "" for other sections
     SettingOwner owner;
 };
 
-/// All sections of this kind, in their order; of a kind without names, the one that there is. They are of use as long
-/// as no section comes or goes and no device gets another driver.
+/// Returns all sections of this kind, in order; for a kind without names, its only one. The result is valid until a
+/// section is added or removed, or the driver of a device changes.
 [[nodiscard]] std::vector<SectionInstance> instances_of(Settings& settings, std::string_view section);
 
-/// Puts another one behind them; of a kind without names, there is one already.
+/// Appends a section of this kind. A kind without names always has its only one, which is returned.
 [[nodiscard]] SettingOwner add_instance(Settings& settings, std::string_view section, const std::string& name);
 
-/// What a section may be named, in words.
+/// Returns which names a section may have, for messages.
 [[nodiscard]] std::string allowed_name(const SectionRow& section);
-/// The same as a regular expression.
+/// Like allowed_name(), as a regular expression.
 [[nodiscard]] std::string name_pattern(const SectionRow& section);
 [[nodiscard]] bool is_name_allowed(const SectionRow& section, std::string_view name) noexcept;
 

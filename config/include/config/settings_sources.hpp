@@ -11,16 +11,17 @@
 
 namespace telegate {
 
-/// Where settings come from. A later one wins: defaults, `file`, drop-ins, `environment`, `assignments`, `log_level`.
+/// The sources of settings. Later sources override earlier ones: defaults, `file`, drop-ins, `environment`,
+/// `assignments`, `log_level`.
 struct SettingsSources {
     std::string file = {};            // --config; "": none
-    std::string drop_in_folder = {};  // --config-dir; "": conf.d beside `file`, if it exists
-    std::vector<std::pair<std::string, std::string>> environment = {};  // those whose names begin with TELEGATE_
+    std::string drop_in_folder = {};  // --config-dir; "": conf.d next to `file`, if it exists
+    std::vector<std::pair<std::string, std::string>> environment = {};  // variables that begin with TELEGATE_
     std::vector<std::string> assignments = {};                          // --set section.key=value, in order
     std::string log_level = {};                                         // --log-level; "": not given
 };
 
-/// One setting, in the section of its row and, where there are several such sections, in the one of this name.
+/// One setting: the section of its row, the name of the section if there are several of this kind, and the key.
 struct SettingKey {
     std::string section;
     std::string name;
@@ -31,27 +32,27 @@ struct SettingKey {
     }
 };
 
-/// What each value that is not a default was given by.
+/// The place of each value that is not a default.
 struct SettingOrigins {
     std::map<SettingKey, SettingsPlace> given;
 
-    /// "default", "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level".
+    /// Returns "default", "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level".
     [[nodiscard]] std::string text(const SettingKey& key) const;
 };
 
 struct LoadedSettings {
     Settings settings;
     SettingOrigins origins;
-    std::vector<std::string> warnings;  // variables of the environment that are no settings
+    std::vector<std::string> warnings;  // environment variables that match no setting
 };
 
-/// At most this many files in a folder of drop-ins: one for every section that there can be.
+/// Maximum number of files in a drop-in directory: one for each section that there can be.
 inline constexpr std::size_t drop_ins_max = 256;
-/// Warnings of one load; those above are counted in the last one.
+/// Maximum number of warnings of one load; further ones are counted in the last one.
 inline constexpr std::size_t settings_warnings_max = 50;
 
-/// Reads and checks all sources. Throws SettingsError with every problem of every source at once. Files that cannot be
-/// read are told first and alone: what the others say makes little sense without them.
+/// Reads and checks all sources. Throws SettingsError with all problems of all sources. If a file cannot be read, only
+/// the unreadable files are reported, because the other problems might be consequences.
 [[nodiscard]] LoadedSettings load_settings(const SettingsSources& sources);
 
 }  // namespace telegate

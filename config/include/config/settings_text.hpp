@@ -6,12 +6,12 @@
 
 namespace telegate {
 
-/// Every value that holds, a line each, with where it was given: "queue.policy = block  gateway.ini:24", in columns. A
-/// value in round brackets is the setting that stands in for one that is not given.
+/// Returns all effective values, one per line, with their source: "queue.policy = block  gateway.ini:24", in columns.
+/// For a setting without a value of its own, the setting or text that applies instead is shown in parentheses.
 [[nodiscard]] std::string effective_text(const LoadedSettings& loaded);
 
-/// A settings file with every key, its meaning and what is allowed above it where it first stands. It loads back to
-/// `settings`.
+/// Returns a settings file with every key. The first occurrence of a key has a comment with its meaning and what is
+/// allowed. The file loads back to `settings`.
 [[nodiscard]] std::string sample_ini(const Settings& settings);
 
 }  // namespace telegate

@@ -8,17 +8,17 @@
 
 namespace telegate {
 
-/// One setting of a Settings value: what the table says of it, and where its value is.
+/// One setting of a Settings value: its row in the table, and where its value is stored.
 struct SettingSpot {
     const SettingRow& row;
-    const std::string& name;  // of the instance; "" where the section has none
+    const std::string& name;  // of the instance; "" if the section has none
     SettingOwner owner;
 
     [[nodiscard]] SettingKey key() const { return {std::string(row.section), name, std::string(row.key)}; }
 };
 
-/// Calls `visit` for every setting there is, in the order of the table, instances in their own order; the settings of
-/// other drivers than a device has are left out, also of its channels.
+/// Calls `visit` for every setting, in the order of the table and of the instances. Settings that belong to other
+/// drivers than that of the device are omitted, also for its channels.
 void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

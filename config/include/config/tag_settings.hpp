@@ -6,7 +6,7 @@
 
 namespace telegate {
 
-/// A word about the whole gateway that goes with its samples.
+/// A name and value that describe the whole gateway and are sent with its samples.
 struct TagSettings {
     std::string name;
     SettingsPlace place;

@@ -20,66 +20,65 @@
 
 namespace telegate {
 
-/// What a full queue does with a new item.
+/// The treatment of a new item by a full queue.
 enum class OverflowPolicy : std::uint8_t {
-    drop_oldest,  // the oldest item of the same producer gives way: the newest data is worth most
-    drop_newest,  // the new item is refused
-    block,        // the producer waits for room, or for close()
+    drop_oldest,  // evicts the oldest item of the same producer: the newest data is worth most
+    drop_newest,  // refuses the new item
+    block,        // makes the producer wait until there is capacity or the queue is closed
 };
 
 [[nodiscard]] std::string_view to_string(OverflowPolicy policy) noexcept;
 
-/// What became of an item that did not stay in the queue.
+/// Why an item did not reach the consumer.
 enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 
-/// The crossing between the sampling threads and the io thread: a lane for each producer, which the consumer serves in
-/// turn.
+/// A bounded queue between the sampling threads and the I/O thread, with one lane per producer. The consumer serves the
+/// lanes in turn.
 ///
-/// A single producer has the whole capacity. Of several, each has a guaranteed share; the shares are half of the
-/// capacity, and the other half is lent to producers that have more inside than their share. So a producer that floods
-/// the queue fills its own share and what can be lent, and loses items of its own; the others lose none.
+/// A single producer has the whole capacity. With several producers, half of the capacity is divided into guaranteed
+/// shares, one per enrolled producer; the other half is lent to producers that exceed their share. A producer that
+/// floods the queue can only fill its own share and the lent half, and only loses its own items.
 ///
-/// Threads: push() one at a time for each producer; add_producer(), enroll(), retire(), resize(), set_policy(), close()
-///          and the observers any; pop() one consumer.
-/// Limits:  producers_max producers. Never more than capacity() items, exactly; a share is one item at least, also when
-///          the capacity is less than that for each. When a resize() or another producer leaves a producer less than it
-///          has inside, it gets nothing more in until the consumer has caught up; the others have their shares. Items
-///          of one producer keep their order.
-/// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that is not handed to the consumer
-///          is given to its producer's `on_loss` and counted in lost(), also one for which there is no memory. When
-///          on_loss() throws, the items after it are neither in the queue nor counted.
+/// Threads: push(): one thread at a time per producer. pop(): one consumer. All others: any.
+/// Limits: producers_max producers and capacity() items. A share is at least one item, so the queue can hold more if
+/// there are more producers than capacity. If resize() or a change of shares leaves a producer with more items than it
+/// is allowed, it can add none until the consumer has caught up. Meanwhile the others can still fill their shares, even
+/// beyond capacity(). Items of one producer keep their order.
+/// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that does not reach the consumer is
+/// passed to its producer's `on_loss` and counted in lost(), including items for which there is no memory. If on_loss()
+/// throws, the items after it are neither queued nor reported.
 template <class T>
 class BoundedQueue {
     static_assert(std::is_trivially_copyable_v<T>, "items are copied as bytes and dropped without a destructor");
 
   public:
     static constexpr std::size_t capacity_max = 1'048'576;
-    /// One for all devices that never block, and one for each name of a device that does.
+    /// One producer for all devices that never block, plus one for each name of a device that may block.
     static constexpr std::size_t producers_max = 1'025;
-    /// Items that a producer with drop_oldest takes out at once.
+    /// The number of items that a producer with drop_oldest evicts at once.
     static constexpr std::size_t evict_items_max = 32;
-    /// A producer that waits is woken when this part of the capacity has been taken, or everything.
+    /// A waiting producer is woken when 1/room_share of the capacity has been freed, or when the queue is empty.
     static constexpr std::size_t room_share = 8;
 
-    /// One thread's way into the queue. Lives as long as the queue.
+    /// A producer's access to the queue. Lives as long as the queue.
     class Producer {
       public:
         explicit Producer(std::size_t capacity, std::size_t blocks) : lane_(capacity, blocks) {}
 
         [[nodiscard]] std::size_t size() const noexcept { return lane_.size(); }
-        /// Items that have ever entered.
+        /// Returns how many items were ever added.
         [[nodiscard]] std::uint64_t entered() const noexcept { return lane_.entered(); }
-        /// Items that have ever left, taken or evicted.
+        /// Returns how many items were ever removed, by the consumer or by eviction.
         [[nodiscard]] std::uint64_t left() const noexcept { return lane_.left(); }
 
       private:
         friend BoundedQueue;
         SingleProducerLane<T> lane_;
-        std::atomic<Producer*> next_{nullptr};  // in the order in which they were added; owned
+        std::atomic<Producer*> next_{nullptr};  // in the order added; owned
         bool enrolled_ = false;                 // guarded by terms_mutex_
     };
 
-    /// Has one producer, first(), which is enrolled.
+    /// Creates a queue with one enrolled producer, first().
     explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest)
         : capacity_(capacity), guaranteed_(capacity), policy_(policy), first_(capacity, lane_blocks_first) {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
@@ -97,11 +96,11 @@ class BoundedQueue {
 
     [[nodiscard]] Producer& first() noexcept { return first_; }
 
-    /// Adds a producer, which has a share once it is enrolled. Throws std::length_error beyond producers_max.
+    /// Adds a producer. It has no share until it is enrolled. Throws std::length_error beyond producers_max.
     [[nodiscard]] Producer& add_producer() {
         const std::lock_guard lock(terms_mutex_);
         if (count_.load(std::memory_order_relaxed) == producers_max) {
-            throw std::length_error("there are " + std::to_string(producers_max) + " producers, the most that may be");
+            throw std::length_error("too many producers: at most " + std::to_string(producers_max) + " are allowed");
         }
         auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), lane_blocks_other);
         last_->next_.store(added.get(), std::memory_order_release);
@@ -110,14 +109,14 @@ class BoundedQueue {
         return *last_;
     }
 
-    /// Gives the producer a share from now on. Idempotent.
+    /// Gives the producer a share. Idempotent.
     void enroll(Producer& producer) noexcept { set_enrolled(producer, true); }
-    /// Divides the producer's share among the others. What it has inside stays for the consumer. Idempotent.
+    /// Divides the producer's share among the others. Its queued items stay for the consumer. Idempotent.
     void retire(Producer& producer) noexcept { set_enrolled(producer, false); }
 
-    /// Offers `items` in order. `on_loss(const T&, QueueLoss)` is called in this thread for each item that is lost:
-    /// with drop_oldest those are older items of the same producer. `on_wait()` is called with policy block each time
-    /// before this thread waits, so that the consumer can be notified of what is inside.
+    /// Offers `items` in order. Calls `on_loss(const T&, QueueLoss)` on this thread for each lost item; with
+    /// drop_oldest, these are older items of the same producer. With block, calls `on_wait()` each time before this
+    /// thread waits, so that the caller can notify the consumer of the queued items.
     template <class OnLoss, class OnWait>
     [[gnu::noinline]] void push(Producer& producer, std::span<const T> items, OnLoss&& on_loss, OnWait&& on_wait) {
         ShortWait wait;
@@ -162,7 +161,7 @@ class BoundedQueue {
         }
     }
 
-    /// Moves up to out.size() items to `out`, oldest first per producer. Returns how many.
+    /// Moves up to out.size() items to `out`, oldest first per producer. Returns the number of items moved.
     std::size_t pop(std::span<T> out) noexcept {
         const bool is_alone = first_.next_.load(std::memory_order_acquire) == nullptr;
         const std::size_t taken = is_alone ? first_.lane_.take(out) : take_in_turn(out);
@@ -172,35 +171,37 @@ class BoundedQueue {
         return taken;
     }
 
-    /// From now on every push is refused and every waiting producer returns; one in flight may still put in a portion.
-    /// What is inside stays for the consumer.
+    /// Closes the queue: later pushes are refused and waiting producers return. A push in flight may still add a batch.
+    /// Queued items stay for the consumer.
     void close() noexcept {
         closed_.store(true, std::memory_order_release);
         bell_.ring();
     }
 
-    /// Takes effect at once and loses nothing. `capacity` is 1 to capacity_max.
+    /// Changes the capacity (1 to capacity_max) immediately, without losing items.
     void resize(std::size_t capacity) noexcept {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
         const std::lock_guard lock(terms_mutex_);
         divide(capacity);
     }
+    /// Changes the policy immediately, also for producers that wait.
     void set_policy(OverflowPolicy policy) noexcept {
         policy_.store(policy);
         bell_.ring();
     }
 
+    /// Returns the number of queued items, exactly.
     [[nodiscard]] std::size_t size() const noexcept {
         return exact_size([this] { return sum([](const Producer& producer) { return producer.left(); }); },
                           [this] { return sum([](const Producer& producer) { return producer.entered(); }); });
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.load(); }
-    /// Items of each enrolled producer for which there always is room.
+    /// Returns the guaranteed share of each enrolled producer, in items.
     [[nodiscard]] std::size_t guaranteed() const noexcept { return guaranteed_.load(); }
     [[nodiscard]] std::size_t producers() const noexcept { return count_.load(std::memory_order_relaxed); }
     [[nodiscard]] OverflowPolicy policy() const noexcept { return policy_.load(); }
-    /// The largest size() there has been, or somewhat more, up to the capacity: items taken meanwhile may be counted.
-    /// With several producers the sum of the most that each has had inside, up to the capacity.
+    /// Returns the largest size() so far, or slightly more, up to the capacity: items that were being taken may be
+    /// included. With several producers, returns the sum of their largest sizes, up to the capacity.
     [[nodiscard]] std::size_t high_water() const noexcept {
         if (producers() == 1) {
             return first_.lane_.high_water();
@@ -208,10 +209,11 @@ class BoundedQueue {
         return std::min<std::size_t>(sum([](const Producer& producer) { return producer.lane_.high_water(); }),
                                      capacity());
     }
+    /// Returns how many items were ever lost.
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   private:
-    // So that a lane that is read in time allocates nothing. The first one carries most devices.
+    // Preallocated blocks, so that a lane that is read in time allocates nothing. The first lane carries most devices.
     static constexpr std::size_t lane_blocks_first = 16;
     static constexpr std::size_t lane_blocks_other = 2;
 
@@ -244,7 +246,8 @@ class BoundedQueue {
         bell_.ring();
     }
 
-    /// How many items the producer may have inside: its share, and what the others leave of the room that is lent.
+    /// Returns how many items the producer may have in the queue: its share plus the lendable capacity that the others
+    /// have not used.
     [[nodiscard]] std::size_t allowance(const Producer& producer) const noexcept {
         const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
         const std::size_t lendable = lendable_.load(std::memory_order_relaxed);
@@ -255,7 +258,8 @@ class BoundedQueue {
         return share + lendable - std::min(lendable, lent);
     }
 
-    /// One producer at a time, so that nothing is lent twice. Meanwhile the others get items into their shares only.
+    /// Lets one producer at a time use the lendable capacity, so that it is not lent twice. Meanwhile the others can
+    /// only use their shares.
     class LendingTurn {
       public:
         explicit LendingTurn(std::atomic_flag& taken) noexcept : taken_(taken) {
@@ -280,14 +284,14 @@ class BoundedQueue {
         return producer.lane_.put(items, allowance(producer));
     }
 
-    /// Gives each producer an equal part of `out`, and what is left of it to producers in turn.
+    /// Gives each producer an equal part of `out`, then the rest of `out` to producers in turn.
     [[gnu::noinline]] std::size_t take_in_turn(std::span<T> out) noexcept {
         const std::size_t part = std::max<std::size_t>(1, out.size() / producers());
         const std::size_t taken = take_round(out, part);
         return taken + take_round(out.subspan(taken), out.size());
     }
 
-    /// Serves each producer once, up to `part` items, from the one after the last one that was served.
+    /// Serves each producer once, up to `part` items, starting after the producer that was served last.
     std::size_t take_round(std::span<T> out, std::size_t part) noexcept {
         const Producer* const served_last = turn_;
         std::size_t taken = 0;
@@ -304,7 +308,8 @@ class BoundedQueue {
         return taken;
     }
 
-    /// Not for each item: waking costs more than the room of a few is worth. The consumer has enough to continue with.
+    /// Wakes waiting producers, but not for each item: a wake-up costs more than the capacity of a few items is worth,
+    /// and the consumer still has items to read.
     [[gnu::noinline]] void announce_room(std::size_t taken, bool is_empty) noexcept {
         taken_unannounced_ += taken;
         if (is_empty || taken_unannounced_ >= capacity_.load(std::memory_order_relaxed) / room_share) {
@@ -318,7 +323,7 @@ class BoundedQueue {
         std::size_t entered = 0;
     };
 
-    /// Within a turn: the others must not take the room between for room that can be lent.
+    /// Holds a LendingTurn, so that the others cannot mistake the freed capacity for lendable capacity.
     Replaced evict_and_fill(Producer& producer, std::span<const T> items, std::span<T> oldest) noexcept {
         const LendingTurn turn(lending_);
         const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
@@ -326,7 +331,7 @@ class BoundedQueue {
         return {evicted, producer.lane_.fill(items.first(evicted), share).count};
     }
 
-    /// Returns how many items have found their end, in the queue or among the losses.
+    /// Returns how many of `items` were queued or reported as lost.
     template <class OnLoss>
     std::size_t replace_oldest(Producer& producer, std::span<const T> items, OnLoss& on_loss, ShortWait& wait) {
         std::array<T, evict_items_max> oldest;
@@ -336,7 +341,7 @@ class BoundedQueue {
             lose(std::span<const T>(room).first(replaced.evicted), QueueLoss::evicted, on_loss);
             lose(items.first(replaced.evicted).subspan(replaced.entered), QueueLoss::refused, on_loss);
         } else {
-            wait.once();  // the consumer has made room, or is just taking
+            wait.once();  // the consumer has freed capacity or is taking items
         }
         return replaced.evicted;
     }
@@ -357,20 +362,20 @@ class BoundedQueue {
                policy_.load() == OverflowPolicy::block;
     }
 
-    // Read by both sides all the time, and hardly ever written.
+    // Read by both sides all the time, rarely written.
     alignas(64) std::atomic<std::size_t> capacity_;
-    std::atomic<std::size_t> guaranteed_;   // to each enrolled producer
-    std::atomic<std::size_t> lendable_{0};  // to all producers together
+    std::atomic<std::size_t> guaranteed_;   // share of each enrolled producer
+    std::atomic<std::size_t> lendable_{0};  // for all producers together
     std::atomic<OverflowPolicy> policy_;
     std::atomic<bool> closed_{false};
     SpaceSignal bell_;
     alignas(64) std::atomic<std::uint64_t> lost_{0};
     std::atomic_flag lending_;
-    std::size_t taken_unannounced_ = 0;  // by the consumer, while a producer waits
-    Producer* turn_ = &first_;           // the one that the consumer served last
+    std::size_t taken_unannounced_ = 0;  // items taken without a wake-up while a producer waits
+    Producer* turn_ = &first_;           // the producer that the consumer served last
     Producer first_;
-    std::mutex terms_mutex_;    // guards what follows, for writing, and what divide() changes
-    Producer* last_ = &first_;  // of the list
+    std::mutex terms_mutex_;    // guards writes to the members below and to what divide() changes
+    Producer* last_ = &first_;  // of the list of producers
     std::size_t sharers_ = 0;   // enrolled producers
     std::atomic<std::size_t> count_{1};
 };

@@ -9,19 +9,20 @@
 
 namespace telegate {
 
-/// Something for each channel, in blocks of several, made where the channel is made: whoever has a channel has its
-/// room, and using it cannot fail.
+/// Data for each channel, in blocks of several channels. The data is allocated when the channel is added, so using the
+/// data of an existing channel cannot fail.
 ///
 /// A Block has `static constexpr std::size_t channels`, a power of two, and `begin(slot, info)`, which is called once
-/// for each channel before anybody has its id.
+/// for each channel before its id is handed out.
 ///
-/// Threads: constructor and destructor the owner's; of() any. What is inside is the owner's business.
-/// Limits:  memory for the channels that there are, rounded up to a block.
-/// Failure: the constructor may throw std::bad_alloc. A channel for which there is no memory is refused by the table.
+/// Threads: constructor and destructor: the owner's. of(): any. The owner synchronizes access to the data.
+/// Limits: memory for the existing channels, rounded up to a block.
+/// Failure: the constructor may throw std::bad_alloc. If there is no memory for a new channel, the table refuses the
+/// channel.
 template <class Block>
 class ChannelBlocks final : private ChannelTable::Room {
   public:
-    /// Also for the channels that the table has already.
+    /// Also allocates data for the channels that the table already has.
     explicit ChannelBlocks(ChannelTable& channels) : channels_(channels) { channels_.add_room(*this); }
     ~ChannelBlocks() override {
         channels_.remove_room(*this);
@@ -32,11 +33,11 @@ class ChannelBlocks final : private ChannelTable::Room {
     ChannelBlocks(const ChannelBlocks&) = delete;
     ChannelBlocks& operator=(const ChannelBlocks&) = delete;
 
-    /// The block that has the channel. The id came with an acquiring load, of the table's size or from the queue.
+    /// Returns the block of a channel. The id must come from an acquire load, of the table's size or from the queue.
     [[nodiscard]] Block& of(ChannelId channel) const noexcept {
         return *blocks_[to_index(channel) / Block::channels].load(std::memory_order_relaxed);
     }
-    /// Where in it.
+    /// Returns the position of a channel within its block.
     [[nodiscard]] static std::size_t slot(ChannelId channel) noexcept { return to_index(channel) % Block::channels; }
 
   private:

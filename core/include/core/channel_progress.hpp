@@ -7,27 +7,27 @@
 
 namespace telegate {
 
-/// How far one channel has been published: the number that is reached, and how many up to there were lost before.
+/// How far one channel has been published: the sequence number reached, and how many samples up to it were lost.
 ///
-/// Threads: reach(), skip_to(), reached() one writer; published() any.
-/// Limits:  none.
+/// Threads: reach(), skip_to(), reached(): one writer. published(): any.
+/// Limits: none.
 /// Failure: none. published() waits, without a lock, for a skip in progress.
-class alignas(32) ChannelProgress {  // a power of two of bytes is found in fewer steps
+class alignas(32) ChannelProgress {  // a power-of-two size makes indexing cheaper
   public:
-    /// All samples behind the number reached are published, up to this one. Where some of them are missing, skip_to()
-    /// comes first.
+    /// Marks all samples after the number reached, up to `seq`, as published. If some of them are missing, call
+    /// skip_to() first.
     void reach(std::uint64_t seq) noexcept { reached_.store(seq, std::memory_order_release); }
-    /// All samples behind the number reached are lost, up to this one.
+    /// Marks all samples after the number reached, up to `seq`, as lost.
     void skip_to(std::uint64_t seq) noexcept;
     [[nodiscard]] std::uint64_t reached() const noexcept { return reached_.load(std::memory_order_relaxed); }
 
-    /// How many have been published ever.
+    /// Returns how many samples were ever published.
     [[nodiscard]] std::uint64_t published() const noexcept;
 
   private:
     std::atomic<std::uint64_t> reached_{0};
     std::atomic<std::uint64_t> missing_{0};
-    SequenceLock lock_;  // for skips
+    SequenceLock lock_;  // for skip_to()
 };
 
 }  // namespace telegate

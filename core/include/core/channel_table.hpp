@@ -15,7 +15,7 @@
 
 namespace telegate {
 
-/// What a channel is called. Constant once its id has been handed out.
+/// The names of a channel. Constant once the id has been handed out.
 struct ChannelInfo {
     DeviceId device_id;
     std::string device;   // topic part, see topic.hpp
@@ -24,39 +24,41 @@ struct ChannelInfo {
     std::string topic;    // device + '/' + channel
 };
 
-/// Names and units of every channel, kept once so that a sample carries only a number.
+/// A table of the names and units of all channels, so that a sample carries only an id.
 ///
-/// Threads: add() and find() any, under a mutex (start-up, hot plug and settings only); all else any, without waiting.
-/// Limits:  channels_max entries, made in blocks; entries are never removed. Beyond it, and when there is no memory for
-///          a channel or for what others keep of it, add() answers nullopt and refused() counts.
+/// Threads: add(), find(), add_room(), remove_room(): any, under a mutex (start-up, hot plug and settings only). All
+/// others: any, without waiting.
+/// Limits: channels_max entries, allocated in blocks; entries are never removed. If the table is full, or there is no
+/// memory for a channel or its rooms, add() returns nullopt and refused() counts it.
 /// Failure: add_room() may throw std::bad_alloc; nothing else fails.
 class ChannelTable {
   public:
-    /// Who keeps something for each channel, and makes room for it before anybody has the channel's id.
+    /// Keeps data for each channel, and allocates it before the channel's id is handed out.
     class Room {
       public:
         virtual ~Room() = default;
         virtual void make_room(ChannelId channel, const ChannelInfo& info) = 0;  // may throw std::bad_alloc
     };
 
-    static constexpr std::size_t channels_max = 65'536;  // 64 B topics: about 16 MiB when full
+    static constexpr std::size_t channels_max = 65'536;  // with 64-byte topics about 16 MiB when full
 
-    /// The id of `device/channel`; the existing one when the pair is known already (its unit stays).
-    /// Both names must be topic parts.
+    /// Adds the channel `device/channel` and returns its id. If the channel exists, returns its id and keeps its unit.
+    /// Both names must be topic parts. Returns nullopt if the channel is refused.
     std::optional<ChannelId> add(DeviceId device_id, std::string_view device, std::string_view channel,
                                  std::string_view unit);
 
     /// Returns the id of the channel with this topic, current or not. Waits for add().
     [[nodiscard]] std::optional<ChannelId> find(const std::string& topic) const;
 
-    /// From now on each new channel has room there, and those that there are get it at once. Both wait for add().
+    /// Registers `room`, which allocates data for the existing channels now and for each new channel later. add_room()
+    /// and remove_room() wait for add().
     void add_room(Room& room);
     void remove_room(Room& room) noexcept;
 
-    /// Any id that add() returned.
+    /// Returns the names of a channel. `id` must come from add().
     [[nodiscard]] const ChannelInfo& at(ChannelId id) const noexcept;
-    /// Whether its device has it now. A channel that has gone keeps its id, for when it comes back; add() leaves that
-    /// as it is.
+    /// Sets whether the device currently has the channel. A channel that disappears keeps its id in case it returns;
+    /// add() does not change this state.
     void set_current(ChannelId id, bool current) noexcept;
     [[nodiscard]] bool is_current(ChannelId id) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }

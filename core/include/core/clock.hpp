@@ -8,17 +8,17 @@ namespace telegate {
 using MonoTime = std::chrono::steady_clock::time_point;  // CLOCK_MONOTONIC, nanoseconds
 using Duration = std::chrono::nanoseconds;
 
-/// Where the time comes from. SystemClock, one that is watched besides (device/clock_watch.hpp), and the manual clock
-/// of the tests.
+/// A source of time: SystemClock, a clock that is also monitored (device/clock_watch.hpp), or the manual clock of the
+/// tests.
 /// Threads: any.
 class Clock {
   public:
     virtual ~Clock() = default;
     [[nodiscard]] virtual MonoTime mono_now() const noexcept = 0;
-    /// Nanoseconds since 1970 UTC.
+    /// Returns nanoseconds since 1970 UTC.
     [[nodiscard]] virtual std::int64_t utc_now_ns() const noexcept = 0;
-    /// Whether it is known, at that time on the monotonic clock, that nothing keeps utc_now_ns() right.
-    [[nodiscard]] virtual bool utc_is_unsynchronised(std::int64_t /*mono_ns*/) const noexcept { return false; }
+    /// Returns whether the wall clock is known to be unsynchronized at the given time of the monotonic clock.
+    [[nodiscard]] virtual bool utc_is_unsynchronized(std::int64_t /*mono_ns*/) const noexcept { return false; }
 };
 
 class SystemClock final : public Clock {
@@ -34,15 +34,14 @@ class SystemClock final : public Clock {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-/// One moment by both clocks, in ns.
+/// One moment on both clocks, in ns.
 struct ClockPair {
     std::int64_t utc_ns = 0;
     std::int64_t mono_ns = 0;
-    std::int64_t between_ns = 0;  // so long it took to read them: they are at most that far apart
+    std::int64_t between_ns = 0;  // time needed to read both: they are at most this far apart
 };
 
-/// Now, by both clocks, at most some microseconds apart. Only a thread that is put aside in each of a few tries gets a
-/// pair further apart.
+/// Reads both clocks. The values are at most a few microseconds apart, unless the thread is preempted in every attempt.
 [[nodiscard]] ClockPair read_both(const Clock& clock) noexcept;
 
 }  // namespace telegate

@@ -10,22 +10,24 @@
 
 namespace telegate {
 
-/// A row of counters that one thread raises and any thread reads as a whole: never half of a change.
+/// A row of counters that one thread increments. Any thread can read a consistent copy, never half of a change.
 ///
-/// Threads: begin(), add(), commit() one writer; copy() any.
-/// Limits:  the number of cells is fixed at construction.
-/// Failure: none. copy() waits, without a lock, for a change in progress; keep begin() to commit() short.
+/// Threads: begin(), add(), commit(): one writer. copy(): any.
+/// Limits: the number of cells is fixed at construction.
+/// Failure: none. copy() waits, without a lock, for a change in progress; keep the time between begin() and commit()
+/// short.
 class CounterPage {
   public:
     explicit CounterPage(std::size_t cells);
 
+    /// Begins a change. add() is called between begin() and commit().
     void begin() noexcept { lock_.begin(); }
     void add(std::size_t cell, std::uint64_t amount) noexcept {
         cells_[cell].store(cells_[cell].load(std::memory_order_relaxed) + amount, std::memory_order_release);
     }
     void commit() noexcept { lock_.commit(); }
 
-    /// Copies the first cells, at most cells(), as they stood between two changes.
+    /// Copies the first out.size() cells, at most cells(), as they were between two changes.
     void copy(std::span<std::uint64_t> out) const noexcept;
     [[nodiscard]] std::size_t cells() const noexcept { return size_; }
 

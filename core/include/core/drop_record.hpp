@@ -8,7 +8,7 @@
 
 namespace telegate {
 
-/// What one channel has lost: how many samples, the first and the last of them, and when these two were captured.
+/// Samples that one channel has lost: their number, and the sequence number and capture time of the first and the last.
 struct ChannelDrops {
     std::uint64_t count = 0;
     std::uint64_t first_seq = 0;
@@ -16,21 +16,21 @@ struct ChannelDrops {
     std::int64_t first_utc_ns = 0;
     std::int64_t last_utc_ns = 0;
 
-    /// What both say together.
+    /// Merges the losses of `other` into this.
     ChannelDrops& operator+=(const ChannelDrops& other) noexcept;
 };
 
-/// The same while it grows.
+/// A ChannelDrops that one thread extends.
 ///
-/// Threads: add() one writer, in order of `seq`; read(), last_seq() any.
-/// Limits:  none.
+/// Threads: add(): one writer, in order of `seq`. read(), last_seq(): any.
+/// Limits: none.
 /// Failure: none. read() waits, without a lock, for a change in progress.
 class DropRecord {
   public:
     void add(const TelemetrySample& sample) noexcept;
-    /// All of it from one moment.
+    /// Returns a consistent copy.
     [[nodiscard]] ChannelDrops read() const noexcept;
-    /// 0: none yet.
+    /// Returns the sequence number of the last lost sample, or 0 if there is none.
     [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_.load(std::memory_order_acquire); }
 
   private:

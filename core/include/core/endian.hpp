@@ -10,9 +10,9 @@
 
 namespace telegate {
 
-static_assert(std::endian::native == std::endian::little, "on other processors the bytes must be swapped");
+static_assert(std::endian::native == std::endian::little, "big-endian processors are not supported");
 
-/// std::byte, char and what else is one byte.
+/// std::byte, char or another type of one byte.
 template <class T>
 concept OneByte = sizeof(T) == 1 && std::is_trivially_copyable_v<T>;
 

@@ -8,14 +8,14 @@
 namespace telegate {
 
 enum class Transport : std::uint8_t { tcp, ipc, inproc };
-/// As it stands in an endpoint, before "://".
+/// Returns the transport as it is written in an endpoint, before "://".
 [[nodiscard]] std::string_view to_string(Transport transport) noexcept;
 
-/// An address in ZeroMQ notation, taken apart.
-/// tcp:    `host` is a numeric IPv4 address, an IPv6 address without brackets (with "%zone" where it needs one), the
-///         name of an interface, "localhost", or "*" for all (bind only); `port` 0 asks for any free one (bind only).
-/// ipc:    `path` is a file path, '@' and a name for an abstract socket, or "*" for a scratch file (bind only).
-/// inproc: `path` is any name, shared by this process.
+/// A parsed address in ZeroMQ notation.
+/// tcp: `host` is a numeric IPv4 address, an IPv6 address without brackets (with "%zone" if needed), an interface name,
+/// "localhost", or "*" for all interfaces (bind only). `port` 0 means any free port (bind only).
+/// ipc: `path` is a file path, '@' and the name of an abstract socket, or "*" for a temporary file (bind only).
+/// inproc: `path` is any name, shared within this process.
 struct Endpoint {
     Transport transport = Transport::tcp;
     std::string host;
@@ -25,22 +25,23 @@ struct Endpoint {
     friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-/// Why a text is not an endpoint, in words for the person who wrote it.
+/// Why a text is not an endpoint, in words for the user.
 struct EndpointFault {
     std::string what;
 };
 
-/// Parses "tcp://127.0.0.1:5556", "tcp://[::1]:*", "tcp://eth0:5556", "tcp://*:0", "ipc:///run/telegate/pub.sock",
-/// "ipc://@telegate", "ipc://*", "inproc://name". Does not look whether an interface exists: bind and connect do.
+/// Parses an endpoint such as "tcp://127.0.0.1:5556", "tcp://[::1]:*", "tcp://eth0:5556", "tcp://*:0",
+/// "ipc:///run/telegate/pub.sock", "ipc://@telegate", "ipc://*" or "inproc://name". Does not check whether an interface
+/// exists; bind and connect do.
 [[nodiscard]] std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text);
 
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
-/// Returns whether each bind to it gives another address: a port or a file that is free.
+/// Returns whether each bind to the endpoint gets a different address (a free port or a temporary file).
 [[nodiscard]] bool is_any(const Endpoint& endpoint) noexcept;
 
-/// Returns whether a socket bound to `bound` can be why `wanted` cannot be bound: it has the same port, at whatever
-/// address, or the same path or name.
+/// Returns whether a socket bound to `bound` can prevent a bind to `wanted`: both have the same port, on any address,
+/// or the same path or name.
 [[nodiscard]] bool may_conflict(const Endpoint& bound, const Endpoint& wanted) noexcept;
 
 }  // namespace telegate

@@ -10,10 +10,11 @@
 
 namespace telegate {
 
-/// Durations by size, in buckets whose width is at most 1/16 of their value.
+/// A histogram of durations, in buckets whose width is at most 1/16 of their value.
 ///
-/// Threads: record() one writer; everything else any, and sees each bucket at its latest.
-/// Limits:  0 ns to about 18 minutes; longer ones count in the last bucket, maximum() stays exact. 5 KiB, fixed.
+/// Threads: record(): one writer. All others: any; they read the current value of each bucket.
+/// Limits: 0 ns to about 18 minutes; longer durations count in the last bucket, and maximum() stays exact. 5 KiB,
+/// fixed.
 /// Failure: none.
 class DurationHistogram {
   public:
@@ -21,7 +22,8 @@ class DurationHistogram {
 
     [[nodiscard]] std::uint64_t count() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds maximum() const noexcept;
-    /// An upper bound of the given share (0 to 1) of the durations, never above maximum(); zero when there are none.
+    /// Returns an upper bound of the given share (0 to 1) of the durations, never above maximum(). Returns zero if
+    /// there are none.
     [[nodiscard]] std::chrono::nanoseconds quantile(double share) const noexcept;
 
   private:

@@ -22,49 +22,50 @@ namespace telegate {
 /// Why a sample was not published.
 enum class DropReason : std::uint8_t {
     queue_overflow,  // the queue was full
-    shutdown,        // the gateway stopped before the sample could leave
+    shutdown,        // the gateway stopped before the sample was published
 };
 inline constexpr std::size_t drop_reasons = 2;
 [[nodiscard]] std::string_view to_string(DropReason reason) noexcept;
 
-/// Where the samples of one device, of one channel or of all have gone.
-struct Books {
+/// The outcomes of the samples of one device, of one channel, or of all.
+struct LedgerCounts {
     std::uint64_t sampled = 0;
     std::uint64_t published = 0;
     std::uint64_t filtered = 0;
-    std::uint64_t queued = 0;  // between the sampler's hand and the pump's, the queue included
+    std::uint64_t queued = 0;  // captured but not yet handled by the pump, including those in the queue
     std::array<std::uint64_t, drop_reasons> dropped{};
 
     [[nodiscard]] std::uint64_t dropped_total() const noexcept;
-    /// sampled = published + dropped + filtered + queued. Each is counted where it happens, so this can be false.
+    /// Returns whether sampled = published + dropped + filtered + queued. Each is counted where it happens, so this can
+    /// be false.
     [[nodiscard]] bool balanced() const noexcept;
-    Books& operator+=(const Books& other) noexcept;
-    /// Takes out again what is in it.
-    Books& operator-=(const Books& other) noexcept;
+    LedgerCounts& operator+=(const LedgerCounts& other) noexcept;
+    /// Subtracts counts that were added before.
+    LedgerCounts& operator-=(const LedgerCounts& other) noexcept;
 };
 
-/// Where the samples of one channel have gone, and what it has lost for each reason.
-struct ChannelBooks : Books {
+/// The outcomes of the samples of one channel, and its losses for each reason.
+struct ChannelLedgerCounts : LedgerCounts {
     std::array<ChannelDrops, drop_reasons> drops{};
 };
 
-/// Samples of a channel that were held back on purpose.
+/// Samples of a channel that were filtered out.
 struct FilteredCount {
     ChannelId channel;
     std::uint64_t count = 0;
 };
 
-/// The one place that counts samples, twice: per device by counting batches, per channel by the numbers of the samples.
+/// Counts every sample twice: per device by counting batches, and per channel by sequence numbers.
 ///
-/// The sampling threads write one side, the pump the other. A reader reads the pump's side first: whatever it had taken
-/// by then had been captured before, so that the other side, read later, holds it. What was captured in between counts
-/// as queued, and nothing is missing or counted twice. A reader gets the devices of one sampling thread all from one
-/// moment, each other device and each channel from one.
+/// The sampling threads write one side of the ledger, the pump writes the other. A reader reads the pump's side first.
+/// Every sample taken by then was captured earlier, so the sampling side, which is read later, includes it. Samples
+/// captured in between count as queued; none is missing or counted twice. The devices of one sampling thread are read
+/// as one consistent state; each other device and each channel is consistent on its own.
 ///
-/// Threads: captured(), dropped_at_queue(), filtered() the thread that samples the device; separate() one at a time;
-///          progress(), taken(), dropped_at_pump() and each_newly_dropped() the pump's thread; all else any.
-/// Limits:  a fixed number of devices; memory for the channels that there are, made when they are. captured(),
-///          filtered() and taken() are told of at most batch_samples_max samples at once.
+/// Threads: captured(), dropped_at_queue(), filtered(): the thread that samples the device. separate(): one thread at a
+/// time. progress(), taken(), dropped_at_pump(), each_newly_dropped(): the pump's thread. All others: any.
+/// Limits: a fixed number of devices; memory for the existing channels, allocated when they are added. captured(),
+/// filtered() and taken() accept at most batch_samples_max samples per call.
 /// Failure: the constructor and separate() may throw std::bad_alloc; nothing else fails.
 class Ledger {
   public:
@@ -74,44 +75,47 @@ class Ledger {
     Ledger(const Ledger&) = delete;
     Ledger& operator=(const Ledger&) = delete;
 
-    /// Prepares for a thread of its own to sample the device, next to the one that samples all others. Idempotent.
+    /// Prepares for sampling the device on its own thread instead of the shared one. Idempotent.
     void separate(DeviceId device);
 
-    /// These samples of `device` have been captured and are about to be offered to the queue.
+    /// Counts samples of `device` that were captured and are about to be offered to the queue.
     void captured(DeviceId device, std::span<const TelemetrySample> samples) noexcept;
-    /// These samples of `device` were taken from it and held back on purpose, before they had a number.
+    /// Counts samples of `device` that were filtered out before they got a sequence number.
     void filtered(DeviceId device, std::span<const FilteredCount> counts) noexcept;
+    /// Counts a sample that the queue lost.
     void dropped_at_queue(const TelemetrySample& sample, DropReason reason) noexcept;
 
-    /// The pump's own count of a channel. What it raises there for one batch it tells taken() afterwards.
+    /// Returns the pump's progress on a channel. The pump updates it for one batch and then calls taken().
     [[nodiscard]] ChannelProgress& progress(ChannelId channel) noexcept {
         return blocks_.of(channel).progress[Blocks::slot(channel)];
     }
-    /// What the pump did with one batch. Index of both: device; those behind had none.
+    /// Counts what the pump did with one batch. Both spans are indexed by device; devices beyond the end had no
+    /// samples.
     void taken(std::span<const std::uint64_t> taken, std::span<const std::uint64_t> published) noexcept;
-    /// A sample that was taken from the queue but can no longer be published. Counts as taken.
+    /// Counts a sample that was taken from the queue but can no longer be published. It also counts as taken.
     void dropped_at_pump(const TelemetrySample& sample, DropReason reason) noexcept;
 
-    /// Books of every device.
-    [[nodiscard]] std::vector<Books> cut() const { return cut(devices_); }
-    /// Of the first ones only, where not all ids have been given out.
-    [[nodiscard]] std::vector<Books> cut(std::size_t devices) const;
-    [[nodiscard]] ChannelBooks books_of(ChannelId channel) const noexcept;
-    /// What the channel has lost for all reasons together.
+    /// Returns the ledger of every device.
+    [[nodiscard]] std::vector<LedgerCounts> cut() const { return cut(devices_); }
+    /// Returns the ledger of the first `devices` devices only, while not all ids have been assigned.
+    [[nodiscard]] std::vector<LedgerCounts> cut(std::size_t devices) const;
+    /// Returns the ledger of a channel.
+    [[nodiscard]] ChannelLedgerCounts counts_of(ChannelId channel) const noexcept;
+    /// Returns the channel's losses for all reasons together.
     [[nodiscard]] ChannelDrops drops_of(ChannelId channel) const noexcept;
-    /// Whether the books of the first devices say what those of their channels say, but for one batch that is being
-    /// counted on either side.
+    /// Returns whether the ledger of each of the first `devices` devices matches the sum of its channels, except for
+    /// one batch that is being counted on either side.
     [[nodiscard]] bool channels_agree(std::size_t devices) const;
     [[nodiscard]] std::size_t devices() const noexcept { return devices_; }
 
-    /// What the queue has lost of a channel by now, up to these numbers; 0: none. Whatever is lost for good because of
-    /// a shutdown comes behind all else.
+    /// The last sequence numbers of a channel that the queue has lost so far; 0 if none. Samples lost because of a
+    /// shutdown come after all others.
     struct LostUpTo {
         std::uint64_t overflow = 0;
         std::uint64_t shutdown = 0;
     };
-    /// `tell(channel, lost)` for each channel that may have lost samples at the queue since the last call. Costs next
-    /// to nothing when there is none.
+    /// Calls `tell(channel, lost)` for each channel that may have lost samples in the queue since the last call. Costs
+    /// almost nothing if there is none.
     template <class Tell>
     void each_newly_dropped(const Tell& tell) {
         if (drops_seen_ != drops_noted_.load(std::memory_order_acquire)) {
@@ -120,12 +124,12 @@ class Ledger {
     }
 
   private:
-    /// Of some channels. What different threads write is on different cache lines.
+    /// Data of several channels. Data written by different threads is on different cache lines.
     struct Block {
         static constexpr std::size_t channels = 64;
         using Records = std::array<DropRecord, drop_reasons>;
 
-        alignas(64) std::array<std::atomic<std::uint64_t>, channels> captured{};  // the last seq
+        alignas(64) std::array<std::atomic<std::uint64_t>, channels> captured{};  // the last sequence number
         std::array<std::atomic<std::uint64_t>, channels> filtered{};
         std::array<Records, channels> dropped_at_queue;
         alignas(64) std::array<ChannelProgress, channels> progress{};
@@ -136,13 +140,13 @@ class Ledger {
     using Blocks = ChannelBlocks<Block>;
     static constexpr std::size_t blocks_max = ChannelTable::channels_max / Block::channels;
 
-    /// Where the thread that samples the device counts it, and its first cell there.
+    /// The page where the thread that samples the device counts, and the device's first cell there.
     struct Page {
         CounterPage& counters;
         std::size_t base;
     };
     [[nodiscard]] Page page_of(DeviceId device) noexcept;
-    [[nodiscard]] std::vector<Books> sums_of_channels(std::size_t devices) const;
+    [[nodiscard]] std::vector<LedgerCounts> sums_of_channels(std::size_t devices) const;
     [[nodiscard]] LostUpTo lost_up_to(ChannelId channel) const noexcept;
 
     template <class Tell>
@@ -164,13 +168,13 @@ class Ledger {
     const std::size_t devices_;
     const ChannelTable& channels_;
     CounterPage producer_;                                   // of devices that share a thread
-    std::unique_ptr<std::atomic<CounterPage*>[]> separate_;  // by device; null: in the page of all
-    std::vector<std::unique_ptr<CounterPage>> pages_;        // what separate_ points to
+    std::unique_ptr<std::atomic<CounterPage*>[]> separate_;  // by device; null: on the shared page
+    std::vector<std::unique_ptr<CounterPage>> pages_;        // owns the pages in separate_
     CounterPage consumer_;
     Blocks blocks_;
-    std::array<std::atomic<bool>, blocks_max> marked_{};  // blocks with drops that the pump has not looked at
-    std::atomic<std::uint64_t> drops_noted_{0};           // raised after the mark
-    std::uint64_t drops_seen_ = 0;                        // the pump's
+    std::array<std::atomic<bool>, blocks_max> marked_{};  // blocks with drops that the pump has not read
+    std::atomic<std::uint64_t> drops_noted_{0};           // incremented after the mark
+    std::uint64_t drops_seen_ = 0;                        // the pump's copy
 };
 
 }  // namespace telegate

@@ -3,22 +3,24 @@
 #include <chrono>
 #include <cstddef>
 
-/// Every number that a peer could make grow, with the reason for its bound.
+/// Bounds for everything that a peer could make grow, with the reason for each bound.
 namespace telegate::limits {
 
-/// One incoming frame or message of a publisher. Only subscriptions and commands come in, and a topic is short.
+/// Size of one incoming frame or message of a publisher. A publisher receives only subscriptions and commands, and
+/// topics are short.
 inline constexpr std::size_t publisher_message_bytes_max = 64 * 1024;
 
-/// One incoming message of the other sockets, in all. Room for it is made as it arrives, never as it is announced.
+/// Total size of one incoming message of the other sockets. Memory is allocated as data arrives, not by the announced
+/// size.
 inline constexpr std::size_t message_bytes_max = 64 * 1024 * 1024;
 
-/// Frames of one incoming message, so that endless small ones are cut before their number costs memory.
+/// Frames in one incoming message, so that endless small frames are rejected before their number costs memory.
 inline constexpr std::size_t frames_per_message_max = 1'024;
 
-/// A command after the handshake. SUBSCRIBE is the longest that we know.
+/// Size of a command after the handshake. SUBSCRIBE is the longest known command.
 inline constexpr std::size_t command_bytes_max = 2 * 1024;
 
-/// READY with all its properties. Real peers send under 100 bytes; identities and X- properties fit well.
+/// Size of READY with all its properties. Real peers send less than 100 bytes; identities and X- properties fit easily.
 inline constexpr std::size_t metadata_bytes_max = 8 * 1024;
 
 /// Properties in one READY; libzmq sends two.
@@ -27,141 +29,148 @@ inline constexpr std::size_t metadata_properties_max = 64;
 /// RFC 37: an identity is 1 to 255 bytes, or empty for none.
 inline constexpr std::size_t identity_bytes_max = 255;
 
-/// RFC 37: the context that PING carries and PONG returns.
+/// RFC 37: size of the context that PING carries and PONG returns.
 inline constexpr std::size_t ping_context_bytes_max = 16;
 
-/// A subscription prefix. Our topics are at most 129 bytes; longer ones can never match but are common in proxies.
+/// Size of a subscription prefix. Telegate topics are at most 129 bytes; longer prefixes never match but are common in
+/// proxies.
 inline constexpr std::size_t subscription_bytes_max = 1024;
 
-/// Prefixes of one peer; a real subscriber has a handful.
+/// Prefixes of one peer. A real subscriber has a handful.
 inline constexpr std::size_t subscriptions_per_peer_max = 10'000;
 
-/// All prefixes of one peer together; a few hundred times what a subscriber of every channel by name needs.
+/// Total size of all prefixes of one peer, a few hundred times what a subscriber of every channel by name needs.
 inline constexpr std::size_t subscription_bytes_per_peer_max = 1024 * 1024;
 
-/// Subscriptions of all peers together. A million of usual ones cost under 200 MB.
+/// Subscriptions of all peers together. One million typical ones use less than 200 MB.
 inline constexpr std::size_t subscriptions_max = 1'000'000;
 
-/// Bytes of all different prefixes together, so that a million of the longest kind cannot cost 1 GiB.
+/// Total size of all different prefixes, so that one million prefixes of maximum length cannot use 1 GiB.
 inline constexpr std::size_t subscription_bytes_total_max = 64 * 1024 * 1024;
 
-/// Sessions of one socket, handshaken or not. Each costs a descriptor and about 2 KiB. At the limit a newcomer takes
-/// the place of the oldest handshake, or of a connection whose identity was taken over.
+/// Sessions of one socket, including those in the handshake. Each uses a descriptor and about 2 KiB. At the limit, a
+/// new connection replaces the oldest unfinished handshake or a connection whose identity was taken over.
 inline constexpr std::size_t sessions_max = 1'024;
 
-/// Sessions that have not finished their handshake; above it the oldest gives way to the newcomer. Enough for all
-/// subscribers of a site to come back at the same moment.
+/// Sessions that have not finished their handshake. At the limit, a new connection replaces the oldest one. Enough for
+/// all subscribers of a site to reconnect at the same moment.
 inline constexpr std::size_t handshakes_max = 512;
 
-/// The same from one IP address, so that one host's silent connections cannot crowd out the others.
+/// Unfinished handshakes from one IP address, so that one host's idle connections cannot crowd out the others.
 inline constexpr std::size_t handshakes_per_address_max = 256;
 
-/// From accept to the end of the handshake, in all, however the bytes trickle.
+/// Total time from accept to the end of the handshake, no matter how slowly the bytes arrive.
 inline constexpr std::chrono::milliseconds handshake_time_max{10'000};
 
-/// How far the log may run ahead of the slowest subscriber before that one loses its oldest messages.
-/// All subscribers share the log, so this bounds what waits for them together, but for one message and what they are in
-/// the middle of, see rest_bytes_max and held_bytes_max. At 100,000 samples/s about a second.
+/// How far the publish log may run ahead of the slowest subscriber before that subscriber loses its oldest messages.
+/// All subscribers share the log, so this bounds the pending data of all of them together, except for one message and
+/// the partly sent messages (see rest_bytes_max and held_bytes_max). At 100,000 samples/s, this is about one second.
 inline constexpr std::size_t backlog_bytes_max = 16 * 1024 * 1024;
 
-/// Stretches of the log that wait for one subscriber, 24 bytes each, so 96 KiB at most; the memory goes back after it
-/// has caught up a few times. Reached by sparse subscriptions only, and still four times libzmq's default of 1,000
-/// messages.
+/// Ranges of the log that are pending for one subscriber. Each uses 24 bytes, so at most 96 KiB; the memory is released
+/// after the subscriber has caught up a few times. Only sparse subscriptions reach the limit, which is still four times
+/// libzmq's default of 1,000 messages.
 inline constexpr std::size_t backlog_runs_max = 4'096;
 
-/// What a peer is in the middle of when its messages are given up is copied up to this size, so that its part of the
-/// log is free. 64 MiB for all sessions together.
+/// When the messages of a peer are dropped, the rest of its partly sent message is copied if it is at most this large,
+/// so that its part of the log is freed. 64 MiB for all sessions together.
 inline constexpr std::size_t rest_bytes_max = 64 * 1024;
 
-/// Whoever is in the middle of a larger message keeps that part of the log, each part once however many are in it. All
-/// such parts of one publisher together take this much, or backlog_bytes_max, or one message, whichever is most; beyond
-/// that, those who have been in the middle for longest lose what waits at once, and are closed in the next turn of the
-/// loop. What is lent to a reader in the same process, and what CURVE has sealed, is not in it: each CURVE session that
-/// sends has a copy of its own of up to 64 KiB, or of one message that is larger. With large messages and many such
-/// peers, 15 MB to 100 of them are 1.5 GB: keep messages small there, or sessions_max.
+/// A peer with a larger partly sent message keeps that part of the log in memory; each part counts once, even if
+/// several peers need it. All such parts of one publisher may use this much, or backlog_bytes_max, or the size of one
+/// message, whichever is largest. Beyond that, the peers that are furthest behind immediately lose their pending
+/// messages and are closed in the next event-loop iteration.
+/// Not included: memory lent to a reader in the same process, and CURVE data (each sending CURVE session has its own
+/// copy of up to 64 KiB, or of one larger message). Large messages to many such peers need much memory: 15 MB to 100
+/// peers are 1.5 GB. Keep messages small in this case, or reduce sessions_max.
 inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
 
-/// A subscriber that publishing waits for, see SlowPolicy::block, may be so much further behind before it loses its
-/// oldest: what a publisher that asks before each batch may add with one.
+/// How far a blocking subscriber (see SlowPolicy::block) may exceed its limit before it loses its oldest messages: as
+/// much as a publisher that checks before each batch may add with one batch.
 inline constexpr std::size_t block_bytes_more = 1024 * 1024;
 
-/// Subscribers that are left with the newest of each topic or with what they have, or are sent last values, keep memory
-/// beside the log. All segments of one publisher together take this much and twice its largest backlog; beyond that,
-/// those who keep the most give up what waits.
+/// Subscribers with conflated messages, with refused new messages or with last values use memory in addition to the
+/// log. All segments of one publisher together may use this much plus twice its largest backlog; beyond that, the
+/// subscribers that use the most lose their pending messages.
 inline constexpr std::size_t kept_apart_bytes_max = 64 * 1024 * 1024;
 
-/// How often the loss of a connection may cut the sending of one message before the message is given up. A peer that
-/// was restarted gets it; one that closes because it is too large does not keep all others from being sent.
+/// How many connections may be lost while one message is being sent before the message is dropped. A peer that restarts
+/// gets the message; a peer that closes because the message is too large does not block all other messages.
 inline constexpr unsigned cuts_per_message_max = 3;
 
-/// What was sent goes to the kernel at once when so much has come together, otherwise at the end of the turn. The
-/// larger the piece, the faster a stream.
+/// Pending data is handed to the kernel as soon as this much has accumulated, otherwise at the end of the event-loop
+/// iteration. Larger writes make a stream faster.
 inline constexpr std::size_t flush_bytes = 1024 * 1024;
 
-/// The same for long messages to peers in the process, which read the memory that was written: they find it in the
-/// cache.
+/// Like flush_bytes, but for long messages to peers in the same process. They read the memory that was written, and
+/// find this much of it in the cache.
 inline constexpr std::size_t flush_bytes_in_process = 256 * 1024;
 
-/// On the wire; a longer message is long to peers in the process. Short ones are read byte by byte, and from another
-/// core's own cache that is slower than from the one that all cores share; so they go there in large pieces, through
-/// more memory than most cores' own caches hold.
+/// Wire size above which a message to peers in the same process is long. Short messages are read byte by byte, which is
+/// slower from another core's private cache than from the shared cache. They are therefore passed in large pieces,
+/// through more memory than the private caches of most cores hold.
 inline constexpr std::size_t short_bytes_in_process = 1536;
 
-/// Bytes written to one session in one turn of the loop, so that a fast reader cannot starve the others.
+/// Bytes written to one session in one event-loop iteration, so that a fast reader cannot starve the others.
 inline constexpr std::size_t write_bytes_per_turn = 4 * 1024 * 1024;
 
-/// Bytes read from one session in one turn of the loop, for the same reason.
+/// Bytes read from one session in one event-loop iteration, for the same reason.
 inline constexpr std::size_t read_bytes_per_turn = 1024 * 1024;
 
-/// Connections accepted in one turn of the loop.
+/// Connections accepted in one event-loop iteration.
 inline constexpr std::size_t accepts_per_turn = 64;
 
-/// Frames taken from one session in one turn of the loop: a flood of small commands must not hold up the others.
+/// Frames taken from one session in one event-loop iteration, so that a flood of small commands cannot block the
+/// others.
 inline constexpr std::size_t frames_per_turn = 4'096;
 
-/// Command bytes (READY, PONG) that wait for one peer. A peer that pings without reading is cut here.
+/// Pending command bytes (READY, PONG) for one peer. A peer that sends PINGs without reading is closed at this limit.
 inline constexpr std::size_t control_bytes_max = 4 * 1024;
 
-/// Silence after which a peer is sent PING. Costs 9 bytes each way; a dead peer is found within half a minute.
+/// Idle time after which a peer is sent PING. Costs 9 bytes in each direction; a dead peer is detected within half a
+/// minute.
 inline constexpr std::chrono::milliseconds heartbeat_interval{10'000};
 
-/// Three PINGs without an answer.
+/// Time without a heartbeat after which a peer is closed: three PINGs without a PONG.
 inline constexpr std::chrono::milliseconds heartbeat_timeout{30'000};
 
-/// The first attempt to connect again, soon enough for a restart of the peer; libzmq's default too.
+/// Delay before the first attempt to reconnect, short enough for a restart of the peer. Also libzmq's default.
 inline constexpr std::chrono::milliseconds reconnect_first{100};
 
-/// The longest pause between attempts: a peer that comes back is found within seconds.
+/// Longest delay between attempts to reconnect, so that a peer is found within seconds after it returns.
 inline constexpr std::chrono::milliseconds reconnect_max{5'000};
 
-/// How long a connection whose identity was taken over may still be read from, or heartbeat_timeout where that is
-/// shorter. It was told at once that nothing more is sent to it, so only what is on its way can still come; one that is
-/// dead or malicious does not stay longer. The same holds for a peer that has gone, with messages of it still unread.
+/// How long a connection is still read from after its identity was taken over, or heartbeat_timeout if that is shorter.
+/// The peer was notified immediately that it is sent nothing more, so only data in flight can still arrive; a dead or
+/// malicious peer does not stay longer. The same limit applies to a peer that has disconnected while messages from it
+/// are unread.
 inline constexpr std::chrono::milliseconds retiring_time_max{5'000};
 
-/// For a peer to close its side after it has received everything that a closing socket had for it. Most do so at once;
-/// some client libraries never do.
+/// How long a peer may take to close its side after it has received all pending data of a socket that is closing. Most
+/// peers close immediately; some client libraries never do.
 inline constexpr std::chrono::milliseconds drained_time_max{250};
 
-/// Such connections of one identity. More than one only when several successors come before the first was read.
+/// Connections per identity that were taken over and are still read from. There is more than one only if several
+/// successors connect before the first was read to its end.
 inline constexpr std::size_t retiring_per_identity_max = 4;
 
-/// Public keys that a CURVE server lets in; 32 bytes each.
+/// Public keys that a CURVE server allows; 32 bytes each.
 inline constexpr std::size_t curve_clients_max = 100'000;
 
-/// How long a loop looks for what a peer in the same process does before it goes to sleep: shorter than it takes to
-/// wake a thread. Only after such a wait was short; an idle loop sleeps at once.
+/// How long an event loop polls for activity of a peer in the same process before it sleeps. Shorter than waking a
+/// thread takes. Only used if the previous wait was short; an idle loop sleeps immediately.
 inline constexpr std::chrono::microseconds busy_poll_time{20};
 
-/// Pieces of one inproc link that the receiver has not taken yet; beyond that the sender's backlog holds the rest.
+/// Pieces of one inproc link that the receiver has not taken yet. Further data waits in the sender's backlog.
 inline constexpr std::size_t inproc_parts_max = 1'024;
 
-/// Stretches of the log that a publisher has handed to one of its other threads, see PublisherOptions::io_threads, and
-/// that are not with the sessions yet; beyond that they wait where they come from.
+/// Ranges of the log that a publisher has handed to one of its other threads (see PublisherOptions::io_threads) and
+/// that have not reached the sessions. Further ranges wait on the publisher's thread.
 inline constexpr std::size_t lane_records_max = 1'024;
 
-/// What one of these threads has to tell the publisher's: subscriptions, comings and goings. Beyond that its sessions
-/// are not read from until it is told, so a turn's budget of frames more.
+/// Pending notifications from one of these threads to the publisher's thread: subscriptions, connects and disconnects.
+/// At the limit, the thread stops reading from its sessions until they are delivered, so the limit may be exceeded by
+/// the frames of one iteration.
 inline constexpr std::size_t shard_notes_max = 4'096;
 inline constexpr std::size_t shard_note_bytes_max = 1024 * 1024;
 

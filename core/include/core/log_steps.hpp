@@ -6,13 +6,13 @@
 
 namespace telegate {
 
-/// Whole numbers in steps whose width is at most 1/2^bits of the number. Below 2^bits a step holds one number. Above,
-/// the highest set bit chooses the power of two, and the next `bits` bits the step within it.
+/// Divides whole numbers into steps whose width is at most 1/2^bits of the number. Below 2^bits, a step holds one
+/// number. Above, the highest set bit selects the power of two, and the next `bits` bits select the step within it.
 ///
 /// Threads: any. Limits: none. Failure: none.
 template <unsigned bits>
 struct LogSteps {
-    /// How many steps the numbers below 2^powers have.
+    /// Returns the number of steps for the numbers below 2^powers.
     [[nodiscard]] static constexpr std::size_t count(unsigned powers) noexcept {
         return static_cast<std::size_t>(powers - bits + 1) << bits;
     }
@@ -23,7 +23,7 @@ struct LogSteps {
         const auto shift = static_cast<unsigned>(std::bit_width(number)) - 1 - bits;
         return (static_cast<std::size_t>(shift) << bits) + static_cast<std::size_t>(number >> shift);
     }
-    /// The largest number in a step.
+    /// Returns the largest number in a step.
     [[nodiscard]] static std::uint64_t last_of(std::size_t step) noexcept {
         if (step < one) {
             return step;

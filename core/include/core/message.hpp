@@ -13,12 +13,12 @@
 
 namespace telegate {
 
-/// One received message: its frames, where they arrived.
+/// One received message. Its frames refer to the memory where they arrived.
 class Message {
   public:
     explicit Message(std::span<const Bytes> frames) noexcept : frames_(frames) {}
 
-    /// Frames, one at least.
+    /// Returns the number of frames, at least one.
     [[nodiscard]] std::size_t size() const noexcept { return frames_.size(); }
     [[nodiscard]] Bytes operator[](std::size_t index) const noexcept { return frames_[index]; }
     [[nodiscard]] std::string_view text(std::size_t index) const noexcept { return as_text(frames_[index]); }
@@ -29,10 +29,11 @@ class Message {
     std::span<const Bytes> frames_;
 };
 
-/// Whole messages of one peer, in order. What they show lies in the socket's receive buffer: it lasts until the next
-/// receive() on that socket or until its reactor turns.
+/// Whole messages of one peer, in order. They refer to the socket's receive buffer and are valid until the next
+/// receive() on that socket or until its reactor runs.
 ///
-/// Threads: one. Limits: what one receive() gives, see limits.hpp. Failure: may throw std::bad_alloc while it fills.
+/// Threads: one. Limits: the result of one receive(), see limits.hpp. Failure: may throw std::bad_alloc while it is
+/// filled.
 class MessageBatch {
   public:
     MessageBatch() = default;
@@ -46,7 +47,7 @@ class MessageBatch {
     [[nodiscard]] std::size_t size() const noexcept { return messages_; }
     [[nodiscard]] bool empty() const noexcept { return messages_ == 0; }
     [[nodiscard]] Message operator[](std::size_t index) const noexcept { return begin()[index]; }
-    /// The routing identity of the peer, for Router::send().
+    /// Returns the routing identity of the peer, for Router::send().
     [[nodiscard]] std::string_view peer() const noexcept { return peer_; }
 
     class Iterator {
@@ -73,13 +74,13 @@ class MessageBatch {
     [[nodiscard]] Iterator begin() const noexcept { return {frames_.data(), bounds_.data()}; }
     [[nodiscard]] Iterator end() const noexcept { return {frames_.data(), bounds_.data() + messages_}; }
 
-    // For sockets, which fill it.
+    // For sockets, which fill the batch.
     void clear() noexcept {
         count_ = 0;
         messages_ = 0;
         peer_ = {};
     }
-    /// For so many frames more.
+    /// Reserves memory for this many more frames.
     void make_room(std::size_t frames) {
         if (frames_.size() - count_ < frames) {
             grow(frames);
@@ -90,36 +91,38 @@ class MessageBatch {
         make_room(1);
         frames_[count_++] = frame;
     }
-    /// After one frame at least.
+    /// Ends a message of at least one frame.
     void end_message() noexcept { bounds_[++messages_] = static_cast<std::uint32_t>(count_); }
-    /// Frames of the message that add_frame() has begun and end_message() has not ended.
+    /// Returns the frames added since the last end_message().
     [[nodiscard]] std::span<const Bytes> unfinished() const noexcept {
         return std::span(frames_).first(count_).subspan(finished());
     }
-    /// Forgets the unfinished message.
+    /// Discards the unfinished message.
     void rewind() noexcept { count_ = finished(); }
-    /// Forgets the last whole message; there is no unfinished one.
+    /// Discards the last whole message. There must be no unfinished message.
     void drop_last() noexcept {
         --messages_;
         rewind();
     }
-    /// Forgets the messages for which `keep(message)` does not hold; there is no unfinished one. Whether any went.
+    /// Discards the messages for which `keep(message)` is false. There must be no unfinished message. Returns whether
+    /// any message was discarded.
     template <class Keep>
     bool keep_if(const Keep& keep);
 
-    /// add_frame() and end_message() for many frames, through pointers that can be kept in registers. Not more than
+    /// Performs add_frame() and end_message() for many frames, through pointers that can be kept in registers. At most
     /// room() frames may be added.
     struct Run {
-        const Bytes* frames;      // the first of the batch
-        Bytes* frame;             // the next one
-        const Bytes* frames_end;  // of the room
-        std::uint32_t* bound;     // of the last message
+        const Bytes* frames;      // the first frame of the batch
+        Bytes* frame;             // the next frame
+        const Bytes* frames_end;  // the end of the reserved frames
+        std::uint32_t* bound;     // the end of the last message
 
         [[nodiscard]] std::size_t room() const noexcept { return static_cast<std::size_t>(frames_end - frame); }
         void add_frame(Bytes added) noexcept { *frame++ = added; }
         void end_message() noexcept { *++bound = static_cast<std::uint32_t>(frame - frames); }
     };
-    /// For up to `frames_max`, and as many as there is room for. What is in the batch must not change until end_run().
+    /// Begins a run of up to `frames_max` frames, limited by the reserved memory. The batch must not change until
+    /// end_run().
     [[nodiscard]] Run begin_run(std::size_t frames_max) noexcept {
         Bytes* const next = frames_.data() + count_;
         return {frames_.data(), next, next + std::min(frames_max, frames_.size() - count_), bounds_.data() + messages_};
@@ -132,8 +135,8 @@ class MessageBatch {
   private:
     static constexpr std::size_t frames_min = 256;
 
-    /// Leaves what is made without a value as it is: a batch may live for a few messages only, and most of its room is
-    /// never used.
+    /// Leaves items constructed without a value uninitialized: a batch may only hold a few messages, and most of its
+    /// memory is never used.
     template <class Item>
     struct Uninitialized : std::allocator<Item> {
         template <class Other>
@@ -168,9 +171,9 @@ class MessageBatch {
         std::swap(peer_, other.peer_);
     }
 
-    Room<Bytes> frames_;          // as many as there is room for
-    Room<std::uint32_t> bounds_;  // 0, then behind the last frame of each message; one more than frames
-    std::size_t count_ = 0;       // of frames
+    Room<Bytes> frames_;          // as many as are reserved
+    Room<std::uint32_t> bounds_;  // 0, then the end of each message as an index into frames_; one more than frames_
+    std::size_t count_ = 0;       // frames in use
     std::size_t messages_ = 0;
     std::string_view peer_;
 };

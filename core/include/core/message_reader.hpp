@@ -9,18 +9,18 @@
 
 namespace telegate {
 
-/// The messages of a Subscriber, Router or Dealer one by one. Asks the socket only when a batch is used up, so that one
-/// message costs next to nothing.
+/// Reads the messages of a Subscriber, Router or Dealer one by one. Only calls the socket when a batch is used up, so
+/// that one message costs almost nothing.
 ///
 /// Threads: the socket's. Limits: one batch. Failure: as receive_for() of the socket.
 template <class Socket>
 class MessageReader {
   public:
-    /// The socket must outlive it.
+    /// The socket must outlive the reader.
     explicit MessageReader(Socket& socket) noexcept : socket_(socket) {}
 
-    /// The next message; none when none has come within `time`. It lasts until the next call, and until the socket is
-    /// asked by another way or its reactor turns. Not inside a handler.
+    /// Returns the next message, or nullopt if none arrives within `time`. The message is valid until the next call,
+    /// until another function of the socket receives, or until its reactor runs. Must not be called in a handler.
     [[nodiscard]] std::optional<Message> next(std::chrono::milliseconds time) {
         if (next_ == batch_.size()) {
             next_ = 0;
@@ -30,7 +30,7 @@ class MessageReader {
         }
         return batch_[next_++];
     }
-    /// The routing identity of the peer that sent it.
+    /// Returns the routing identity of the peer that sent the message.
     [[nodiscard]] std::string_view peer() const noexcept { return batch_.peer(); }
 
   private:

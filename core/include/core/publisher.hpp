@@ -16,24 +16,24 @@
 
 namespace telegate {
 
-/// A topic that the publisher has seen before, so that publishing it hashes nothing.
+/// A topic that the publisher has interned, so that publishing needs no hash lookup.
 enum class TopicId : std::uint32_t {};
 
-/// Where a message has its topic.
+/// Where a message contains its topic.
 enum class TopicPlace : std::uint8_t {
     first_frame,  // [topic, payload]
-    in_payload,   // [payload], a single frame, which begins with the topic: the sender sees to that
+    in_payload,   // [payload], a single frame that begins with the topic; the sender puts it there
 };
 
-/// The reason, in `MonitorEvent::detail`, why a subscriber that exceeds a limit of subscriptions was disconnected.
+/// `MonitorEvent::detail` of a subscriber that was disconnected because it exceeded a limit of subscriptions.
 inline constexpr std::string_view too_many_subscriptions = "too many subscriptions";
 
 struct PublisherTotals : SocketTotals {
-    std::uint64_t messages = 0;               // published, whether or not anybody had asked for them
+    std::uint64_t messages = 0;               // published, including messages without subscribers
     std::uint64_t subscriptions_refused = 0;  // over a limit
     std::size_t subscriptions = 0;            // of all peers, now
 
-    /// What all count together.
+    /// Adds the counters of `other`.
     PublisherTotals& operator+=(const PublisherTotals& other) noexcept;
 };
 
@@ -41,31 +41,32 @@ struct PublisherOptions : SocketOptions {
     std::size_t subscriptions_max = limits::subscriptions_max;
     std::size_t subscriptions_per_peer_max = limits::subscriptions_per_peer_max;
     std::size_t subscription_bytes_per_peer_max = limits::subscription_bytes_per_peer_max;
-    /// Published bytes that are handed to the sockets at once instead of at the end of the turn; of long messages for
-    /// subscribers in the process never more than limits::flush_bytes_in_process.
+    /// Published data is handed to the sockets as soon as it reaches this size, instead of at the end of the event-loop
+    /// iteration. For long messages to subscribers in the same process, at most limits::flush_bytes_in_process.
     std::size_t flush_bytes = limits::flush_bytes;
-    /// Threads that write to the subscribers, 1 to 64: the reactor's own, and those that the publisher starts. More pay
-    /// when one core cannot write to all subscribers. Subscribers by tcp and ipc that come in are shared out, inproc
-    /// and what was connected stay with the reactor; the limits hold for all together, that of what is held for the
-    /// slow is divided. Each thread more may keep up to twice backlog_bytes_max of the log besides. Who publishes
-    /// without has_room() may be faster than the threads: then fast subscribers lose messages too.
+    /// Threads that write to the subscribers, 1 to 64: the reactor's thread and threads that the publisher starts. More
+    /// threads help if one core cannot write to all subscribers.
+    /// Subscribers accepted over tcp and ipc are distributed among the threads; inproc and outgoing connections stay on
+    /// the reactor's thread. The limits apply to all threads together; the limit of memory held for slow subscribers is
+    /// divided. Each additional thread may keep up to twice backlog_bytes_max of the log. A publisher that does not
+    /// check has_room() may be faster than the threads; then fast subscribers lose messages too.
     std::size_t io_threads = 1;
-    /// Who hears of each message that a subscriber loses, and has subscribers told. Needs io_threads 1.
+    /// Callbacks for each message that a subscriber loses, which can also notify the subscriber. Requires io_threads 1.
     LossHooks loss_hooks = {};
 };
 
-/// The same for those of a publisher.
+/// Like check_options(const SocketOptions&), and also checks the options of a publisher.
 const PublisherOptions& check_options(const PublisherOptions& options);
 
-/// PUB: matches once per topic, writes each message once into a log that all subscribers read from. Talks to SUB and
-/// XSUB. Binds and connects, to any number of endpoints.
+/// PUB socket: matches each topic once and writes each message once, into a log that all subscribers read from. Peers
+/// are SUB or XSUB sockets. Can bind and connect, to any number of endpoints.
 ///
-/// Threads: the reactor's, or any while nobody turns the reactor. With io_threads it has others of its own, which call
-///          nobody: events come on the reactor's, a little later.
-/// Limits:  see limits.hpp and the options; a subscriber over its backlog loses its oldest whole messages, or what
-///          set_delivery() says, counted by reason.
-/// Failure: bind() throws std::system_error; a peer that breaks the protocol or goes away ends its own session only.
-///          bind() and connect() throw std::logic_error after close().
+/// Threads: the reactor's, or any while no thread runs the reactor. With several io_threads, the publisher has threads
+/// of its own, which make no callbacks: events are reported on the reactor's thread, slightly later.
+/// Limits: see limits.hpp and the options. A subscriber that exceeds its backlog loses its oldest whole messages, or is
+/// treated as set by set_delivery(). Losses are counted by reason.
+/// Failure: bind() throws std::system_error. A peer that violates the protocol or disconnects only ends its own
+/// session. bind() and connect() throw std::logic_error after close().
 class Publisher {
   public:
     Publisher(Reactor& reactor, PublisherOptions options);
@@ -73,88 +74,97 @@ class Publisher {
     Publisher(const Publisher&) = delete;
     Publisher& operator=(const Publisher&) = delete;
 
-    /// Listens, and returns the endpoint as bound (with the real port).
+    /// Listens on `endpoint`. Returns the endpoint as bound (with the actual port).
     Endpoint bind(const Endpoint& endpoint);
-    /// The same with a mechanism of its own for who comes in there, in place of the socket's. Over inproc there is
-    /// none, and CURVE is std::invalid_argument.
+    /// Like bind(), but connections to this endpoint use `security` instead of the socket's. Throws
+    /// std::invalid_argument for CURVE over inproc, which has no mechanism.
     Endpoint bind(const Endpoint& endpoint, Security security);
-    /// The same on a socket that somebody else has bound to `endpoint` and listens on, such as a service manager. The
-    /// descriptor is taken over, also when this throws: when it is no such socket.
+    /// Like bind(), but uses a socket that another process, such as a service manager, has bound to `endpoint` and that
+    /// already listens. Takes ownership of the descriptor, even if it throws because the descriptor is not such a
+    /// socket.
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
-    /// Another mechanism, other keys or other clients for who comes in at the endpoint as bound from now on.
-    /// Subscribers stay. What is in its handshake there is closed, since that began under the other rules, and may come
-    /// again; with io_threads one may finish it a little later, before the next subscribers(). Whether it was bound.
+    /// Replaces the mechanism, the keys or the allowed clients for new connections to a bound endpoint. Subscribers
+    /// stay connected. Connections in the handshake are closed, since it began under the previous rules, and may
+    /// reconnect. With several io_threads, such a handshake may still finish slightly later, before the next
+    /// subscribers(). Returns whether the endpoint was bound.
     bool set_security(const Endpoint& endpoint, Security security);
-    /// How who comes in at the endpoint as bound, now and from now on, is treated when it reads slowly; until then as
-    /// the options say, by drop_oldest. In place of backlog_bytes_max of the options, and may be more. A subscriber
-    /// that loses its newest goes on with that until it has read what waits. unbind() forgets it for who comes later.
-    /// Throws std::invalid_argument that names what is not allowed, and with io_threads for anything but the defaults.
+    /// Sets how slow subscribers of a bound endpoint are treated, including those already connected. The default is
+    /// drop_oldest with the backlog_bytes_max of the options, which `delivery` replaces and may exceed. A subscriber
+    /// that is losing new messages continues to do so until it has read the pending ones. unbind() resets the endpoint
+    /// to the default for later connections. Throws std::invalid_argument that names what is not allowed; with several
+    /// io_threads, only the default is allowed.
     void set_delivery(const Endpoint& endpoint, const Delivery& delivery);
-    /// Throws std::system_error for an endpoint that can never be connected; otherwise tries until disconnect().
+    /// Connects to `endpoint`, and retries until disconnect(). Throws std::system_error for an endpoint that can never
+    /// be connected.
     void connect(const Endpoint& endpoint);
-    /// Stops listening at the endpoint as bound; its subscribers stay. Whether it was bound.
+    /// Stops listening on a bound endpoint; its subscribers stay connected. Returns whether the endpoint was bound.
     bool unbind(const Endpoint& endpoint);
-    /// Closes the subscribers that have come in at the endpoint as bound, now or before unbind(): each is given nothing
-    /// new, may take what is pending, and is cut after `grace`, or up to a second later.
+    /// Closes the subscribers that were accepted at a bound endpoint, now or before unbind(). They are sent nothing
+    /// new, can read what is pending, and are closed after `grace`, or up to a second later.
     void close_subscribers(const Endpoint& endpoint, std::chrono::milliseconds grace);
-    /// Closes what connect() made. Whether there was any.
+    /// Closes the connections made by connect() and stops retrying. Returns whether there were any.
     bool disconnect(const Endpoint& endpoint);
-    /// Closes the connection of one subscriber, by PeerStatus::id; what waits for it is dropped, counted, and it may
-    /// come again. Whether there was one. With io_threads it may end a little later. `why` is for the monitor.
+    /// Closes the connection of one subscriber, by PeerStatus::id. Its pending messages are dropped and counted, and it
+    /// may reconnect. With several io_threads, it may be closed slightly later. `why` is reported to the monitor.
+    /// Returns whether the subscriber existed.
     bool close_peer(std::uint64_t id, std::string_view why = "closed on request");
-    /// As bound.
+    /// Returns the bound endpoints, as bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    /// The same topic at the other place is another one.
+    /// Returns the id of a topic. The same topic in another place has another id.
     [[nodiscard]] TopicId intern(std::string_view topic, TopicPlace place = TopicPlace::first_frame);
-    /// Whether anybody has subscribed to anything.
+    /// Returns whether there is any subscription.
     [[nodiscard]] bool has_subscriptions() const noexcept;
-    /// Whether some subscription matches, so that encoding is worth while.
+    /// Returns whether a subscription matches the topic, so that encoding is worthwhile.
     [[nodiscard]] bool wanted(TopicId topic);
 
-    /// Whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be published now
-    /// without a subscriber losing one. While not, turn the reactor, which also flushes what was committed: a publisher
-    /// that always asks loses nothing, and is as fast as its slowest subscriber. Cheap enough to ask for each message.
+    /// Returns whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be
+    /// published now without a subscriber losing a message. If not, run the reactor, which also flushes committed
+    /// messages. A publisher that always checks loses nothing and is as fast as its slowest subscriber. Cheap enough to
+    /// call for each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
 
-    /// Whether a subscriber with SlowPolicy::block has no room for two segments more. What is published all the same is
-    /// given up to limits::block_bytes_more more room, then the subscriber loses its oldest. Costs next to nothing
-    /// where there are none with that policy.
+    /// Returns whether a blocking subscriber (SlowPolicy::block) has less than two segments of its limit left. If the
+    /// publisher does not wait, the subscriber may exceed its limit by limits::block_bytes_more; then it loses its
+    /// oldest messages. Costs almost nothing if there are no blocking subscribers.
     [[nodiscard]] bool must_wait();
-    /// Called on the reactor's thread when must_wait() was true and is not any more.
+    /// Sets the handler that is called on the reactor's thread when must_wait() was true and is no longer.
     void set_on_room(std::function<void()> on_room);
-    /// One message for one subscriber, by PeerStatus::id, behind what it has got, whatever it has subscribed to. On its
-    /// way at the end of this turn. False when it is over its limit, which is counted as slow and not told to the
-    /// hooks, or there is none. Throws std::invalid_argument with io_threads.
+    /// Sends a message to one subscriber, by PeerStatus::id, after its pending messages and regardless of its
+    /// subscriptions. The message is written at the end of this event-loop iteration. Returns false if there is no such
+    /// subscriber, or if it is over its limit; the latter is counted as slow and not reported to the hooks. Throws
+    /// std::invalid_argument with several io_threads.
     bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
 
-    /// Publishes the payload with its topic; copies it once. On its way at the end of this turn of the loop, or sooner.
-    /// Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
+    /// Publishes the payload with its topic; copies it once. The message is written at the end of this event-loop
+    /// iteration, or earlier. Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);
-    /// The same for a topic used rarely: interns it first, and it stays interned.
+    /// Like send(TopicId, payload), for a topic that is rarely used. The topic stays interned.
     void send(std::string_view topic, std::string_view payload) { send(intern(topic), payload); }
 
-    /// Room for a payload of up to `payload_bytes_max` bytes, directly in the log; commit() follows.
+    /// Returns a buffer for a payload of up to `payload_bytes_max` bytes, directly in the log. Call commit()
+    /// afterwards.
     [[nodiscard]] char* prepare(TopicId topic, std::size_t payload_bytes_max);
-    /// The same when somebody wants the topic. Otherwise null, and the message is counted as by skip().
+    /// Like prepare() if a subscription matches the topic. Otherwise returns null and counts the message as skip()
+    /// does.
     [[nodiscard]] char* prepare_if_wanted(TopicId topic, std::size_t payload_bytes_max);
-    /// Publishes the first `payload_bytes` bytes of the room as one message; flush() follows some time.
+    /// Publishes the first `payload_bytes` bytes of the buffer as one message. Call flush() later.
     void commit(std::size_t payload_bytes);
-    /// A message that nobody has asked for: counted, not written.
+    /// Counts a message without subscribers and does not write it.
     void skip();
     /// Hands everything published to the sockets. Call once per batch of commits.
     void flush();
 
-    /// Accepts nobody new, lets every subscriber take what is pending, then closes; cuts after `grace`.
-    /// `done`, unless empty, is called on the reactor's thread, once, unless the publisher goes first. A second call
-    /// can only shorten the grace.
+    /// Accepts no new connections, lets every subscriber read what is pending, then closes. Closes the remaining
+    /// connections after `grace`. Calls `done`, if set, once on the reactor's thread, unless the publisher is destroyed
+    /// first. A second call can only shorten the grace period.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
 
-    /// Replaces the monitor; an empty one switches it off.
+    /// Replaces the monitor. An empty handler turns monitoring off.
     void set_monitor(MonitorHandler handler);
-    /// With io_threads these two hand over what was published, ask each thread and wait for its turn of the loop; it
-    /// never waits for this one.
+    /// With several io_threads, subscribers() and totals() hand over what was published, query each thread and wait for
+    /// its event-loop iteration. The threads never wait for this one.
     [[nodiscard]] std::vector<PeerStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
 

@@ -14,33 +14,35 @@ namespace telegate {
 class FairQueue;
 class PeerTable;
 
-/// What Dealer, Router and Subscriber do alike: listen, receive, show their peers.
+/// The common part of Dealer, Router and Subscriber: listening, receiving and the status of peers.
 ///
-/// Threads, Limits, Failure: see each of them.
+/// Threads, Limits, Failure: see the derived classes.
 class ReceivingSocket {
   public:
     ReceivingSocket(const ReceivingSocket&) = delete;
     ReceivingSocket& operator=(const ReceivingSocket&) = delete;
 
-    /// Listens, and returns the endpoint as bound (with the real port). Throws std::system_error.
+    /// Listens on `endpoint`. Returns the endpoint as bound (with the actual port). Throws std::system_error.
     Endpoint bind(const Endpoint& endpoint);
-    /// Stops listening at the endpoint as bound; peers stay. Whether it was bound.
+    /// Stops listening on a bound endpoint; its peers stay connected. Returns whether the endpoint was bound.
     bool unbind(const Endpoint& endpoint);
-    /// As bound.
+    /// Returns the bound endpoints, as bound.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    /// Takes what has arrived from the next peer in turn, without waiting. False when there is nothing, or when one
-    /// turn's share is used up: then turn the reactor.
+    /// Takes the messages that have arrived from the next peer in turn, without waiting. Returns false if there are
+    /// none, or if the limit for one event-loop iteration is reached; then run the reactor.
     [[nodiscard]] bool receive(MessageBatch& batch);
-    /// receive(), turning the reactor until there is something or `time` has passed. Not inside a handler.
+    /// Like receive(), but runs the reactor until messages arrive or `time` has passed. Must not be called in a
+    /// handler.
     [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
-    /// Called on the reactor's thread when something has come after receive() was false, were it only a part of a
-    /// message. Call receive() until it is false; there is no other call before that, but after it has thrown. Must not
-    /// destroy the socket.
+    /// Sets the handler that is called on the reactor's thread when data has arrived after receive() returned false,
+    /// even if it is only part of a message. The handler must call receive() until it returns false; it is not called
+    /// again before that, unless it threw. It must not destroy the socket.
     void set_on_readable(std::function<void()> handler);
-    /// Hands everything sent to the sockets, instead of at the end of the turn.
+    /// Hands all sent messages to the sockets, instead of at the end of the event-loop iteration.
     void flush();
 
+    /// Replaces the monitor. An empty handler turns monitoring off.
     void set_monitor(MonitorHandler handler);
     [[nodiscard]] std::vector<PeerStatus> peers() const;
     [[nodiscard]] SocketTotals totals() const;

@@ -6,27 +6,28 @@
 
 namespace telegate {
 
-/// Lets one thread change several atomic values as a whole, and any thread read them as a whole.
+/// A sequence lock: one thread changes several atomic values as a whole, and any thread reads them as a whole.
 ///
 /// Between begin() and commit() the writer stores the values with memory_order_release; a reader loads them with
-/// memory_order_acquire. So a reader that sees a new value also sees that a change is in progress.
+/// memory_order_acquire. A reader that sees a new value therefore also sees that a change is in progress.
 ///
-/// Threads: begin(), commit() one writer; read() any.
-/// Limits:  none.
-/// Failure: none. read() waits, without a lock, for a change in progress; keep begin() to commit() short.
+/// Threads: begin(), commit(): one writer. read(): any.
+/// Limits: none.
+/// Failure: none. read() waits, without a lock, for a change in progress; keep the time between begin() and commit()
+/// short.
 class SequenceLock {
   public:
     void begin() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
     void commit() noexcept { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-    /// Calls `copy()` until no change was in progress meanwhile, and returns its last result.
+    /// Calls `copy()` until no change has happened during the call, and returns its last result.
     template <class Copy>
     auto read(const Copy& copy) const noexcept(noexcept(copy())) {
         for (;;) {
             const std::uint64_t before = version_.load(std::memory_order_acquire);
             if (before % 2 == 0) {
                 auto result = copy();
-                // The acquiring loads of the values are before this one.
+                // The acquire loads of the values come before this load.
                 if (version_.load(std::memory_order_relaxed) == before) {
                     return result;
                 }

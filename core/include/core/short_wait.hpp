@@ -6,12 +6,12 @@
 
 namespace telegate {
 
-/// Waiting for another thread to end a turn that is shorter than falling asleep. A few times it only offers the
-/// processor; then it sleeps, since a thread of real-time priority gives nothing away by offering, and the other one,
-/// an ordinary thread of the same processor, would never end its turn.
+/// Waits for another thread to finish a section that is shorter than falling asleep. The first few waits only yield the
+/// processor, later waits sleep: a thread with real-time priority does not give way by yielding, so an ordinary thread
+/// on the same processor would never finish its section.
 ///
-/// Threads: one, with a ShortWait of its own for each wait.
-/// Limits:  sleeps for at least sleep_ns at a time.
+/// Threads: one, with its own ShortWait for each wait.
+/// Limits: sleeps for at least sleep_ns at a time.
 /// Failure: none.
 class ShortWait {
   public:
@@ -27,7 +27,7 @@ class ShortWait {
 
   private:
     static constexpr unsigned offers_max = 64;
-    static constexpr long sleep_ns = 20'000;  // several turns of another thread
+    static constexpr long sleep_ns = 20'000;  // several sections of another thread
 
     unsigned offers_ = 0;
 };

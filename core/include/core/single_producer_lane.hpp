@@ -15,14 +15,15 @@
 
 namespace telegate {
 
-/// What became of items on their way into a lane.
+/// How many items were added to a lane.
 struct Entered {
-    std::size_t count = 0;   // of the first items, which are in now
-    bool no_memory = false;  // why it is not more; otherwise there was no room
+    std::size_t count = 0;   // items added, from the first one
+    bool no_memory = false;  // if not all were added: there was no memory; otherwise the lane is full
 };
 
-/// Returns how many items are inside one lane or several, exactly: the tails (or their sum) at a moment when the heads
-/// did not move. If a head moves at every attempt, the result is what is left of the items of a moment ago.
+/// Returns the exact number of items in one lane or in several: the difference between the tails and the heads (or
+/// their sums) at a moment when the heads did not move. If a head moves during every attempt, returns how many of the
+/// items of a moment ago are left.
 template <class Heads, class Tails>
 [[nodiscard]] std::size_t exact_size(const Heads& heads, const Tails& tails) noexcept {
     constexpr int attempts_max = 100;
@@ -36,26 +37,25 @@ template <class Heads, class Tails>
     }
 }
 
-/// Carries the items of one producer of a BoundedQueue: a chain of blocks that go round. The producer writes at
+/// Carries the items of one producer of a BoundedQueue, in a chain of blocks that are reused. The producer writes at
 /// the tail, the taker reads at the head, and each publishes how many items it has ever written or taken. Each reads
-/// the other's number only when the one it remembers does not suffice. So an item costs no atomic read-modify-write,
-/// and a portion costs one fence.
+/// the other's count only when the remembered count is not sufficient. An item therefore costs no atomic
+/// read-modify-write, and a batch costs one fence.
 ///
-/// Memory follows what is inside, since an emptied block goes back to the producer and is written again while it is in
-/// the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
+/// Memory use follows the number of queued items: an emptied block is returned to the producer and written again while
+/// it is in the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
 ///
-/// Threads: put(), fill(), take_oldest(), is_full() one producer; take(), is_empty() one consumer; the rest
-///          any.
-/// Limits:  put() never makes it more than `capacity`. Blocks for that, and two more.
-/// Failure: the constructor throws std::bad_alloc; put() and fill() report it.
+/// Threads: put(), fill(), take_oldest(), is_full(): one producer. take(), is_empty(): one consumer. All others: any.
+/// Limits: put() never exceeds `capacity`. Memory for the blocks of that capacity and two more.
+/// Failure: the constructor throws std::bad_alloc; put() and fill() report a lack of memory.
 template <class T>
 class SingleProducerLane {
   public:
-    /// About 4 KiB in a block, so that a gateway with hundreds of lanes stays small; larger ones are no faster.
+    /// About 4 KiB per block, so that a gateway with hundreds of lanes stays small; larger blocks are not faster.
     static constexpr std::size_t block_items =
         std::clamp(std::bit_floor(4 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{64});
 
-    /// Allocates `blocks` at once, if the capacity needs as many; a lane that is read in time allocates no more than
+    /// Preallocates `blocks` blocks, if the capacity needs as many. A lane that is read in time allocates no more than
     /// two.
     SingleProducerLane(std::size_t capacity, std::size_t blocks)
         : SingleProducerLane(std::make_unique_for_overwrite<Block>()) {
@@ -77,7 +77,7 @@ class SingleProducerLane {
     SingleProducerLane(const SingleProducerLane&) = delete;
     SingleProducerLane& operator=(const SingleProducerLane&) = delete;
 
-    /// One item, if that takes neither a look at the head nor another block: the quick way of put().
+    /// Adds one item if that needs neither a read of the head nor another block: the fast path of put().
     [[nodiscard]] bool put_quickly(const T& item, std::size_t capacity) noexcept {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         const std::uint64_t used = tail - head_seen_;
@@ -90,7 +90,7 @@ class SingleProducerLane {
         return true;
     }
 
-    /// As many of `items` as there is room for.
+    /// Adds as many of `items` as fit.
     Entered put(std::span<const T> items, std::size_t capacity) noexcept {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         if (tail - head_seen_ + items.size() > capacity) {
@@ -101,7 +101,7 @@ class SingleProducerLane {
         return fill(items.first(std::min<std::uint64_t>(items.size(), room)), capacity);
     }
 
-    /// `items` in the room that take_oldest() has made, even where a smaller capacity has come meanwhile.
+    /// Adds `items` to the space that take_oldest() has freed, even if the capacity has been reduced since then.
     Entered fill(std::span<const T> items, std::size_t capacity) noexcept {
         const std::uint64_t before = tail_.load(std::memory_order_relaxed);
         std::uint64_t tail = before;
@@ -122,7 +122,7 @@ class SingleProducerLane {
         return {static_cast<std::size_t>(tail - before), !items.empty()};
     }
 
-    /// The oldest items, up to out.size(), if it is full; none if there is room after all.
+    /// Takes the oldest items, up to out.size(), if the lane is full. Takes none if it is no longer full.
     std::size_t take_oldest(std::span<T> out, std::size_t capacity) noexcept {
         const TakerGuard::Evictor evictor(guard_);
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -134,9 +134,9 @@ class SingleProducerLane {
     std::size_t take(std::span<T> out) noexcept {
         const TakerGuard::Consumer consumer(guard_);
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
-        // Negative after the producer has taken what we did not know of.
+        // Negative if the producer has evicted items that the consumer has not seen.
         const auto known = static_cast<std::int64_t>(tail_seen_ - head);
-        if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the quick way of take_from_head()
+        if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the fast path of take_from_head()
             out.front() = head_block_->items[head % block_items];
             head_.store(head + 1, std::memory_order_release);
             return 1;
@@ -147,11 +147,11 @@ class SingleProducerLane {
         return take_from_head(out, tail_seen_);
     }
 
-    /// Items ever put in.
+    /// Returns how many items were ever added.
     [[nodiscard]] std::uint64_t entered() const noexcept { return tail_.load(std::memory_order_acquire); }
-    /// Items ever taken, by the consumer or to make room.
+    /// Returns how many items were ever taken, by the consumer or by eviction.
     [[nodiscard]] std::uint64_t left() const noexcept { return head_.load(std::memory_order_acquire); }
-    /// A hint for the consumer: the producer may put items in, or replace them, meanwhile.
+    /// A hint for the consumer: the producer may add or replace items at the same time.
     [[nodiscard]] bool is_empty() const noexcept {
         return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire);
     }
@@ -165,10 +165,11 @@ class SingleProducerLane {
     [[nodiscard]] std::size_t high_water() const noexcept {
         return static_cast<std::size_t>(high_water_.load(std::memory_order_relaxed));
     }
-    /// The producer's thread, or when it does nothing.
+    /// Threads: the producer's, or any while the producer is idle.
     [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
 
-    /// Full ones, and one begun at each end or one emptied that the taker leaves with the next item.
+    /// Returns the number of blocks for `capacity` items: the full blocks, and two more. These are a partly filled
+    /// block at each end, or one that is empty and returned with the next item.
     [[nodiscard]] static constexpr std::size_t blocks_max(std::size_t capacity) noexcept {
         return capacity / block_items + 2;
     }
@@ -176,17 +177,17 @@ class SingleProducerLane {
   private:
     struct alignas(64) Block {
         std::array<T, block_items> items;
-        Block* next;  // in the chain, or among the spare ones
+        Block* next;  // in the chain, or among the spare blocks
     };
 
-    /// The consumer takes without asking for a turn again after so many items for which nothing was evicted.
+    /// After this many items without an eviction, the consumer takes without waiting for a turn again.
     static constexpr std::uint64_t quiet_items = 64 * block_items;
 
-    /// The first block counts as written and taken: both ends move on to the next one with the first item.
+    /// The first block counts as written and taken: both ends move to the next block with the first item.
     explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
         : tail_block_(first.get()), head_block_(first.release()) {}
 
-    /// Moves the tail to an empty block. False when there is no memory.
+    /// Moves the tail to an empty block. Returns false if there is no memory.
     bool open_block(std::size_t capacity) noexcept {
         if (guard_.evictors_are_here() && tail_.load(std::memory_order_relaxed) - evicted_at_ > quiet_items) {
             guard_.evictors_leave();
@@ -195,7 +196,8 @@ class SingleProducerLane {
             spares_ = returned_.exchange(nullptr, std::memory_order_acquire);
         }
         if (blocks_ > blocks_max(capacity) && spares_ != nullptr && spares_->next != nullptr) {
-            delete std::exchange(spares_, spares_->next);  // a larger capacity needed it; one at a time, for our speed
+            // needed for a larger capacity before; freed one at a time to be fast
+            delete std::exchange(spares_, spares_->next);
             --blocks_;
         }
         Block* block = spares_;
@@ -211,7 +213,7 @@ class SingleProducerLane {
         return true;
     }
 
-    /// For the only thread that takes just now. `tail` is not before the head.
+    /// Called only by the thread that is taking. `tail` is not before the head.
     [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail) noexcept {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), tail - head));
@@ -231,7 +233,8 @@ class SingleProducerLane {
         return taken;
     }
 
-    /// One at a time pushes, and the producer takes all at once, so no block can come back in between unseen.
+    /// Returns an emptied block to the producer. Only one thread pushes at a time, and the producer takes all blocks at
+    /// once, so a block cannot be removed and pushed again unnoticed (no ABA problem).
     void give_back(Block* block) noexcept {
         block->next = returned_.load(std::memory_order_relaxed);
         while (!returned_.compare_exchange_weak(block->next, block, std::memory_order_release,
@@ -239,7 +242,7 @@ class SingleProducerLane {
         }
     }
 
-    /// Before the tail is seen, so that size() is never above it.
+    /// Called before the tail is published, so that size() never exceeds high_water().
     void raise_high_water(std::uint64_t tail) noexcept {
         head_seen_ = head_.load(std::memory_order_acquire);
         if (tail - head_seen_ > high_water_.load(std::memory_order_relaxed)) {
@@ -247,18 +250,18 @@ class SingleProducerLane {
         }
     }
 
-    // The producer's.
-    alignas(64) std::atomic<std::uint64_t> tail_{0};  // items ever put in
+    // Used by the producer.
+    alignas(64) std::atomic<std::uint64_t> tail_{0};  // items ever added
     std::uint64_t head_seen_ = 0;
     Block* tail_block_;
     Block* spares_ = nullptr;
     std::size_t blocks_ = 1;
-    std::uint64_t evicted_at_ = 0;  // the tail then
+    std::uint64_t evicted_at_ = 0;  // the tail at the last eviction
     std::atomic<std::uint64_t> high_water_{0};
-    // The taker's.
+    // Used by the taker.
     alignas(64) std::atomic<std::uint64_t> head_{0};  // items ever taken
     Block* head_block_;
-    std::uint64_t tail_seen_ = 0;  // the consumer's alone
+    std::uint64_t tail_seen_ = 0;  // used only by the consumer
     alignas(64) TakerGuard guard_;
     alignas(64) std::atomic<Block*> returned_{nullptr};
 };

@@ -5,18 +5,18 @@
 
 namespace telegate {
 
-/// Wakes producers that wait for room. A producer sets a flag and then checks again whether there is room; the consumer
-/// makes room and then checks the flag. With a fence between the two steps, at least one of them sees the other.
+/// Wakes producers that wait for capacity. A producer sets a flag and then rechecks the capacity; the consumer frees
+/// capacity and then checks the flag. With a fence between the two steps, at least one of them sees the other's change.
 ///
 /// Threads: any.
-/// Limits:  one wake-up of all who wait, however often it rings before they have woken.
+/// Limits: one wake-up for all waiters, however often ring() is called before they have woken.
 /// Failure: none.
 class SpaceSignal {
   public:
-    /// Returns after the next ring(), or immediately if `has_room()`, which is called after the flag is set.
+    /// Returns after the next ring(), or immediately if `has_room()` is true. It is called after the flag is set.
     template <class HasRoom>
     void wait_unless(HasRoom has_room) noexcept {
-        // Read before the flag is set: a ring() that lowers the flag after that counts up after that as well.
+        // Read before the flag is set, so a ring() that later clears the flag also increments the count later.
         const std::uint32_t rung = rung_.load();
         waiting_.store(true);
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -25,7 +25,8 @@ class SpaceSignal {
         }
     }
 
-    /// Returns whether a producer waits; to be called after making room. A waiter that is missed here sees the room.
+    /// Returns whether a producer waits. Must be called after capacity was freed; a waiter that is missed here sees the
+    /// capacity.
     [[nodiscard]] bool somebody_waits() const noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return waiting_.load(std::memory_order_relaxed);

@@ -6,17 +6,18 @@
 
 namespace telegate {
 
-/// Keeps a consumer, which takes all the time, and an evictor, which takes for a while and then perhaps never again,
-/// from taking at the same time. While there is no evictor, the consumer raises a flag and checks for one, at the cost
-/// of a fence. A new evictor announces itself and checks the flag. At least one of the two sees the other: the evictor
-/// waits until the flag is lowered, or the consumer takes turns with the evictor until evictors_leave().
+/// Prevents two threads from taking at the same time: a consumer, which takes all the time, and an evictor, which takes
+/// for a while and then perhaps never again. While there is no evictor, the consumer sets a flag and checks for an
+/// evictor, at the cost of a fence. A new evictor announces itself and checks the flag. At least one of the two sees
+/// the other: the evictor waits until the flag is cleared, or the consumer takes turns with the evictor until
+/// evictors_leave().
 ///
-/// Threads: a Consumer in one; an Evictor in one; evictors_leave() the evictor's, between its stays.
-/// Limits:  a stay of the one is a ShortWait of the other.
+/// Threads: Consumer: one. Evictor: one. evictors_leave(): the evictor's, while it has no Evictor.
+/// Limits: each side waits for the other with ShortWait.
 /// Failure: none.
 class TakerGuard {
   public:
-    /// Alone with what is taken from, for as long as it lives.
+    /// Has exclusive access for as long as it lives.
     class Consumer {
       public:
         explicit Consumer(TakerGuard& guard) noexcept : guard_(guard) {
@@ -64,7 +65,7 @@ class TakerGuard {
         TakerGuard& guard_;
     };
 
-    /// A consumer that waits for its turn just now gets it, and comes without one the next time.
+    /// Ends turn-taking. A consumer that is waiting for its turn still gets it, and needs none the next time.
     void evictors_leave() noexcept { evictors_.store(false, std::memory_order_release); }
     [[nodiscard]] bool evictors_are_here() const noexcept { return evictors_.load(std::memory_order_relaxed); }
 

@@ -9,10 +9,10 @@
 
 namespace telegate {
 
-/// Index into ChannelTable; equal for the life of the process.
+/// Index into ChannelTable, constant for the life of the process.
 enum class ChannelId : std::uint32_t {};
-/// Index into Ledger, one per name that a device has had since the start; those of the start come first, in the order
-/// of the settings file.
+/// Index into Ledger: one for each device name since the start. Devices that exist at the start come first, in the
+/// order of the settings file.
 enum class DeviceId : std::uint32_t {};
 
 constexpr std::uint32_t to_index(ChannelId id) noexcept {
@@ -22,18 +22,18 @@ constexpr std::uint32_t to_index(DeviceId id) noexcept {
     return static_cast<std::uint32_t>(id);
 }
 
-/// How far a value can be trusted. A failed reading is `bad` and has no value; it never repeats an older one.
+/// How far a value can be trusted. A failed reading is `bad` and has no value; it never repeats an older value.
 enum class Quality : std::uint8_t { good, uncertain, bad, stale };
 
-/// Which member of TelemetrySample::Value is set. `none` travels as null.
+/// Which member of TelemetrySample::Value is set. `none` is published as null.
 enum class ValueType : std::uint8_t { none, real, integer, boolean, text };
 
 [[nodiscard]] std::string_view to_string(Quality quality) noexcept;
 
 /// One reading of one channel: a cache line that is copied as bytes.
 ///
-/// Times are nanoseconds: `time_utc_ns` since 1970 UTC at capture, `time_mono_ns` on the monotonic clock for latencies.
-/// `seq` counts per channel from 1 at capture, so that a loss anywhere after that shows as a hole.
+/// Times are in nanoseconds: `time_utc_ns` since 1970 UTC at capture, `time_mono_ns` on the monotonic clock for
+/// latencies. `seq` counts per channel from 1 at capture, so that a loss anywhere after that is visible as a gap.
 struct TelemetrySample {
     static constexpr std::size_t text_bytes_max = 32;
 
@@ -60,7 +60,7 @@ struct TelemetrySample {
 /// Bits of TelemetrySample::flags.
 namespace sample_flag {
 inline constexpr std::uint8_t text_truncated = 1;       // the text was longer than text_bytes_max
-inline constexpr std::uint8_t time_unsynchronised = 2;  // nothing kept the wall clock right when it was taken
+inline constexpr std::uint8_t time_unsynchronized = 2;  // the wall clock was not synchronized at capture
 }  // namespace sample_flag
 
 static_assert(std::is_trivially_copyable_v<TelemetrySample>);

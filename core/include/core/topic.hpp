@@ -6,10 +6,11 @@
 
 namespace telegate {
 
-/// Whether `text` may stand on one side of the slash in a topic: 1 to 64 of [a-z0-9_.-].
+/// Returns whether `text` is a valid part of a topic, before or after the slash: 1 to 64 of [a-z0-9_.-].
 [[nodiscard]] bool is_topic_part(std::string_view text) noexcept;
 
-/// The nearest valid topic part: lower case, other characters become '_', at most 64 bytes, "_" for empty text.
+/// Returns the nearest valid topic part: lower case, other characters replaced by '_', at most 64 bytes, "_" for empty
+/// text.
 [[nodiscard]] std::string to_topic_part(std::string_view text);
 
 inline constexpr std::size_t topic_part_bytes_max = 64;

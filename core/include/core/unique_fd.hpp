@@ -6,8 +6,8 @@
 
 namespace telegate {
 
-/// Owns a descriptor, and closes it at the end; a negative one is none. Threads: one. Limits: one descriptor.
-/// Failure: none.
+/// Owns a file descriptor and closes it in the destructor; a negative one means none. Threads: one. Limits: one
+/// descriptor. Failure: none.
 class UniqueFd {
   public:
     UniqueFd() = default;

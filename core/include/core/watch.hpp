@@ -11,14 +11,14 @@ namespace telegate {
 class DeferredCalls;
 struct DeferredCall;
 
-/// Tells when a descriptor can be read or written. Each wait leads to one call; ask again after it.
+/// Calls a handler when a descriptor can be read or written. Each wait leads to one call; wait again after it.
 ///
 /// Threads: the reactor's.
-/// Limits:  one wait of each kind at a time; asking again while one is pending changes nothing.
-/// Failure: the constructor throws std::system_error when the event loop can watch no more.
+/// Limits: one wait of each kind at a time; waiting again while one is pending has no effect.
+/// Failure: the constructor throws std::system_error if the event loop cannot watch another descriptor.
 ///
-/// Does not own the descriptor and must go before it is closed. No call comes after destruction, which may happen
-/// inside a call.
+/// Does not own the descriptor, and must be destroyed before it is closed. The handler is not called after destruction,
+/// which may happen within a call.
 class Watch {
   public:
     Watch(Reactor& reactor, int descriptor, std::function<void()> on_readable, std::function<void()> on_writable);
@@ -34,11 +34,11 @@ class Watch {
     std::shared_ptr<State> state_;
 };
 
-/// Calls back once after a time.
+/// Calls a handler once after a delay.
 ///
-/// Threads: the reactor's. Limits: one time is set; setting another replaces it.
-/// Failure: set() may throw std::bad_alloc; then no time is set.
-/// No call comes after destruction or cancel(); either may happen inside the call.
+/// Threads: the reactor's. Limits: one delay; setting another one replaces it.
+/// Failure: set() may throw std::bad_alloc; then no delay is set.
+/// The handler is not called after destruction or cancel(); both may happen within the call.
 class Alarm {
   public:
     Alarm(Reactor& reactor, std::function<void()> on_ring);
@@ -54,12 +54,13 @@ class Alarm {
     std::shared_ptr<State> state_;
 };
 
-/// Calls back once when the handler that runs has returned, at the end of this turn of the loop or in the next, for
-/// work that is collected meanwhile. Costs no system call.
+/// Calls a function once after the running handler has returned, at the end of this event-loop iteration or in the
+/// next. It processes work that was collected in the meantime. Costs no system call.
 ///
-/// Threads: the reactor's. Limits: one call is pending; asking again while it is changes nothing. Asking within a turn
-/// allocates nothing once the loop is warm. Failure: ask() may throw std::bad_alloc; then nothing is pending.
-/// No call comes after destruction, which may happen inside the call.
+/// Threads: the reactor's. Limits: one pending call; ask() has no effect while it is pending. ask() within an
+/// event-loop iteration allocates nothing once the loop is warm. Failure: ask() may throw std::bad_alloc; then no call
+/// is pending.
+/// The function is not called after destruction, which may happen within the call.
 class Later {
   public:
     Later(Reactor& reactor, std::function<void()> call);
@@ -68,7 +69,7 @@ class Later {
     Later& operator=(const Later&) = delete;
 
     void ask();
-    /// The work is done already.
+    /// Cancels the pending call, if the work has already been done.
     void cancel();
 
   private:

@@ -6,7 +6,7 @@ namespace telegate {
 
 ClockPair read_both(const Clock& clock) noexcept {
     constexpr int tries = 5;
-    constexpr std::int64_t close_ns = 2'000;  // further apart, something came between
+    constexpr std::int64_t close_ns = 2'000;  // if it takes longer, something interrupted the reading
     ClockPair best{.between_ns = std::numeric_limits<std::int64_t>::max()};
     for (int attempt = 0; attempt < tries && best.between_ns > close_ns; ++attempt) {
         const std::int64_t before = to_ns(clock.mono_now());

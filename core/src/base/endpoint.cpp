@@ -51,7 +51,7 @@ bool has_interface_characters(std::string_view text) {
     });
 }
 
-/// Text without a letter is a mistyped address. Text with a dot is a host name, unless the number of a VLAN follows.
+/// Text without a letter is a mistyped address. Text with a dot is a host name, unless a VLAN number follows the dot.
 bool is_interface(std::string_view text) {
     const std::size_t dot = text.rfind('.');
     const std::string_view vlan = dot == std::string_view::npos ? "0" : text.substr(dot + 1);
@@ -66,7 +66,7 @@ bool is_ipv6_with_zone(std::string_view text) {
            (percent == std::string_view::npos || has_interface_characters(text.substr(percent + 1)));
 }
 
-/// TCP has neither multicast nor broadcast.
+/// TCP supports neither multicast nor broadcast.
 bool is_for_many(std::string_view host) {
     in_addr ipv4{};
     in6_addr ipv6{};
@@ -80,58 +80,60 @@ bool is_for_many(std::string_view host) {
 std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos) {
-        return EndpointFault{"the port is missing, write tcp://ADDRESS:PORT"};
+        return EndpointFault{"missing port: use tcp://ADDRESS:PORT"};
     }
     const auto port = parse_port(text.substr(colon + 1));
     if (!port) {
-        return EndpointFault{"the port is not a number from 0 to 65535, or * for any free one"};
+        return EndpointFault{"invalid port: must be 0 to 65535, or * for any free port"};
     }
     std::string_view host = text.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
         if (!is_ipv6_with_zone(host)) {
-            return EndpointFault{"what stands in brackets is not an IPv6 address, like [::1] or [fe80::1%eth0]"};
+            return EndpointFault{"invalid IPv6 address in brackets: must be like [::1] or [fe80::1%eth0]"};
         }
     } else if (host != "*" && !is_address(AF_INET, host) && !is_interface(host)) {
         return EndpointFault{
-            "the address is not a numeric IPv4 address, an IPv6 address in brackets, the name of an interface (at "
+            "invalid address: must be a numeric IPv4 address, an IPv6 address in brackets, an interface name (at "
             "most " +
-            std::to_string(interface_bytes_max) + " of A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
+            std::to_string(interface_bytes_max) +
+            " characters from A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
     }
     if (is_for_many(host)) {
-        return EndpointFault{"TCP has no multicast and no broadcast, write the address of one machine"};
+        return EndpointFault{
+            "invalid address: TCP supports neither multicast nor broadcast; use the address of one machine"};
     }
     return Endpoint{Transport::tcp, std::string(host), *port, ""};
 }
 
 std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
     if (text.empty() || text == "@") {
-        return EndpointFault{"the path is empty, write ipc://PATH, ipc://@NAME or ipc://*"};
+        return EndpointFault{"empty path: use ipc://PATH, ipc://@NAME or ipc://*"};
     }
     if (text.size() > ipc_path_bytes_max) {
-        return EndpointFault{"the path is longer than " + std::to_string(ipc_path_bytes_max) + " bytes"};
+        return EndpointFault{"path too long: at most " + std::to_string(ipc_path_bytes_max) + " bytes are allowed"};
     }
     if (text.find('\0') != std::string_view::npos) {
-        return EndpointFault{"the path holds a zero byte"};
+        return EndpointFault{"invalid path: contains a zero byte"};
     }
     return Endpoint{Transport::ipc, "", 0, std::string(text)};
 }
 
 std::variant<Endpoint, EndpointFault> parse_inproc(std::string_view text) {
     if (text.empty() || text.size() > inproc_name_bytes_max) {
-        return EndpointFault{"the name is not 1 to " + std::to_string(inproc_name_bytes_max) + " bytes"};
+        return EndpointFault{"invalid name: must be 1 to " + std::to_string(inproc_name_bytes_max) + " bytes"};
     }
     if (text.find('\0') != std::string_view::npos) {
-        return EndpointFault{"the name holds a zero byte"};
+        return EndpointFault{"invalid name: contains a zero byte"};
     }
     return Endpoint{Transport::inproc, "", 0, std::string(text)};
 }
 
 struct TransportRow {
     std::string_view name;
-    std::variant<Endpoint, EndpointFault> (*parse)(std::string_view text);  // behind "://"
+    std::variant<Endpoint, EndpointFault> (*parse)(std::string_view text);  // after "://"
 };
-/// In the order of the enumerators.
+/// In the order of Transport.
 constexpr std::array transports{
     TransportRow{"tcp", parse_tcp},
     TransportRow{"ipc", parse_ipc},
@@ -151,7 +153,7 @@ std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text) {
             return row.parse(text.substr(row.name.size() + separator.size()));
         }
     }
-    return EndpointFault{"an endpoint starts with tcp://, ipc:// or inproc://"};
+    return EndpointFault{"unknown transport: must begin with tcp://, ipc:// or inproc://"};
 }
 
 std::string to_string(const Endpoint& endpoint) {

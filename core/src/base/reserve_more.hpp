@@ -6,7 +6,7 @@
 
 namespace telegate {
 
-/// Lets that many more be added without memory.
+/// Reserves memory for this many more items.
 template <class Item>
 void reserve_more(std::vector<Item>& items, std::size_t count) {
     if (items.capacity() - items.size() < count) {

@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <stdexcept>
 
-/// libsodium, with our byte type.
+/// libsodium, with the byte type of this project.
 namespace telegate {
 
-/// Comes before every other use of libsodium; costs next to nothing when repeated.
-/// Threads: any. Failure: throws std::runtime_error when the system has no random bytes to give.
+/// Initializes libsodium. Must be called before any other use of it; costs almost nothing when repeated.
+/// Threads: any. Failure: throws std::runtime_error if the system provides no random bytes.
 inline void start_sodium() {
     static const bool started = ::sodium_init() >= 0;
     if (!started) {
-        throw std::runtime_error("libsodium cannot start: the system gives no random bytes");
+        throw std::runtime_error("cannot start libsodium: the system provides no random bytes");
     }
 }
 
@@ -25,7 +25,7 @@ inline void start_sodium() {
     return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-/// Bytes that nobody may find in memory afterwards.
+/// Bytes that are wiped from memory by the destructor.
 /// Threads: one. Limits: its size. Failure: none.
 template <std::size_t Size>
 class Secret {

@@ -10,7 +10,7 @@
 namespace telegate {
 namespace {
 
-/// The limit that systemd calls TasksMax; "" where there is none to be found.
+/// Returns the limit that systemd calls TasksMax, or "" if there is none.
 std::string control_group_limit() {
     std::ifstream groups("/proc/self/cgroup");
     std::string line;

@@ -8,10 +8,12 @@
 
 namespace telegate {
 
-/// Receive buffers of one size that sessions borrow while they have something unread, so that idle peers cost none.
+/// A pool of equally sized receive buffers. A session borrows a buffer only while it has unread data, so that idle
+/// peers use no buffer memory.
 ///
 /// Threads: one.
-/// Limits:  keeps spare_max buffers, or fewer that have spare_bytes_max together, one at least; any number may be out.
+/// Limits: keeps up to spare_max unused buffers of up to spare_bytes_max together, but at least one; any number may be
+/// borrowed.
 /// Failure: take() may throw std::bad_alloc.
 class BufferPool {
   public:

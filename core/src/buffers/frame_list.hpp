@@ -13,8 +13,8 @@
 
 namespace telegate {
 
-/// The frames of one message given as texts, as the bytes that they are.
-/// Threads: one. Limits: a few frames need no memory of their own. Failure: may throw std::bad_alloc for more.
+/// The text frames of one message, viewed as bytes.
+/// Threads: one. Limits: up to 8 frames need no allocation. Failure: may throw std::bad_alloc for more.
 class FrameList {
   public:
     explicit FrameList(std::initializer_list<std::string_view> texts) {

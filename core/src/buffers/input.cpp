@@ -14,7 +14,7 @@ std::span<std::byte> Input::room() {
         unread_ = {buffer_.get(), 0};
     } else if (static_cast<std::size_t>(end_of_buffer() - end_of_unread()) < buffer_bytes_ / 2 &&
                unread_.data() != buffer_.get()) {
-        // Only then: a little room is worth a system call, but a whole message is not worth moving for every read.
+        // Only when little space is left: a short read costs less than moving a whole message for every read.
         std::memmove(buffer_.get(), unread_.data(), unread_.size());
         unread_ = {buffer_.get(), unread_.size()};
     }
@@ -40,7 +40,7 @@ void Input::release() noexcept {
     give_back(std::exchange(buffer_, nullptr), std::exchange(buffer_bytes_, 0));
 }
 
-/// There is no buffer, or what is unread fills it.
+/// Takes the first buffer, or a larger one when unread data fills the current one.
 void Input::take_larger_buffer() {
     const bool is_usual = unread_.size() < pool_.buffer_bytes();
     const std::size_t bytes = is_usual ? pool_.buffer_bytes() : 2 * unread_.size();

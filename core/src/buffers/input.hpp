@@ -7,12 +7,12 @@
 
 namespace telegate {
 
-/// What a stream has received and nobody has taken yet: contiguous, taken from the front.
+/// Received data that was not consumed yet: contiguous, consumed from the front.
 ///
-/// What was taken stays readable where it is until the next room(), lend() or release().
+/// Consumed bytes stay readable in place until the next room(), lend() or release().
 ///
 /// Threads: one.
-/// Limits:  a buffer of the pool's size, or one that doubles with what has arrived of a message larger than that.
+/// Limits: one buffer of the pool's size. For a larger message, the buffer doubles as the message arrives.
 /// Failure: room() may throw std::bad_alloc.
 class Input {
   public:
@@ -24,13 +24,14 @@ class Input {
     [[nodiscard]] std::span<std::byte> unread() const noexcept { return unread_; }
     void consume(std::size_t bytes) noexcept { unread_ = unread_.subspan(bytes); }
 
-    /// For a stream that copies: room behind what is unread, never empty. Moves what is unread to make some.
+    /// Returns the free space after the unread data, never empty. Moves unread data if necessary. For a stream that
+    /// copies.
     [[nodiscard]] std::span<std::byte> room();
-    /// The first `bytes` of room() are filled.
+    /// Marks the first `bytes` of room() as received.
     void received(std::size_t bytes) noexcept;
-    /// For a stream that lends its own memory, until its next read: only when nothing is unread.
+    /// Shows memory of the stream as unread data, until the stream's next read. Nothing else may be unread.
     void lend(std::span<std::byte> bytes) noexcept;
-    /// Gives the buffer back when nothing is unread; keeps it otherwise.
+    /// Returns the buffer to the pool if nothing is unread; otherwise keeps it.
     void release() noexcept;
 
   private:
@@ -41,7 +42,7 @@ class Input {
 
     BufferPool& pool_;
     BufferPool::Buffer buffer_;
-    std::size_t buffer_bytes_ = 0;  // 0: no buffer, and what is unread was lent
+    std::size_t buffer_bytes_ = 0;  // 0: no buffer, and unread data is lent
     std::span<std::byte> unread_;   // in the buffer, or lent
 };
 

@@ -9,13 +9,13 @@
 
 namespace telegate {
 
-/// Items of one size, known by number, in chunks. A number stays the same for an item's life and is used again after
-/// it. T has a member `next` of type std::uint32_t, which the pool uses while the item is free.
+/// Items of one size, allocated in chunks and addressed by number. A number stays the same until its item is given
+/// back; then it is reused. T has a member `next` of type std::uint32_t, which the pool uses while the item is free.
 ///
 /// Threads: one.
-/// Limits:  2^32 - 1 items. A chunk without a live item goes back to the system while as many free items are left
-///          elsewhere.
-/// Failure: reserve() may throw std::bad_alloc, changing nothing that can be seen; nothing else can fail.
+/// Limits: 2^32 - 1 items. A chunk without live items is returned to the system if at least as many free items remain
+/// in other chunks.
+/// Failure: reserve() may throw std::bad_alloc without visible effect; nothing else can fail.
 template <class T>
 class ItemPool {
   public:
@@ -24,14 +24,14 @@ class ItemPool {
     /// Never the number of an item.
     static constexpr std::uint32_t none = 0;
 
-    /// Room for `count` calls of take().
+    /// Ensures that the next `count` calls of take() succeed.
     void reserve(std::size_t count) {
         while (available_ < count) {
             add_chunk();
         }
     }
 
-    /// After reserve(). The item holds whatever was there.
+    /// Returns a free item, which reserve() has provided. Its content is unspecified.
     [[nodiscard]] std::uint32_t take() noexcept {
         while (!chunks_[with_room_.back()].has_room()) {
             chunks_[with_room_.back()].listed = false;
@@ -82,18 +82,18 @@ class ItemPool {
     static constexpr std::uint32_t chunk_items = 1'024;
 
     struct Chunk {
-        PageArray<T> items;         // empty: dropped
-        std::uint32_t free = none;  // first of those given back
+        PageArray<T> items;         // empty: chunk was dropped
+        std::uint32_t free = none;  // first item that was given back
         std::uint32_t used = 0;     // items from here on were never taken
         std::uint32_t live = 0;
-        bool listed = false;  // in with_room_
+        bool listed = false;  // is in with_room_
 
         [[nodiscard]] bool has_room() const noexcept { return !items.empty() && live < chunk_items; }
     };
 
     void add_chunk() {
         if (dropped_.empty()) {
-            // Room in the lists first, so that take() and give_back() never allocate.
+            // Grow the lists first, so that take() and give_back() never allocate.
             const std::size_t count = chunks_.size() + 1;
             if (with_room_.capacity() < count || dropped_.capacity() < count) {
                 with_room_.reserve(2 * count);
@@ -124,9 +124,9 @@ class ItemPool {
     }
 
     std::vector<Chunk> chunks_;
-    std::vector<std::uint32_t> with_room_;  // every chunk that has room, and some that have none any more
+    std::vector<std::uint32_t> with_room_;  // every chunk with free items, and some that are full or dropped
     std::vector<std::uint32_t> dropped_;    // chunks without memory
-    std::size_t available_ = 0;             // items that take() can give
+    std::size_t available_ = 0;             // number of free items
 };
 
 }  // namespace telegate

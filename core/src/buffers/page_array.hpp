@@ -9,8 +9,8 @@
 
 namespace telegate {
 
-/// An array of zero bytes straight from the system, and straight back to it: what a peer has made us hold is not kept
-/// in the allocator when the peer has gone. Costs no memory before it is touched.
+/// A zero-initialized array mapped directly from the system, so that memory used for a peer does not stay in the
+/// allocator after the peer has disconnected. Pages use no memory until first accessed.
 ///
 /// Threads: one. Limits: whole pages. Failure: the constructor throws std::bad_alloc.
 template <class T>
@@ -25,7 +25,7 @@ class PageArray {
             throw std::bad_alloc();
         }
         if (bytes_ >= huge_page_bytes) {
-            ::madvise(memory, bytes_, MADV_HUGEPAGE);  // only makes it faster
+            ::madvise(memory, bytes_, MADV_HUGEPAGE);  // optimization only: failure is ignored
         }
         items_ = static_cast<T*>(memory);
     }

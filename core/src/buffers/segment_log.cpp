@@ -49,7 +49,7 @@ SegmentPool::~SegmentPool() {
             memory_bytes_ -= segment->capacity;
         }
     }
-    TELEGATE_ASSERT(memory_bytes_ == 0);  // somebody would give a segment back to nobody
+    TELEGATE_ASSERT(memory_bytes_ == 0);  // no segment may outlive its pool
 }
 
 SegmentRef SegmentPool::take(std::size_t bytes_min) {
@@ -97,7 +97,7 @@ SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
 
 SegmentRef SegmentPool::make(std::size_t capacity) {
     if (capacity > UINT32_MAX) {
-        throw std::length_error("a message of " + std::to_string(capacity) + " bytes; under 4 GiB are allowed");
+        throw std::length_error("message too large: " + std::to_string(capacity) + " bytes; must be less than 4 GiB");
     }
     auto segment = std::make_unique<Segment>();
     segment->capacity = static_cast<std::uint32_t>(capacity);
@@ -125,7 +125,7 @@ void SegmentPool::recycle(Segment* segment) noexcept {
         memory_bytes_ -= owned->capacity;
         return;
     }
-    // No push_back allocates: there is room since construction.
+    // No push_back allocates: the constructor has reserved the capacity.
     if (owned->capacity == segment_bytes_ && spare_.size() < usual_spare_max()) {
         return spare_.push_back(std::move(owned));
     }
@@ -140,7 +140,7 @@ void SegmentPool::recycle(Segment* segment) noexcept {
 
 void SegmentLog::open_segment(std::size_t bytes_min) {
     const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
-    current_.reset();  // first, so that a segment nobody reads can be taken again
+    current_.reset();  // first, so that a segment without readers can be reused
     if (first_ == First::usual || before > SegmentPool::small_bytes) {
         current_ = pool_.take(bytes_min);
     } else {

@@ -37,7 +37,7 @@ void SlotTable::erase(std::uint32_t hash, std::uint32_t item) noexcept {
     while (slots_[hole].item != item) {
         hole = after(hole);
     }
-    // Whatever was pushed past the hole moves into it, so that no search ends too early.
+    // Move later items of the probe sequence into the hole, so that no search ends too early.
     for (std::size_t at = after(hole); slots_[at].item != none; at = after(at)) {
         const std::size_t pushed = (at - home(slots_[at].hash)) & (capacity_ - 1);
         if (pushed >= ((at - hole) & (capacity_ - 1))) {
@@ -56,7 +56,7 @@ void SlotTable::shrink() noexcept {
     const std::size_t capacity = capacity_ / 2;
     try {
         move_to(PageArray<Slot>(capacity), capacity);
-    } catch (const std::bad_alloc&) {  // then it stays as it is
+    } catch (const std::bad_alloc&) {  // keeps its size
     }
 }
 

@@ -7,25 +7,25 @@
 
 namespace telegate {
 
-/// A hash table of item numbers: which item is meant, the caller compares. Open addressing, 8 bytes a slot.
+/// A hash table of item numbers; the caller compares the items. Open addressing, 8 bytes per slot.
 ///
 /// Threads: one.
-/// Limits:  2^31 slots; from 1/8 to 3/4 of them are in use. Growing and shrinking move all items at once, some
-///          milliseconds for a million.
+/// Limits: 2^31 slots; from 1/8 to 3/4 of them are in use. Growing and shrinking move all items at once, which takes
+/// some milliseconds for a million.
 /// Failure: reserve_one() may throw std::bad_alloc, changing nothing; nothing else can fail.
 class SlotTable {
   public:
     /// Never the number of an item.
     static constexpr std::uint32_t none = 0;
 
-    /// Room for one insert().
+    /// Ensures that the next insert() succeeds.
     void reserve_one();
-    /// After reserve_one(). The item is not there yet.
+    /// Inserts an item that is not in the table. Requires reserve_one().
     void insert(std::uint32_t hash, std::uint32_t item) noexcept;
-    /// The item is there.
+    /// Erases an item that is in the table.
     void erase(std::uint32_t hash, std::uint32_t item) noexcept;
 
-    /// The item of this hash for which `same(item)` holds, or none.
+    /// Returns the item of this hash for which `same(item)` is true, or none.
     template <class Same>
     [[nodiscard]] std::uint32_t find(std::uint32_t hash, const Same& same) const noexcept {
         if (size_ == 0) {
@@ -56,17 +56,18 @@ class SlotTable {
         std::uint32_t hash;
         std::uint32_t item;
     };
-    static constexpr std::size_t capacity_min = 512;  // a page
+    static constexpr std::size_t capacity_min = 512;  // one page
 
-    // The upper bits, so that items keep their order when the table doubles, and moving them runs through memory once.
+    // Uses the upper bits, so that items keep their order when the table doubles, and moving them accesses memory in
+    // order.
     [[nodiscard]] std::size_t home(std::uint32_t hash) const noexcept { return hash >> shift_; }
     [[nodiscard]] std::size_t after(std::size_t at) const noexcept { return (at + 1) & (capacity_ - 1); }
     void move_to(PageArray<Slot> slots, std::size_t capacity) noexcept;
     void shrink() noexcept;
 
-    PageArray<Slot> slots_;     // zero where there is none
+    PageArray<Slot> slots_;     // zero: empty slot
     std::size_t capacity_ = 0;  // a power of two, or 0
-    unsigned shift_ = 0;        // 32 less the capacity's bits
+    unsigned shift_ = 0;        // 32 minus the capacity's bits
     std::size_t size_ = 0;
 };
 

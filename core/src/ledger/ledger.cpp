@@ -24,15 +24,15 @@ std::string_view to_string(DropReason reason) noexcept {
     return "";
 }
 
-std::uint64_t Books::dropped_total() const noexcept {
+std::uint64_t LedgerCounts::dropped_total() const noexcept {
     return std::accumulate(dropped.begin(), dropped.end(), std::uint64_t{0});
 }
 
-bool Books::balanced() const noexcept {
+bool LedgerCounts::balanced() const noexcept {
     return sampled == published + dropped_total() + filtered + queued;
 }
 
-Books& Books::operator+=(const Books& other) noexcept {
+LedgerCounts& LedgerCounts::operator+=(const LedgerCounts& other) noexcept {
     sampled += other.sampled;
     published += other.published;
     filtered += other.filtered;
@@ -43,7 +43,7 @@ Books& Books::operator+=(const Books& other) noexcept {
     return *this;
 }
 
-Books& Books::operator-=(const Books& other) noexcept {
+LedgerCounts& LedgerCounts::operator-=(const LedgerCounts& other) noexcept {
     sampled -= other.sampled;
     published -= other.published;
     filtered -= other.filtered;
@@ -133,13 +133,13 @@ void Ledger::dropped_at_pump(const TelemetrySample& sample, DropReason reason) n
     consumer_.commit();
 }
 
-std::vector<Books> Ledger::cut(std::size_t devices) const {
+std::vector<LedgerCounts> Ledger::cut(std::size_t devices) const {
     TELEGATE_ASSERT(devices <= devices_);
     std::vector<std::uint64_t> consumer(devices * consumer_cells);
     std::vector<std::uint64_t> producer(devices * producer_cells);
     // The consumer first, see Ledger.
     consumer_.copy(consumer);
-    // Then what was counted on pages of later threads: what is dropped there may have been captured on the page of all.
+    // Then the pages of separate threads: a sample that is dropped there may have been captured on the shared page.
     std::vector<std::uint64_t> separate(devices * producer_cells);
     for (std::size_t device = 0; device < devices; ++device) {
         if (const CounterPage* const page = separate_[device].load(std::memory_order_acquire)) {
@@ -151,67 +151,67 @@ std::vector<Books> Ledger::cut(std::size_t devices) const {
         producer[cell] += separate[cell];
     }
 
-    std::vector<Books> books(devices);
+    std::vector<LedgerCounts> counts(devices);
     for (std::size_t device = 0; device < devices; ++device) {
         const std::uint64_t* in = &producer[device * producer_cells];
         const std::uint64_t* out = &consumer[device * consumer_cells];
-        Books& book = books[device];
-        book.sampled = in[cell_sampled];
-        book.filtered = in[cell_filtered];
-        book.published = out[cell_published];
-        book.queued = in[cell_offered] - out[cell_taken];
+        LedgerCounts& entry = counts[device];
+        entry.sampled = in[cell_sampled];
+        entry.filtered = in[cell_filtered];
+        entry.published = out[cell_published];
+        entry.queued = in[cell_offered] - out[cell_taken];
         for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-            book.queued -= in[cell_dropped_first + reason];
-            book.dropped[reason] = in[cell_dropped_first + reason] + out[cell_discarded_first + reason];
+            entry.queued -= in[cell_dropped_first + reason];
+            entry.dropped[reason] = in[cell_dropped_first + reason] + out[cell_discarded_first + reason];
         }
     }
-    return books;
+    return counts;
 }
 
-ChannelBooks Ledger::books_of(ChannelId channel) const noexcept {
+ChannelLedgerCounts Ledger::counts_of(ChannelId channel) const noexcept {
     const Block& block = blocks_.of(channel);
     const std::size_t slot = Blocks::slot(channel);
-    ChannelBooks books;
-    // The consumer first, then what the queue lost, then what came in: see Ledger.
-    books.published = block.progress[slot].published();
+    ChannelLedgerCounts counts;
+    // The consumer first, then what the queue lost, then what was captured: see Ledger.
+    counts.published = block.progress[slot].published();
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        books.drops[reason] = block.dropped_at_pump[slot][reason].read();
+        counts.drops[reason] = block.dropped_at_pump[slot][reason].read();
     }
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        books.drops[reason] += block.dropped_at_queue[slot][reason].read();
-        books.dropped[reason] = books.drops[reason].count;
+        counts.drops[reason] += block.dropped_at_queue[slot][reason].read();
+        counts.dropped[reason] = counts.drops[reason].count;
     }
-    books.filtered = block.filtered[slot].load(std::memory_order_acquire);
+    counts.filtered = block.filtered[slot].load(std::memory_order_acquire);
     const std::uint64_t captured = block.captured[slot].load(std::memory_order_acquire);
-    books.sampled = captured + books.filtered;
-    books.queued = captured - books.published - books.dropped_total();
-    return books;
+    counts.sampled = captured + counts.filtered;
+    counts.queued = captured - counts.published - counts.dropped_total();
+    return counts;
 }
 
 ChannelDrops Ledger::drops_of(ChannelId channel) const noexcept {
-    const ChannelBooks books = books_of(channel);
-    return std::accumulate(books.drops.begin(), books.drops.end(), ChannelDrops{},
+    const ChannelLedgerCounts counts = counts_of(channel);
+    return std::accumulate(counts.drops.begin(), counts.drops.end(), ChannelDrops{},
                            [](ChannelDrops sum, const ChannelDrops& drops) { return sum += drops; });
 }
 
-std::vector<Books> Ledger::sums_of_channels(std::size_t devices) const {
-    std::vector<Books> sums(devices);
+std::vector<LedgerCounts> Ledger::sums_of_channels(std::size_t devices) const {
+    std::vector<LedgerCounts> sums(devices);
     for (std::size_t index = 0; index < channels_.size(); ++index) {
         const auto channel = static_cast<ChannelId>(index);
         const std::size_t device = to_index(channels_.at(channel).device_id);
         if (device < devices) {
-            sums[device] += books_of(channel);
+            sums[device] += counts_of(channel);
         }
     }
     return sums;
 }
 
 bool Ledger::channels_agree(std::size_t devices) const {
-    // Both sides tell the channels first, so between two looks at a device its channels are ahead of the first, and
-    // behind the second but for what is being told.
-    const std::vector<Books> before = cut(devices);
-    const std::vector<Books> channels = sums_of_channels(devices);
-    const std::vector<Books> after = cut(devices);
+    // Both sides count the channels first. The sums of the channels are therefore at least the first state of a device,
+    // and at most the second state plus what is being counted.
+    const std::vector<LedgerCounts> before = cut(devices);
+    const std::vector<LedgerCounts> channels = sums_of_channels(devices);
+    const std::vector<LedgerCounts> after = cut(devices);
     const auto is_between = [](std::uint64_t low, std::uint64_t value, std::uint64_t high) {
         return low <= value && value <= high + batch_samples_max;
     };

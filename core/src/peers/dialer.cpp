@@ -15,7 +15,7 @@ Dialer::Dialer(Reactor& reactor, Target target, const ReconnectPause& pause, Eve
       alarm_(reactor, [this] { try_again(); }) {}
 
 void Dialer::start() {
-    connector_.reset();  // first, so that there is one attempt at a time
+    connector_.reset();  // first, so that there is only one attempt at a time
     connector_ = transport::connect(reactor_, target_.endpoint, [this](std::unique_ptr<Stream> stream, int error) {
         finish_attempt(std::move(stream), error);
     });
@@ -35,7 +35,7 @@ void Dialer::stop() {
 void Dialer::try_again() {
     try {
         start();
-    } catch (const std::exception& error) {  // what could be connected before may be out of descriptors now
+    } catch (const std::exception& error) {  // descriptors may be exhausted, for example
         events_.on_failure(*this, error.what());
     }
 }

@@ -15,18 +15,18 @@
 
 namespace telegate {
 
-/// Keeps one endpoint connected: an attempt, the session that comes of it, a pause, and again.
+/// Keeps one endpoint connected: connects, waits for the end of the session, pauses and reconnects.
 ///
 /// Threads: the reactor's.
-/// Limits:  one attempt at a time; the pauses of ReconnectPause between them.
-/// Failure: start() throws std::system_error for an endpoint that can never be connected. Every later failure leads to
-///          on_failure and another attempt.
+/// Limits: one attempt at a time; the pauses of ReconnectPause between them.
+/// Failure: start() throws std::system_error for an endpoint that can never be connected. Every later failure calls
+/// on_failure, after which the owner calls retry().
 class Dialer {
   public:
     struct Target {
         Endpoint endpoint;
-        std::string alias;               // identity to know the peer by; empty for none
-        std::shared_ptr<Outbox> outbox;  // kept over connections; null: each connection has its own
+        std::string alias;               // identity assigned to the peer; empty: none
+        std::shared_ptr<Outbox> outbox;  // kept across connections; null: each connection has its own
     };
     struct Events {
         std::function<void(Dialer&, std::unique_ptr<Stream>)> on_stream;
@@ -38,17 +38,17 @@ class Dialer {
     Dialer& operator=(const Dialer&) = delete;
 
     void start();
-    /// Tries again after a pause.
+    /// Connects again after a pause.
     void retry();
-    /// The session's handshake is done.
+    /// Records that the session's handshake has finished.
     void note_opened() { opened_at_ = std::chrono::steady_clock::now(); }
-    /// The session has ended after its handshake. `was_of_use`: see Session.
+    /// Records that the session has ended after its handshake. `was_of_use`: see Session.
     void note_lost(bool was_of_use) {
         if (was_of_use) {
             pause_.stood(std::chrono::steady_clock::now() - opened_at_);
         }
     }
-    /// No attempt and no call comes any more.
+    /// Stops all attempts. No events follow.
     void stop();
     [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
 

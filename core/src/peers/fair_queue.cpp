@@ -32,7 +32,7 @@ void FairQueue::add(Session& session) {
     }
 }
 
-/// So that queue() needs no memory for a session that is held, paused or in the middle of its turn.
+/// Reserves memory, so that queue() does not allocate for a session that is held, paused or being read.
 void FairQueue::reserve_ready() {
     reserve_more(ready_, held_.size() + paused_.size() + 1);
 }
@@ -55,7 +55,7 @@ void FairQueue::pause(Session& session) {
     };
     if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
         reserve_ready();
-        reserve_more(paused_, 1);  // first, so that nothing has to be undone
+        reserve_more(paused_, 1);  // first, so that a failure leaves nothing to undo
         paused_.push_back({&session, std::erase(ready_, &session) > 0});
     }
 }
@@ -74,7 +74,7 @@ void FairQueue::resume(const Session& session) {
     }
 }
 
-/// Whether there is more to take now.
+/// Returns true if there is more to take now.
 bool FairQueue::release(const Session& older) {
     const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.older == &older; });
     if (found == held_.end()) {
@@ -98,10 +98,11 @@ void FairQueue::remove(const Session& session) {
         const Session* const older = own->older;
         held_.erase(own);
         for (Held& held : held_) {
-            held.older = held.older == &session ? older : held.older;  // who waits for it waits for that one now
+            // Sessions that waited for it now wait for the older one.
+            held.older = held.older == &session ? older : held.older;
         }
     } else if (release(session)) {
-        tell_later();  // not from here, which may be within receive()
+        tell_later();  // not from here: this may be within receive()
     }
 }
 
@@ -124,7 +125,7 @@ void FairQueue::tell() {
     try {
         (*handler)();
     } catch (...) {
-        tell_later();  // it may have received nothing
+        tell_later();  // the handler may have received nothing
         throw;
     }
 }
@@ -146,7 +147,7 @@ bool FairQueue::receive(MessageBatch& batch) {
     }
 }
 
-/// A lack of memory costs this session.
+/// Takes from a session; closes it if memory is exhausted.
 Session::TakeStatus FairQueue::take(Session& session, MessageBatch& batch) {
     try {
         return session.take(batch);
@@ -168,7 +169,8 @@ bool FairQueue::fill(MessageBatch& batch) {
         if (batch.empty()) {
             continue;
         }
-        // What it still has waits behind the others. With nothing left, or its share used up, it tells again by itself.
+        // Remaining data waits behind the other sessions. A session that has no data left, or has used its budget,
+        // reports again that it is readable.
         if (status == Session::TakeStatus::more && session.state() != Session::State::closed) {
             queue(session);
         }
@@ -187,7 +189,7 @@ bool FairQueue::receive_for(MessageBatch& batch, std::chrono::milliseconds time)
     const auto deadline = deadline_in(time);
     while (!receive(batch)) {
         const bool has_turned = reactor_.run_until(deadline);
-        if (!has_turned || std::chrono::steady_clock::now() >= deadline) {  // or the reactor has stopped
+        if (!has_turned || std::chrono::steady_clock::now() >= deadline) {  // or the reactor was stopped
             return receive(batch);
         }
     }

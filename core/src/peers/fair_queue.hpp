@@ -13,31 +13,31 @@
 
 namespace telegate {
 
-/// Sessions that have something to take, each in its turn: one receive buffer's worth, then the next.
+/// Readable sessions, served round-robin: one receive buffer's worth of data, then the next session.
 ///
 /// Threads: the reactor's.
-/// Limits:  each session once; frames_per_turn and read_bytes_per_turn of each session in a turn.
-/// Failure: receive() may end sessions that break the protocol, or for whose messages there is no memory.
+/// Limits: each session once; frames_per_turn and read_bytes_per_turn of each session per event-loop iteration.
+/// Failure: receive() may end sessions that violate the protocol, or for whose messages memory is exhausted.
 class FairQueue {
   public:
-    /// `filter`, unless empty, may take messages out of each batch before it is given out.
+    /// `filter`, unless empty, may remove messages from each batch before it is returned.
     explicit FairQueue(Reactor& reactor, std::function<void(MessageBatch&)> filter = {});
 
-    /// The session has told that it is readable.
+    /// Queues a session that is readable.
     void add(Session& session);
-    /// Nothing is taken from `session` until `older`, which is retired, has caught up or ended.
+    /// Takes nothing from `session` until `older`, which is retired, has been read completely or has ended.
     void hold(Session& session, const Session& older);
-    /// Nothing is taken from `session` until resume(), and it does not read.
+    /// Takes nothing from `session` until resume(). Its stream is read no further than the session looks ahead.
     void pause(Session& session);
     void resume(const Session& session);
-    /// The session has ended.
+    /// Removes a session that has ended.
     void remove(const Session& session);
-    /// The handler is called when there is something after there was nothing, and again after it has thrown; it may set
-    /// another one.
+    /// Sets the handler that is called when the queue becomes readable, and again after it has thrown. It may set
+    /// another handler.
     void set_on_readable(std::function<void()> handler);
 
-    /// Fills `batch` from the next session; its peer() is that session's identity. False when no session is left that
-    /// has something in this turn.
+    /// Fills `batch` from the next session; its peer() is that session's identity. Returns false if no session has data
+    /// left in this event-loop iteration.
     [[nodiscard]] bool receive(MessageBatch& batch);
     [[nodiscard]] bool receive_for(MessageBatch& batch, std::chrono::milliseconds time);
 
@@ -63,12 +63,12 @@ class FairQueue {
 
     Reactor& reactor_;
     const std::function<void(MessageBatch&)> filter_;
-    std::vector<Session*> ready_;  // in turn; as few as have something at one moment
-    std::vector<Held> held_;       // empty but while somebody's connection is being taken over
+    std::vector<Session*> ready_;  // in order; only sessions that are readable now
+    std::vector<Held> held_;       // usually empty: only while an identity is being taken over
     std::vector<Paused> paused_;
-    bool receiving_ = false;  // what a monitor calls then must not touch the batch
+    bool receiving_ = false;  // a monitor that is called meanwhile must not change the batch
     std::shared_ptr<const std::function<void()>> on_readable_;
-    Alarm late_handler_;  // tells what there is to read, where that cannot be told from within
+    Alarm late_handler_;  // calls the handler later, when it cannot be called directly
 };
 
 }  // namespace telegate

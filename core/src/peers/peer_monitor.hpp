@@ -11,13 +11,13 @@
 
 namespace telegate {
 
-/// Tells one socket's monitor what happens. While nobody listens every call costs a branch.
+/// Reports events to the monitor of one socket. Without a monitor, each call costs a branch.
 ///
 /// Threads: the reactor's. Limits: none of its own.
-/// Failure: what the handler throws leaves the reactor later, from a turn that has nothing else to finish.
+/// Failure: an exception of the handler leaves the reactor later, from a handler of its own.
 class PeerMonitor {
   public:
-    /// What was told of one session already.
+    /// The conditions that have been reported about one session.
     struct Told {
         bool slow = false;
         std::uint64_t dropped = 0;
@@ -32,20 +32,21 @@ class PeerMonitor {
               std::string_view peer = {}) const;
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
     void tell(const MonitorEvent& event) const { call(event); }
-    /// dropped, by nobody: it waited for the next connection.
+    /// Reports `dropped` without a peer: the messages were waiting for the next connection.
     void tell_dropped(std::string_view endpoint, std::uint64_t count) const;
-    /// handshake_done, handshake_failed or disconnected.
+    /// Reports handshake_done, handshake_failed or disconnected.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
-    /// slow, when the backlog has passed half of `backlog_bytes_max`, or of its own limit, since it was last empty.
+    /// Reports `slow` if the backlog has exceeded half of `backlog_bytes_max`, or of its own limit, since it was last
+    /// empty.
     void look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const;
-    /// dropped, with what was lost since it was told last.
+    /// Reports `dropped` with the messages lost since the last report.
     void look_for_dropped(const Session& session, Told& told) const;
 
   private:
     void call(const MonitorEvent& event) const;
 
     Reactor& reactor_;
-    std::shared_ptr<const MonitorHandler> handler_;  // shared with a call, which may replace it
+    std::shared_ptr<const MonitorHandler> handler_;  // shared with a call in progress, which may replace it
 };
 
 }  // namespace telegate

@@ -20,98 +20,102 @@
 
 namespace telegate {
 
-/// Of each session of a publisher, whose subscribers send little.
+/// For each session of a publisher: subscribers send little.
 inline constexpr std::size_t subscriber_receive_buffer_bytes = 64 * 1024;
 
-/// In what the sockets differ.
+/// The differences between the sockets.
 struct PeerTableOptions {
     zmtp::SocketType socket_type = zmtp::SocketType::pub;
-    /// Whatever the options say; for a socket that is sent little.
+    /// An upper bound whatever the options say, for a socket that receives little.
     std::size_t receive_buffer_bytes_max = SIZE_MAX;
-    /// Whether what waits for a connected endpoint outlives the connection (DEALER, and ROUTER with an alias).
+    /// Whether messages that wait for a connected endpoint outlive the connection (DEALER, and ROUTER with an alias).
     bool keep_outbox = false;
-    /// Sessions of the socket on other threads; null when there are none. Outlives the table.
+    /// Sessions of the socket on other threads; null: none. Outlives the table.
     RemoteSessions* remote = nullptr;
 };
 
-/// All connections of one socket: binds, connects and connects again, holds the sessions within their limits, looks at
-/// their deadlines, counts, and tells the monitor.
+/// All connections of one socket. Binds, connects and reconnects, limits the number of sessions, checks their
+/// deadlines, keeps the totals and reports to the monitor.
 ///
-/// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  sessions_max, handshakes_max and handshakes_per_address_max: the oldest unfinished handshake gives way to a
-///          newcomer; when all are open the newcomer is refused.
-/// Failure: bind() and connect() throw std::system_error. A connect that fails later is tried again.
+/// Threads: the reactor's, or any while the event loop is not running.
+/// Limits: sessions_max, handshakes_max and handshakes_per_address_max. At a limit, a new connection displaces the
+/// oldest unfinished handshake; if all sessions are open, it is refused.
+/// Failure: bind() and connect() throw std::system_error. A connection attempt that fails later is repeated.
 ///
-/// The events are those of the sessions, after the table has done its own part. A session that has ended is destroyed
-/// in a later turn of the loop. An exception that leaves an event or the monitor never interrupts the table's own work:
-/// it leaves the reactor later.
+/// The events are those of the sessions, called after the table's own processing. A session that has ended is destroyed
+/// in a later event-loop iteration. An exception from an event or the monitor never interrupts the table's own work: it
+/// leaves the reactor later.
 class PeerTable {
   public:
     PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options, SessionEvents events);
-    /// Closes everything at once; no event comes any more.
+    /// Closes everything immediately. No events follow.
     ~PeerTable();
     PeerTable(const PeerTable&) = delete;
     PeerTable& operator=(const PeerTable&) = delete;
 
-    /// After close() it throws std::logic_error, as connect() does.
-    /// `security` is of who comes in there; null is the socket's own.
+    /// Returns the endpoint as bound. Throws std::logic_error after close(), as does connect().
+    /// `security` applies to new connections at this endpoint; null: the socket's own.
     Endpoint bind(const Endpoint& endpoint, std::shared_ptr<const Security> security = nullptr);
-    /// As bind(), on a socket that listens there already; see transport::adopt().
+    /// Like bind(), on a socket that is already listening; see transport::adopt().
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, std::shared_ptr<const Security> security = nullptr);
-    /// Of who comes in at the endpoint as bound from now on. Whether it was bound.
+    /// Changes the security of new connections at the endpoint as bound. Returns false if it is not bound.
     bool set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security);
-    /// Closes what has come in there and is in its handshake, on this thread.
+    /// Closes connections of the endpoint that are in their handshake, on this thread.
     void close_handshakes(std::string_view endpoint, std::string_view why);
-    /// Frees the endpoint at once, also from within a handler; nothing more is accepted from it.
+    /// Releases the endpoint immediately, even from within a handler; accepts no more connections there.
     bool unbind(const Endpoint& endpoint);
-    /// The sessions that came in at this endpoint, those on other threads too.
+    /// Returns the sessions accepted at this endpoint, including those on other threads.
     [[nodiscard]] std::vector<std::uint64_t> accepted_at(std::string_view endpoint) const;
-    /// Drains those of this thread; cuts what is left of them in the first tick after `grace`.
+    /// Drains the sessions of the endpoint that are on this thread; closes the remaining ones in the first tick after
+    /// `grace`.
     void close_accepted(std::string_view endpoint, std::chrono::milliseconds grace);
-    /// Returns the outbox of the connection to be, when it is kept over connections; null otherwise.
+    /// Returns the outbox of the future connection if it is kept across connections; otherwise null.
     std::shared_ptr<Outbox> connect(const Endpoint& endpoint, std::string alias);
     bool disconnect(const Endpoint& endpoint);
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    /// A connection that another table has accepted, and numbered. find() tells whether it is a session now.
+    /// Takes over a connection that another table has accepted and numbered. Afterwards, find() tells whether it is a
+    /// session.
     void adopt(Handover handover);
-    /// A remote session has ended and was removed.
+    /// Notes that a remote session has ended and was removed.
     void note_remote_ended();
-    /// While held, sessions are not taken from but by take(): who owns them has said that it cannot go on.
+    /// While held, sessions read only within take(): the owner cannot process more.
     void set_held(bool held) noexcept;
 
-    /// Not closed; before and after their handshake.
+    /// Returns the sessions that are not closed, including those in their handshake.
     [[nodiscard]] const std::vector<std::unique_ptr<Session>>& sessions() const noexcept;
     [[nodiscard]] Session* find(std::uint64_t id) noexcept;
 
     /// Has the next flush() write to this session.
     void mark(Session& session);
-    /// Has flush() called at the end of the turn.
+    /// Requests flush() at the end of the event-loop iteration.
     void flush_soon();
     void flush_soon(Session& session) {
         mark(session);
         flush_soon();
     }
-    /// Flushes what mark() has collected.
+    /// Writes to the sessions that were marked.
     void flush();
-    /// The same, and nothing when there is nothing to flush: before waiting, so that the loop can wait at once.
+    /// Like flush(), but does nothing if no session is marked. Called before waiting, so that the event loop can wait
+    /// immediately.
     void flush_marked();
-    /// Counts flushes and the sessions that they wrote to, from 1. Who was marked at this count is marked still.
+    /// Returns a counter of flushes and of the sessions written, which starts at 1. A session that was marked at the
+    /// current count is still marked.
     [[nodiscard]] const std::uint64_t& flushes() const noexcept;
 
-    /// Accepts nobody new, connects no more, drains all sessions, cuts after `grace`. `done`, unless empty, is called
-    /// from a later turn, once, unless the table goes first, be it in the `done` of another call. A second call can
-    /// only shorten the grace.
+    /// Accepts no more connections, stops connecting, drains all sessions, and closes those that remain after `grace`.
+    /// Calls `done`, unless empty, once from a later event-loop iteration. It is not called if the table is destroyed
+    /// first, even by the `done` of another call. A second call can only shorten the grace period.
     void close(std::chrono::milliseconds grace, std::function<void()> done);
     [[nodiscard]] bool is_closing() const noexcept;
 
     void set_monitor(MonitorHandler handler);
-    /// To tell what only the socket knows: subscribed, unsubscribed. Costs a branch when nobody listens.
+    /// Reports an event that only the socket knows: subscribed, unsubscribed. Costs a branch without a monitor.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0);
-    /// To tell what happened on another thread.
+    /// Reports an event from another thread.
     void tell(const MonitorEvent& event);
 
-    /// Of sessions after their handshake.
+    /// Returns the status of the sessions that have finished their handshake.
     [[nodiscard]] std::vector<PeerStatus> statuses() const;
     [[nodiscard]] SocketTotals totals() const;
     [[nodiscard]] SegmentPool& segments() noexcept;

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-// What comes in, what goes out, and what becomes of it.
+// Accepts and makes connections, and handles their end.
 
 namespace telegate {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view too_many_connections = "too many connections";
 constexpr std::string_view too_many_handshakes = "too many handshakes at once";
 
-/// Counts the calls that are going on.
+/// Counts the calls in progress.
 class Within {
   public:
     explicit Within(unsigned& depth) noexcept : depth_(depth) { ++depth_; }
@@ -32,13 +32,14 @@ class Within {
 void PeerTable::State::accept(Listening& listening, std::unique_ptr<Stream> stream) {
     const Within within(accepting);
     const std::uint64_t displaced = make_room(*stream);
-    if (closing || listening.listener == nullptr) {  // since just now
+    if (closing || listening.listener == nullptr) {  // changed by make_room()
         return;
     }
     if (displaced == 0 && sessions_in_all() >= options.sessions_max) {
         return refuse(listening.endpoint, stream->peer(), too_many_connections);
     }
-    if (displaced == 0 && pending_in_all() >= options.handshakes_max) {  // on other threads, where it cannot go
+    // The handshakes are on other threads, where this connection cannot be moved.
+    if (displaced == 0 && pending_in_all() >= options.handshakes_max) {
         return refuse(listening.endpoint, stream->peer(), too_many_handshakes);
     }
     if (table_options.remote != nullptr && hand_over(stream, listening, displaced)) {
@@ -59,7 +60,7 @@ void PeerTable::State::take_in(std::unique_ptr<Stream> stream, const Origin& ori
     begin(*session, MonitorEventKind::accepted);
 }
 
-/// Whether it went to another thread.
+/// Returns true if the connection was moved to another thread.
 bool PeerTable::State::hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced) {
     const bool is_full = sessions_in_all() >= options.sessions_max;
     Handover handover{
@@ -79,7 +80,7 @@ void PeerTable::State::adopt(Handover handover) {
     Session* const displaced = handover.displaced == 0 ? nullptr : find(handover.displaced);
     if (displaced != nullptr && displaced->state() == Session::State::handshake) {
         displaced->close(too_many_handshakes);
-    } else if (displaced != nullptr && handover.must_displace) {  // its handshake was finished meanwhile
+    } else if (displaced != nullptr && handover.must_displace) {  // its handshake has finished meanwhile
         return refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
     }
     sessions_seen = handover.id - 1;
@@ -93,7 +94,8 @@ void PeerTable::State::begin(Session& session, MonitorEventKind kind) {
     }
 }
 
-/// Where too many handshakes are going on, the oldest gives way. 0, or the number of one on another thread.
+/// Closes the oldest handshake, or a retiring session if there is none, when a limit is reached. Returns the id of a
+/// handshake to be displaced on another thread, or 0.
 std::uint64_t PeerTable::State::make_room(const Stream& stream) {
     const RemoteSessions* const remote = table_options.remote;
     const bool can_leave = remote != nullptr && !stream.stays_in_process();
@@ -108,13 +110,14 @@ std::uint64_t PeerTable::State::make_room(const Stream& stream) {
         Session* const retiring =
             displaced == 0 && sessions_in_all() >= options.sessions_max ? first_retiring() : nullptr;
         if (retiring != nullptr) {
-            retiring->retire(too_many_connections);  // the second time: closes
+            retiring->retire(too_many_connections);  // the second call closes
         }
     }
     return displaced;
 }
 
-/// The older of the two, either of which may not be there. The number of the one on another thread, if it is that.
+/// Displaces the older of the two handshakes, either of which may be missing. Returns the id of the one on another
+/// thread if that is older, or 0.
 std::uint64_t PeerTable::State::displace(Session* here, std::uint64_t remote_id) {
     if (here == nullptr || (remote_id != 0 && remote_id < here->id())) {
         return remote_id;
@@ -123,7 +126,7 @@ std::uint64_t PeerTable::State::displace(Session* here, std::uint64_t remote_id)
     return 0;
 }
 
-/// The longest there; one that is read to its end, if there is any.
+/// Returns the oldest retiring session, preferring those that have been read completely; null if there is none.
 Session* PeerTable::State::first_retiring() const {
     Session* found = nullptr;
     for (const auto& session : sessions) {
@@ -148,7 +151,7 @@ void PeerTable::State::note_accept_error(const Listening& listening, int error) 
     monitor.tell(MonitorEventKind::accept_failed, listening.endpoint, std::generic_category().message(error));
 }
 
-/// The session is not started. Throws std::system_error when the event loop can watch no more.
+/// Creates a session without starting it. Throws std::system_error if the event loop cannot watch more descriptors.
 Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const Origin& origin, Dialer* dialer) {
     Session::Arrival arrival;
     arrival.stream = std::move(stream);
@@ -160,7 +163,7 @@ Session& PeerTable::State::admit(std::unique_ptr<Stream> stream, const Origin& o
     arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
     arrival.outbox = arrival.keep_outbox ? dialer->outbox() : std::make_shared<Outbox>(segments);
     const std::uint64_t dropped_before = arrival.outbox->dropped();
-    // All memory first, so that nothing has to be undone.
+    // Allocate everything first, so that a failure leaves nothing to undo.
     auto session = std::make_unique<Session>(context, std::move(arrival));
     reserve_more(notes, 1);
     reserve_more(sessions, 1);
@@ -205,7 +208,7 @@ void PeerTable::State::take_stream(Dialer& dialer, std::unique_ptr<Stream> strea
 
 void PeerTable::State::note_failure(Dialer& dialer, std::string_view why) {
     ++totals.connections_retried;
-    dialer.retry();  // first: telling may lack memory
+    dialer.retry();  // first: reporting may exhaust memory
     monitor.tell(MonitorEventKind::retried, dialer.endpoint_text(), why);
 }
 
@@ -264,7 +267,7 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
     }
     const std::size_t index = session.index();
     Note note = notes[index];
-    // Up to events.ended() nothing needs memory: the socket must not keep a session that has gone.
+    // Nothing before events.ended() allocates: the socket must not keep a session that is destroyed.
     old_sessions.push_back(std::move(sessions[index]));
     if (index + 1 != sessions.size()) {
         sessions[index] = std::move(sessions.back());
@@ -279,7 +282,7 @@ void PeerTable::State::note_ended(Session& session, std::string_view why) {
         segments.remove_reader_in_process();
     }
     count_ended(session, note);
-    // First, so that the monitor finds a socket that knows it no more.
+    // First, so that the monitor is called when the socket no longer knows the session.
     rethrow_later(reactor, [&] { events.ended(session, why); });
     later_clean.ask();
     rethrow_later(reactor, [&] { tell_ended(session, note, why); });
@@ -299,7 +302,7 @@ void PeerTable::State::count_ended(const Session& session, const Note& note) {
     } else if (session.ending() == Session::Ending::violation) {
         ++totals.violations;
     } else if (session.ending() == Session::Ending::silence) {
-        ++totals.silences;
+        ++totals.heartbeat_timeouts;
     }
 }
 

@@ -16,7 +16,7 @@ constexpr milliseconds tick_time_max{1000};
 constexpr int ticks_per_deadline = 4;
 constexpr std::string_view not_read_in_time = "did not read in time";
 
-/// Short deadlines are looked at more often. A heartbeat time of zero is none.
+/// Returns how often deadlines are checked: more often if they are short. A heartbeat time of zero means none.
 milliseconds tick_time_for(const SocketOptions& options) {
     milliseconds time = tick_time_max;
     for (const milliseconds deadline :
@@ -35,7 +35,7 @@ Call or_nothing(Call call) {
 
 }  // namespace
 
-/// Whether the session's outbox is its dialer's, which is counted there.
+/// Returns true if the outbox belongs to the dialer, where it is counted.
 bool PeerTable::State::is_kept(const Note& note) noexcept {
     return note.dialer != nullptr && note.dialer->outbox() != nullptr;
 }
@@ -80,10 +80,10 @@ PeerTable::State::~State() {
 void PeerTable::State::tick() {
     ticking = !sessions.empty();
     if (ticking) {
-        tick_alarm.set(tick_time);  // first: whatever comes of this one, there is a next
+        tick_alarm.set(tick_time);  // first, so that a failure below does not end the ticks
     }
     const steady_clock::time_point now = steady_clock::now();
-    // From the back: one that ends is replaced by the last, which has had its turn.
+    // Backwards: a session that ends is replaced by the last one, which has been checked already.
     for (std::size_t index = sessions.size(); index-- > 0;) {
         if (index >= sessions.size()) {
             continue;
@@ -105,10 +105,10 @@ void PeerTable::State::tick() {
 
 void PeerTable::State::flush() {
     if (table_options.remote != nullptr) {
-        later_flush.ask();              // again, should this one fail
+        later_flush.ask();              // again, in case this flush fails
         table_options.remote->flush();  // first, so that all threads write at the same time
     }
-    later_flush.cancel();  // what a handler asks for from here on may be for another thread, which has had its turn
+    later_flush.cancel();  // requests from here on may be for another thread, which has already flushed
     try {
         dirty.flush([this](Session& session) { flush(session); });
     } catch (...) {
@@ -145,7 +145,7 @@ SocketTotals PeerTable::State::sum() const {
 
 void PeerTable::State::check_not_closed() const {
     if (closing) {
-        throw std::logic_error("the socket is closed");
+        throw std::logic_error("socket is closed");
     }
 }
 
@@ -165,12 +165,12 @@ Session* PeerTable::State::find(std::uint64_t id) const noexcept {
 
 void PeerTable::State::tell_if_deserted() {
     if (closing && is_deserted()) {
-        later_closed.ask();  // first: asking may lack memory
+        later_closed.ask();  // first: ask() may throw
         grace_alarm.cancel();
     }
 }
 
-/// One in each turn: it may destroy the socket, or throw.
+/// Makes one call per event-loop iteration: it may destroy the socket, or throw.
 void PeerTable::State::tell_closed() {
     if (on_closed.empty()) {
         return;
@@ -197,7 +197,7 @@ void PeerTable::State::begin_close() {
     for (const Dialer* dialer : idle) {
         retire(*dialer);
     }
-    std::vector<Session*> open;  // those that end meanwhile are kept until a later turn
+    std::vector<Session*> open;  // sessions that end meanwhile are kept until a later iteration
     for (const auto& session : sessions) {
         open.push_back(session.get());
     }
@@ -211,7 +211,7 @@ void PeerTable::State::begin_close() {
 }
 
 void PeerTable::State::close_accepted(std::string_view endpoint, steady_clock::time_point cut_at) {
-    std::vector<Session*> leaving;  // those that end meanwhile are kept until a later turn
+    std::vector<Session*> leaving;  // sessions that end meanwhile are kept until a later iteration
     for (std::size_t index = 0; index < sessions.size(); ++index) {
         if (!sessions[index]->initiator() && sessions[index]->endpoint() == endpoint) {
             notes[index].cut_at = std::min(notes[index].cut_at, cut_at);
@@ -226,7 +226,7 @@ void PeerTable::State::close_accepted(std::string_view endpoint, steady_clock::t
 }
 
 void PeerTable::State::close_handshakes(std::string_view endpoint, std::string_view why) {
-    std::vector<Session*> unfinished;  // those that end meanwhile are kept until a later turn
+    std::vector<Session*> unfinished;  // sessions that end meanwhile are kept until a later iteration
     for (const auto& session : sessions) {
         if (!session->initiator() && session->state() == Session::State::handshake && session->endpoint() == endpoint) {
             unfinished.push_back(session.get());

@@ -18,18 +18,18 @@
 
 namespace telegate {
 
-/// The inside of PeerTable: peer_table.cpp has what its socket asks for, peer_table_connections.cpp what
-/// becomes of each connection, peer_table_state.cpp what is done for all together.
+/// The implementation of PeerTable. The functions for the socket are in peer_table.cpp, the handling of each connection
+/// is in peer_table_connections.cpp, and operations on all of them are in peer_table_state.cpp.
 /// Threads, Limits, Failure: as PeerTable.
 struct PeerTable::State {
     struct Listening {
-        std::unique_ptr<transport::Listener> listener;  // null: unbound, in the middle of a call of its own
+        std::unique_ptr<transport::Listener> listener;  // null: unbound during one of its own calls
         std::string endpoint;
-        std::shared_ptr<const Security> security;  // of who comes in from now on; null: the socket's
+        std::shared_ptr<const Security> security;  // for new connections; null: the socket's
     };
-    /// What the table knows of the session at the same index.
+    /// The data of the table about the session at the same index.
     struct Note {
-        Dialer* dialer = nullptr;  // null: it was accepted
+        Dialer* dialer = nullptr;  // null: the connection was accepted
         PeerMonitor::Told told;
         std::chrono::steady_clock::time_point cut_at = std::chrono::steady_clock::time_point::max();
     };
@@ -67,7 +67,8 @@ struct PeerTable::State {
     [[nodiscard]] static bool is_kept(const Note& note) noexcept;
     [[nodiscard]] Session* session_of(const Dialer& dialer) const noexcept;
 
-    /// Makes a call for one session. A lack of memory costs that session; any other exception leaves the reactor later.
+    /// Makes a call for one session. Exhausted memory closes that session; any other exception leaves the reactor
+    /// later.
     template <class Call>
     void guard(Session& session, const Call& call) {
         rethrow_later(reactor, [&] {
@@ -98,12 +99,12 @@ struct PeerTable::State {
     const SocketOptions options;
     const PeerTableOptions table_options;
     std::chrono::milliseconds tick_time;
-    SegmentPool segments;  // outlives all that refer to segments
+    SegmentPool segments;  // outlives all references to segments
     BufferPool buffers;
     SessionEvents events;
     SessionContext context;
     PeerMonitor monitor;
-    SocketTotals totals;  // without what lives
+    SocketTotals totals;  // without current sessions and outboxes
 
     std::vector<std::unique_ptr<Listening>> listeners;
     std::vector<std::unique_ptr<Dialer>> dialers;
@@ -114,11 +115,11 @@ struct PeerTable::State {
 
     FlushList dirty;
 
-    // They may be in the middle of a call, so that they go in a later turn.
+    // They may be in the middle of a call, so they are destroyed in a later iteration.
     std::vector<std::unique_ptr<Session>> old_sessions;
     std::vector<std::unique_ptr<Dialer>> old_dialers;
     std::vector<std::unique_ptr<Listening>> old_listeners;
-    unsigned accepting = 0;  // calls from listeners that are going on
+    unsigned accepting = 0;  // calls from listeners in progress
 
     bool ticking = false;
     bool closing = false;

@@ -3,7 +3,7 @@
 namespace telegate {
 
 void PendingHandshakes::add(Session& session) {
-    std::size_t& count = addresses_[session.address()];  // first, so that nothing has to be undone
+    std::size_t& count = addresses_[session.address()];  // first, so that a failure leaves nothing to undo
     if (sessions_.emplace(session.id(), &session).second) {
         ++count;
     }

@@ -11,25 +11,25 @@
 
 namespace telegate {
 
-/// The accepted sessions of one socket whose handshake is not finished, the oldest first.
+/// The accepted sessions of one socket whose handshake is not finished, oldest first.
 ///
 /// Threads: the reactor's.
-/// Limits:  the caller's: it ends the oldest ones.
+/// Limits: the caller's, which ends the oldest ones.
 /// Failure: add() may throw std::bad_alloc.
 class PendingHandshakes {
   public:
     void add(Session& session);
-    /// Nothing happens when it is not there.
+    /// Removes a session; does nothing if it is not listed.
     void remove(const Session& session);
 
     [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
     [[nodiscard]] std::size_t size_of(const std::string& address) const;
-    /// Null when there is none.
+    /// Returns null if there is none.
     [[nodiscard]] Session* oldest() const noexcept;
     [[nodiscard]] Session* oldest_of(std::string_view address) const noexcept;
 
   private:
-    std::map<std::uint64_t, Session*> sessions_;  // by id, hence by age
+    std::map<std::uint64_t, Session*> sessions_;  // by id, and therefore by age
     std::unordered_map<std::string, std::size_t> addresses_;
 };
 

@@ -6,27 +6,27 @@
 
 namespace telegate {
 
-/// How long to wait before the next attempt to connect: doubles from the first pause to the longest, and adds up to
-/// half at random, so that the peers of a server that comes back do not all come at once.
+/// The pause before the next connection attempt: doubles from the first to the longest, plus up to half of it at
+/// random, so that the peers of a restarted server do not all reconnect at the same time.
 ///
-/// Threads: one. Limits: the longest pause and half of it. Failure: none.
+/// Threads: one. Limits: 1.5 times the longest pause. Failure: none.
 class ReconnectPause {
   public:
     using Duration = std::chrono::milliseconds;
 
     ReconnectPause(Duration first, Duration longest, unsigned seed)
         : first_(std::max(first, Duration(1))), longest_(std::max(first_, longest)), next_(first_), random_(seed) {
-        random_.discard(2);  // the first ones differ little when the seeds do
+        random_.discard(2);  // similar seeds give similar first numbers
     }
 
-    /// The pause that comes now.
+    /// Returns the next pause.
     [[nodiscard]] Duration take() {
         const Duration pause = next_;
         next_ = std::min(2 * next_, longest_);
         return pause + Duration(std::uniform_int_distribution<Duration::rep>(0, pause.count() / 2)(random_));
     }
-    /// A connection stood for this long. One that outlived the pause before it starts again with the first pause; one
-    /// that is always lost at once does not.
+    /// Records how long a connection lasted. If that is at least the next pause, the pauses restart with the first. A
+    /// connection that is always lost immediately does not restart them.
     void stood(std::chrono::steady_clock::duration time) {
         if (time >= next_) {
             next_ = first_;

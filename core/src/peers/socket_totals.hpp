@@ -8,7 +8,7 @@
 
 namespace telegate {
 
-/// Adds what one outbox counts.
+/// Adds the counters of one outbox.
 inline void add_deliveries(SocketTotals& totals, const Outbox& outbox) {
     totals.matched += outbox.matched();
     totals.sent += outbox.sent();
@@ -19,7 +19,7 @@ inline void add_deliveries(SocketTotals& totals, const Outbox& outbox) {
     totals.pending += outbox.backlog().messages();
 }
 
-/// Adds what one session counts beside it.
+/// Adds the counters of one session that its outbox does not have.
 inline void add_traffic(SocketTotals& totals, const Session& session) noexcept {
     totals.received += session.received();
     totals.bytes_sent += session.bytes_sent();

@@ -11,26 +11,26 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t segments_least = 4;  // of a limit in bytes, which is counted in whole ones
+constexpr std::size_t segments_least = 4;  // of a limit in bytes, which is counted in whole segments
 constexpr milliseconds age_least{1};
 constexpr milliseconds age_most = std::chrono::hours(24);
 constexpr std::size_t bytes_most = std::size_t{1} << 30U;
 
 void require_one_thread(const PublisherOptions& options, std::string_view what) {
     if (options.io_threads > 1) {
-        throw std::invalid_argument("io_threads is " + std::to_string(options.io_threads) + "; allowed with " +
-                                    std::string(what) + " is 1");
+        throw std::invalid_argument("invalid io_threads " + std::to_string(options.io_threads) + ": must be 1 with " +
+                                    std::string(what));
     }
 }
 
 void check(const Delivery& delivery) {
     if (delivery.backlog_bytes_max < 1 || delivery.backlog_bytes_max > bytes_most) {
-        throw std::invalid_argument("backlog_bytes_max is " + std::to_string(delivery.backlog_bytes_max) +
-                                    "; allowed are 1 to " + std::to_string(bytes_most));
+        throw std::invalid_argument("invalid backlog_bytes_max " + std::to_string(delivery.backlog_bytes_max) +
+                                    ": must be 1 to " + std::to_string(bytes_most));
     }
     const milliseconds age = delivery.backlog_age_max;
     if (age != milliseconds(0) && (age < age_least || age > age_most)) {
-        throw std::invalid_argument("backlog_age_max is " + std::to_string(age.count()) + " ms; allowed are 0 and " +
+        throw std::invalid_argument("invalid backlog_age_max " + std::to_string(age.count()) + " ms: must be 0 ms or " +
                                     std::to_string(age_least.count()) + " ms to " + std::to_string(age_most.count()) +
                                     " ms");
     }
@@ -121,7 +121,7 @@ void Deliveries::forget(const std::string& endpoint) {
     look_at_limits();
 }
 
-/// Subscribers of an endpoint that is gone keep its terms.
+/// Subscribers keep the terms of an endpoint that is no longer bound.
 void Deliveries::look_at_limits() {
     std::size_t least = options_.backlog_bytes_max;
     std::size_t largest = options_.backlog_bytes_max;
@@ -140,7 +140,7 @@ void Deliveries::look_at_limits() {
     log_.set_limits(least, largest);
 }
 
-bool Deliveries::holds_up(const Session& session) const noexcept {
+bool Deliveries::blocking(const Session& session) const noexcept {
     const std::size_t more = 2 * peers_.segments().segment_bytes();
     return session.state() == Session::State::open && !session.outbox()->slow()->has_room(log_.end(), more);
 }
@@ -148,7 +148,7 @@ bool Deliveries::holds_up(const Session& session) const noexcept {
 std::vector<std::uint64_t> Deliveries::holding_up() const {
     std::vector<std::uint64_t> ids;
     for (const Session* const session : blocking_) {
-        if (holds_up(*session)) {
+        if (blocking(*session)) {
             ids.push_back(session->id());
         }
     }
@@ -158,8 +158,8 @@ std::vector<std::uint64_t> Deliveries::holding_up() const {
 bool Deliveries::must_wait() {
     bool waits = false;
     for (Session* const session : blocking_) {
-        if (holds_up(*session)) {
-            session->outbox()->note_refusal();  // so that it tells when it has written
+        if (blocking(*session)) {
+            session->outbox()->note_refusal();  // so that the session reports when it has written
             waits = true;
         }
     }
@@ -192,7 +192,7 @@ bool Deliveries::send_to(Session* session, std::string_view topic, std::string_v
     return true;
 }
 
-/// Only while there is somebody whose messages can be too old.
+/// Only while there is a subscriber whose messages can expire.
 void Deliveries::set_age_alarm() {
     milliseconds least = milliseconds::max();
     for (const auto& session : peers_.sessions()) {
@@ -209,7 +209,7 @@ void Deliveries::set_age_alarm() {
 
 void Deliveries::look_at_ages() {
     ages_ = false;
-    set_age_alarm();  // first: whatever comes of this one, there is a next
+    set_age_alarm();  // first, so that a failure below does not end the checks
     const AgeMarks::Time now = std::chrono::steady_clock::now();
     const std::uint64_t position = log_.position();
     for (const auto& each : aging_) {

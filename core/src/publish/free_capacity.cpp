@@ -17,13 +17,13 @@ LaneProgress progress_of(const PeerTable& peers) noexcept {
     return progress;
 }
 
-/// Has the threads that have no room tell when they do. One that has some keeps it until more is published, and would
-/// tell so at once, over and over.
+/// Requests a report from the threads that are full when they have capacity. A thread with capacity gets no request:
+/// until more is published it would report immediately, again and again.
 bool FreeCapacity::look(std::uint64_t end, std::uint64_t given) noexcept {
     if (see(end, given)) {
         return true;
     }
-    // A message that is larger than the backlog goes when nothing waits.
+    // A message larger than the backlog is sent when nothing is pending.
     const bool fits = end <= log_.position() + tail_.open_bytes() + backlog_bytes_max_;
     const std::uint64_t oldest_wanted = fits ? end - std::min(end, backlog_bytes_max_) : LaneProgress::nothing_waits;
     for (const auto& lane : lanes_) {
@@ -45,7 +45,7 @@ bool FreeCapacity::see(std::uint64_t end, std::uint64_t given) noexcept {
     const bool anything_waits = progress.oldest != LaneProgress::nothing_waits;
     oldest_ = std::min(progress.oldest, log_.position() + tail_.open_bytes());
     given_max_ = given + progress.runs_left;
-    return !anything_waits || is_known(end, given);  // one that is larger than the backlog goes alone
+    return !anything_waits || is_known(end, given);  // a message larger than the backlog is sent alone
 }
 
 }  // namespace telegate

@@ -12,32 +12,33 @@
 
 namespace telegate {
 
-/// How far the sessions of a table are behind.
+/// Returns how far the sessions of a table are behind.
 [[nodiscard]] LaneProgress progress_of(const PeerTable& peers) noexcept;
 
-/// Tells whether a publisher's log takes one more message without a subscriber losing one. What it saw of the
-/// subscribers stays a lower bound, since they only get further, so it looks at them again only when that does not do.
+/// Tells whether a publisher's log can take one more message without a loss for any subscriber. The progress last seen
+/// is a lower bound, since subscribers only advance, so it is read again only when it is not sufficient.
 ///
 /// Threads: the reactor's. Limits: none. Failure: none.
 class FreeCapacity {
   public:
-    /// `backlog_bytes_max`: the log's end may be so far ahead of the slowest.
+    /// `backlog_bytes_max`: how far the log's end may be ahead of the slowest subscriber.
     FreeCapacity(const SegmentLog& log, const Tail& tail, const PeerTable& peers,
                  std::size_t backlog_bytes_max) noexcept
         : log_(log), tail_(tail), peers_(peers), backlog_bytes_max_(backlog_bytes_max) {}
 
-    /// Subscribers on other threads count too.
+    /// Includes the subscribers on other threads.
     void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept { lanes_ = lanes; }
 
-    /// Another distance from now on.
+    /// Changes how far the slowest subscriber may be behind.
     void set_backlog_bytes_max(std::size_t bytes) noexcept {
         backlog_bytes_max_ = bytes;
         oldest_ = 0;
     }
 
-    /// `given`: counts the messages that may have begun a run; those in the log's tail have not.
+    /// Returns true if there is capacity. `given`: counts the messages that may have begun a range; those in the log's
+    /// tail have not.
     [[nodiscard]] bool has_room(std::size_t message_bytes, std::uint64_t given) noexcept {
-        if (tail_.fits(message_bytes) && given < given_max_) {  // what opens no segment reaches no further back
+        if (tail_.fits(message_bytes) && given < given_max_) {  // without a new segment, the log's end does not move
             return true;
         }
         const std::uint64_t end = log_.end_with(tail_.open_bytes() + message_bytes);
@@ -56,8 +57,8 @@ class FreeCapacity {
     const PeerTable& peers_;
     std::uint64_t backlog_bytes_max_;
     std::span<const std::unique_ptr<Lane>> lanes_;
-    std::uint64_t oldest_ = 0;     // nothing that waits lies before this position in the log
-    std::uint64_t given_max_ = 0;  // with fewer, every subscriber has a run left
+    std::uint64_t oldest_ = 0;     // nothing pending lies before this position in the log
+    std::uint64_t given_max_ = 0;  // below this count, every subscriber can take another range
 };
 
 }  // namespace telegate

@@ -25,8 +25,8 @@ LagLimit::LagLimit(Reactor& reactor, PeerTable& peers, Limits limits)
       later_keep_(reactor, [this] { keep_all_within(); }),
       later_close_(reactor, [this] { close_too_slow(); }) {}
 
-/// Giving up takes longer than publishing. Whoever may have a segment more for a moment gives up behind the flush, so
-/// that nobody waits for it.
+/// Dropping takes longer than publishing. A subscriber that may be over its limit for a moment drops its messages after
+/// the flush, so that it delays no other subscriber.
 void LagLimit::enforce(std::uint64_t log_end) {
     log_end_ = log_end;
     const std::uint64_t log_end_before = log_end - std::min<std::uint64_t>(log_end, peers_.segments().segment_bytes());
@@ -62,8 +62,8 @@ void LagLimit::keep_all_within() {
     enforce_kept_limit();
 }
 
-/// What was published in this turn may not have been offered to it yet: it goes first, so that a subscriber which reads
-/// fast loses nothing, however small its limit is.
+/// Flushes first: what was published in this iteration may not have been offered to the subscriber yet. A subscriber
+/// that reads fast then loses nothing, however small its limit is.
 void LagLimit::keep_within(Session& session) {
     SlowReader& slow = *session.outbox()->slow();
     if (session.state() == Session::State::open) {
@@ -80,7 +80,7 @@ void LagLimit::cut_off(Session& session) {
     session.cut_off();
 }
 
-/// The largest first, since that frees most.
+/// Drops the largest backlog first, since that frees most memory.
 void LagLimit::enforce_kept_limit() {
     const std::size_t bytes_max = limits::kept_apart_bytes_max + 2 * largest_;
     while (peers_.segments().memory_bytes() > bytes_max) {
@@ -101,9 +101,9 @@ void LagLimit::enforce_kept_limit() {
     }
 }
 
-/// Whoever is in the middle of a large message that the log gave up keeps its segment. The farthest behind are cut off
-/// at once, however long this turn lasts; never those who are in the latest of these messages, or a single one over the
-/// limit would reach nobody.
+/// A subscriber that is in the middle of a large message that the log has dropped keeps its segment. Those that are
+/// furthest behind lose it immediately, however long this iteration lasts, and are closed later. Those in the latest
+/// such message keep it: otherwise a single message over the limit would reach no subscriber.
 void LagLimit::enforce_held_limit() {
     while (peers_.segments().held_bytes() > std::max(limits_.held_bytes_max, largest_)) {
         Session* farthest = nullptr;

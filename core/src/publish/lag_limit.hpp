@@ -11,29 +11,29 @@
 
 namespace telegate {
 
-/// Keeps the sessions that read from a log within their distance from its end: whoever is further behind loses its
-/// oldest messages, or what its SlowReader says, and whoever holds too much of what was given up is closed.
+/// Keeps the sessions that read from a log within their distance from its end. A session that is further behind loses
+/// its oldest messages, or is treated as its SlowReader says. A session that holds too much dropped data is closed.
 ///
 /// Threads: the reactor's.
-/// Limits:  those given, see limits::backlog_bytes_max, limits::held_bytes_max and limits::kept_apart_bytes_max; who
-///          can_be_over() may keep a segment more until the next turn of the loop.
-/// Failure: enforce() may throw std::bad_alloc, and so may the turn of the loop in which it is made good.
+/// Limits: the given ones, see limits::backlog_bytes_max, limits::held_bytes_max and limits::kept_apart_bytes_max. A
+/// subscriber for which can_be_over() is true may keep one more segment until the next event-loop iteration.
+/// Failure: enforce() may throw std::bad_alloc, as may the event-loop iteration that completes its work.
 class LagLimit {
   public:
     struct Limits {
         std::size_t backlog_bytes_max;
         std::size_t held_bytes_max;
     };
-    /// Those of a publisher, for one of its threads.
+    /// Returns the limits of a publisher, for one of its threads.
     [[nodiscard]] static Limits limits_of(const PublisherOptions& options) noexcept;
 
     LagLimit(Reactor& reactor, PeerTable& peers, Limits limits);
 
-    /// A segment was opened that ends there.
+    /// Enforces the limits after a segment was opened that ends at `log_end`.
     void enforce(std::uint64_t log_end);
-    /// Something was given to one subscriber alone, which it keeps until it has read it.
+    /// Enforces the limit of what is kept for single subscribers, after more was sent to one of them.
     void enforce_kept_limit();
-    /// What the largest backlog of a SlowReader may be.
+    /// Sets the largest backlog that a SlowReader may have, in bytes.
     void set_largest(std::size_t backlog_bytes_max) noexcept { largest_ = backlog_bytes_max; }
 
   private:
@@ -47,9 +47,9 @@ class LagLimit {
     const Limits limits_;
     std::size_t largest_;
     std::uint64_t log_end_ = 0;
-    Later later_keep_;                     // within their limits, those who are hardly over
-    std::vector<std::uint64_t> too_slow_;  // session ids, of those that were cut off
-    Later later_close_;                    // of these; not from within send(): a monitor that hears may well send
+    Later later_keep_;                     // for subscribers that are slightly over their limits
+    std::vector<std::uint64_t> too_slow_;  // ids of the sessions to be closed
+    Later later_close_;                    // closes them; not within send(), which the monitor may call
 };
 
 }  // namespace telegate

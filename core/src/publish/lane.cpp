@@ -9,7 +9,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t unused_lists_min = 64;  // fewer are not worth looking for
+constexpr std::size_t unused_lists_min = 64;  // removing fewer is not worthwhile
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void Lane::let_go(LaneReaders& readers) noexcept {
     }
 }
 
-/// Lists that no topic has any more, once the shard has seen the last record with them.
+/// Removes lists that no topic uses any more, once the shard has applied the last record that refers to them.
 void Lane::forget_unused() {
     if (unused_ < std::max(unused_lists_min, lists_.size() / 2)) {
         return;
@@ -43,13 +43,13 @@ void Lane::forget_unused() {
         lists_, [&](const auto& entry) { return entry.second.uses == 0 && entry.second.records_end <= applied; });
 }
 
-/// What has come since begin() waits from now on.
+/// Queues the messages that were added since begin().
 void Lane::collect() {
     Backlog& fresh = outbox_.backlog();
     if (fresh.empty()) {
         return;
     }
-    if (waiting_.size() == waiting_.capacity()) {  // first, so that nothing has to be undone
+    if (waiting_.size() == waiting_.capacity()) {  // first, so that a failure leaves nothing to undo
         waiting_.reserve(2 * waiting_.size() + 1);
     }
     fresh.take_runs([this](SegmentRef segment, const Slice& slice, std::uint32_t messages) {
@@ -124,7 +124,7 @@ void Lane::flush() {
         put(waiting_[first_]);
         pop();
     }
-    // A shard with nothing new to read still has to know what it may keep.
+    // A shard without new data still needs to know how much it may keep.
     if (empty() && !loans_.empty() && log_end_told_ < log_end_ && link_.has_room()) {
         put_log_end();
     }
@@ -135,8 +135,8 @@ void Lane::flush() {
     forget_unused();
 }
 
-/// The shard's sessions keep at most backlog_bytes_max behind the last record that it has applied, so as much before
-/// that one bounds what it can keep in all.
+/// The shard's sessions keep at most backlog_bytes_max before the end of the last record that it has applied. The same
+/// distance after that record bounds what the shard can keep in all.
 bool Lane::can_put(std::uint64_t log_end) const noexcept {
     if (!link_.has_room()) {
         return false;
@@ -165,10 +165,10 @@ void Lane::put(Stretch& stretch) {
     put_end_ = segment->start + stretch.end;
 }
 
-/// The log is in another segment, so that nothing more of the last one follows.
+/// Passes on the log's end alone. The log is in another segment, so that no more data of the last one follows.
 void Lane::put_log_end() {
     loan_ = nullptr;
-    sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // what follows may lie anywhere behind that
+    sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // later records may be anywhere after that
     link_.put({nullptr, nullptr, 0, 0, 0, log_end_});
     log_end_told_ = log_end_;
 }
@@ -181,7 +181,7 @@ void Lane::take_back() noexcept {
 }
 
 LaneProgress Lane::progress() const noexcept {
-    const std::uint64_t applied = link_.applied();  // first, see there
+    const std::uint64_t applied = link_.applied();  // first, see LaneLink::applied()
     LaneProgress progress{link_.oldest(), 0};
     if (applied != link_.put_count()) {
         progress.oldest = std::min(progress.oldest, sent_[applied % sent_.size()].position);

@@ -15,7 +15,7 @@ namespace telegate {
 
 class Lane;
 
-/// A reader set's part in a lane. Must go before the lane.
+/// A reader set's share of a lane. Must be destroyed before the lane.
 /// Threads: the lane's. Limits: two pointers. Failure: none.
 class LaneShare {
   public:
@@ -36,50 +36,50 @@ class LaneShare {
     LaneReaders* readers_;
 };
 
-/// The publisher's end of the way to one shard. To the log it is one reader whose outbox() gets the messages that
-/// sessions of the shard want; it passes them on as stretches, each with its readers, and keeps what the shard cannot
-/// take yet. The shard reads the log's own memory; a segment that it may read is not used again.
+/// The publisher's end of the link to one shard. To the log it is a single reader: its outbox() gets the messages that
+/// sessions of the shard want. The lane passes them on as ranges, each with its readers, and keeps what the shard
+/// cannot take yet. The shard reads the log's own memory; a segment is not reused while the shard may read it.
 ///
 /// Threads: the publisher's.
-/// Limits:  backlog_runs_max stretches, within backlog_bytes_max of the log's end; the shard is handed at most as much
-///          again. What is given up counts as lost for each of its readers, see take_losses().
+/// Limits: backlog_runs_max ranges, within backlog_bytes_max of the log's end. The shard is given at most as much
+/// again. Dropped messages count as lost for each of their readers, see take_losses().
 /// Failure: begin(), share_of() and flush() may throw std::bad_alloc.
 class Lane {
   public:
-    /// Goes after who reads at the other end of the link. `backlog_bytes_max` of the log.
+    /// Must be destroyed after the reader at the other end of the link. `backlog_bytes_max`: as of the log.
     Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max);
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
     void share(Tail& tail) noexcept { outbox_.share(tail); }
     [[nodiscard]] Outbox& outbox() noexcept { return outbox_; }
-    /// Equal lists have one set of readers.
+    /// Returns a share for a list of readers. Equal lists share one set of readers.
     [[nodiscard]] LaneShare share_of(std::vector<LaneReader> list);
-    /// What outbox() gets next is for these.
+    /// Sets the readers of what is added to outbox() next.
     void begin(LaneReaders& readers) {
         collect();
         readers_ = &readers;
     }
-    /// A segment of the log was opened that ends there.
+    /// Drops data that is too far behind, after a segment was opened that ends at `log_end`.
     void enforce(std::uint64_t log_end);
 
-    /// Passes on what there is and the shard takes, and wakes it. What is left waits for progress of the shard, which
-    /// then has flush() called.
+    /// Passes on as much as the shard can take, and wakes it. The rest waits until the shard reports progress, which
+    /// calls flush() again.
     void flush();
     [[nodiscard]] bool empty() const noexcept { return first_ == waiting_.size(); }
-    /// Gives up all that was not passed on.
+    /// Drops everything that was not passed on.
     void give_up_all();
 
-    /// Messages that its readers have lost here since the last call.
+    /// Messages that readers have lost here since the last call, by reader.
     using Losses = std::map<LaneReader, std::uint64_t>;
     [[nodiscard]] Losses take_losses() { return std::exchange(losses_, {}); }
 
-    /// Lists of readers that are kept.
+    /// Returns the number of reader lists.
     [[nodiscard]] std::size_t lists() const noexcept { return lists_.size(); }
 
-    /// A lower bound, with what waits here and on the way.
+    /// Returns a lower bound, including what is pending here and in the link.
     [[nodiscard]] LaneProgress progress() const noexcept;
-    /// The shard wakes the publisher when nothing waits before that position and it has room for one more stretch.
+    /// Has the shard wake the publisher when nothing before `oldest` is pending and one more range fits.
     void await_room(std::uint64_t oldest) noexcept;
 
   private:
@@ -98,7 +98,7 @@ class Lane {
     struct Lent final : Loan {
         std::list<Lent>::iterator self;
     };
-    /// What is remembered of a record that the shard may not have applied.
+    /// The known properties of a record that the shard may not have applied yet.
     struct Sent {
         std::uint64_t position = 0;
         std::uint64_t log_end = 0;
@@ -118,21 +118,21 @@ class Lane {
 
     LaneLink& link_;
     const std::uint64_t backlog_bytes_max_;
-    Outbox outbox_;                   // what came since begin()
-    LaneReaders* readers_ = nullptr;  // of that
-    std::vector<Stretch> waiting_;    // from first_
+    Outbox outbox_;                   // messages since begin()
+    LaneReaders* readers_ = nullptr;  // their readers
+    std::vector<Stretch> waiting_;    // valid from first_ on
     std::size_t first_ = 0;
     Losses losses_;
     std::map<std::vector<LaneReader>, LaneReaders> lists_;
-    std::size_t unused_ = 0;  // of these
-    std::list<Lent> loans_;   // not back
+    std::size_t unused_ = 0;  // lists without users
+    std::list<Lent> loans_;   // not given back yet
     Loan* loan_ = nullptr;    // of the segment passed on last, while more of it may follow
     std::uint64_t log_end_ = 0;
-    std::uint64_t put_end_ = 0;  // of the stretch passed on last
+    std::uint64_t put_end_ = 0;  // end of the range passed on last
     std::uint64_t log_end_told_ = 0;
-    std::uint64_t window_begin_ = 0;  // where the log was when the shard had last applied everything
+    std::uint64_t window_begin_ = 0;  // log end of the last record added while the shard had applied all others
     std::uint64_t published_ = 0;
-    std::vector<Sent> sent_;  // by record, twice as many as the shard may not have applied
+    std::vector<Sent> sent_;  // by record; twice as many as may not be applied yet
 };
 
 inline LaneShare::~LaneShare() {

@@ -12,7 +12,7 @@
 
 namespace telegate {
 
-/// A session of a shard: its place there, and its id, since places are used again.
+/// A session of a shard: its place there, and its id, because places are reused.
 struct LaneReader {
     std::uint32_t place = 0;
     std::uint64_t id = 0;
@@ -22,90 +22,91 @@ struct LaneReader {
     }
 };
 
-/// Who reads a topic in one shard. The list never changes; the rest is the lane's own.
+/// The readers of a topic in one shard. The list never changes; everything else belongs to the lane.
 struct LaneReaders {
     std::span<const LaneReader> list;
-    std::size_t uses = 0;           // by reader sets, and by stretches in the lane
-    std::uint64_t records_end = 0;  // no record from this number on shows it
+    std::size_t uses = 0;           // number of reader sets, and of ranges in the lane
+    std::uint64_t records_end = 0;  // no record from this number on refers to it
 };
 
-/// A segment of the log that a shard may read. Made and destroyed by the lane; the shard reads what is constant, and
-/// gives it back.
+/// A segment of the log that a shard may read. Created and destroyed by the lane. The shard reads the constant members
+/// and gives the loan back.
 struct Loan {
-    SegmentRef segment;  // the lane's
+    SegmentRef segment;  // used by the lane only
     std::byte* const bytes;
     const std::uint64_t start;
     const std::uint32_t capacity;
-    Loan* next = nullptr;  // of those that came back
+    Loan* next = nullptr;  // in the list of returned loans
 };
 
-/// What a shard is told, in order: a stretch of the log and who reads it; or, without a loan, just how far the log is.
+/// One entry for a shard, in order: a range of the log and its readers; or, without a loan, only the log's end.
 struct LaneRecord {
     Loan* loan = nullptr;
     const LaneReaders* readers = nullptr;
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t messages = 0;
-    std::uint64_t log_end = 0;  // behind the segment, or the last one opened
+    std::uint64_t log_end = 0;  // end of the segment, or of the last one opened
 };
 
-/// How far the readers of a log are.
+/// The progress of a log's readers.
 struct LaneProgress {
     static constexpr std::uint64_t nothing_waits = UINT64_MAX;
 
-    std::uint64_t oldest;     // nothing that waits lies before this position
-    std::uint64_t runs_left;  // so many stretches more cost nobody any
+    std::uint64_t oldest;     // nothing pending lies before this position
+    std::uint64_t runs_left;  // this many more ranges cause no loss
 };
 
-/// Where the publisher's thread and a shard's meet: records one way, loans and progress the other.
+/// The link between the publisher's thread and a shard's: records in one direction, loans and progress in the other.
 ///
-/// Threads: the publisher's and the shard's, each its own part.
-/// Limits:  lane_records_max records that were not applied; one loan for each segment that is read.
-/// Failure: the constructor throws std::system_error without descriptors.
+/// Threads: the publisher's and the shard's, each for its own functions.
+/// Limits: lane_records_max records that are not applied yet; one loan for each segment that is read.
+/// Failure: the constructor throws std::system_error if no descriptor is available.
 ///
-/// What the publisher wrote is seen by who finds it published; what a shard has read is over for who finds the loan
-/// back. Who waits says so first and looks once more; who has news publishes it first and looks then whether the other
-/// waits. These four are sequentially consistent, so that one of the two sees the other.
+/// A published record makes visible what the publisher has written; a returned loan guarantees that the shard has
+/// finished reading. A waiter sets its flag and then rechecks; a producer publishes and then checks the flag. These
+/// four operations are sequentially consistent, so that one of the two sides sees the other.
 class LaneLink {
   public:
-    // The publisher's.
+    // For the publisher.
 
     [[nodiscard]] std::uint64_t put_count() const noexcept { return put_; }
-    /// Records that the shard has applied. What it reports of its sessions is at least that new when asked afterwards.
+    /// Returns the number of records that the shard has applied. The progress that is read afterwards is at least as
+    /// recent.
     [[nodiscard]] std::uint64_t applied() const noexcept { return applied_.load(); }
     [[nodiscard]] std::uint64_t oldest() const noexcept { return oldest_.load(); }
     [[nodiscard]] std::uint64_t records_max() const noexcept { return records_max_.load(); }
     [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < records_.size(); }
-    /// Not seen by the shard before publish(). There must be room.
+    /// Adds a record, which the shard does not see before publish(). Requires has_room().
     void put(const LaneRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
     void publish() noexcept {
         published_.store(put_);
         wake_shard();
     }
-    /// Asks to be woken when more was applied.
+    /// Requests a wake-up when more records were applied.
     void await_progress() noexcept { awaits_progress_.store(true); }
-    /// Asks to be woken when nothing waits before that position, and so many records cost nobody a stretch.
+    /// Requests a wake-up when nothing before `oldest` is pending and this many records cause no loss.
     void await_room(std::uint64_t oldest, std::uint64_t records) noexcept {
         const bool is_new = awaited_records_.exchange(records) != records;
         if (awaited_oldest_.exchange(oldest) != oldest || is_new) {
-            wake_shard();  // it has to look
+            wake_shard();  // it has to check
         }
     }
-    /// All loans that came back, linked.
+    /// Returns all loans that were given back, as a linked list.
     [[nodiscard]] Loan* take_back() noexcept {
         return back_.load(std::memory_order_relaxed) == nullptr ? nullptr
                                                                 : back_.exchange(nullptr, std::memory_order_acquire);
     }
 
-    // The shard's.
+    // For the shard.
 
-    /// The oldest record that was not taken, or null.
+    /// Returns the oldest record that was not taken, or null.
     [[nodiscard]] const LaneRecord* front() noexcept {
         return taken_ == published_.load(std::memory_order_acquire) ? nullptr : &records_[taken_ % records_.size()];
     }
     void take() noexcept { ++taken_; }
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
-    /// Asks to be woken when there is a record. False when there is already.
+    /// Requests a wake-up when there is a record. Returns false if there already is one.
     [[nodiscard]] bool await_record() noexcept {
         shard_waits_.store(true);
         const bool waits = published_.load() == taken_;
@@ -116,7 +117,8 @@ class LaneLink {
     }
     [[nodiscard]] bool is_room_awaited() const noexcept { return awaited_oldest_.load() != nobody_waits; }
     [[nodiscard]] bool is_all_reported() const noexcept { return taken_ == applied_.load(std::memory_order_relaxed); }
-    /// All that was taken is applied; the sessions are so far. True when the publisher is to be woken.
+    /// Reports that everything taken is applied, and the progress of the sessions. Returns true if the publisher must
+    /// be woken.
     [[nodiscard]] bool report(std::uint64_t oldest, std::uint64_t records_max) noexcept;
     void give_back(Loan* loan) noexcept {
         loan->next = back_.load(std::memory_order_relaxed);
@@ -144,15 +146,16 @@ class LaneLink {
     std::atomic<std::uint64_t> records_max_{limits::backlog_runs_max};
     std::atomic<Loan*> back_{nullptr};
     alignas(cache_line_bytes) std::uint64_t taken_ = 0;
-    // Written when one has to wait.
+    // Written when a side starts or ends a wait.
     alignas(cache_line_bytes) std::atomic<bool> shard_waits_{true};
     std::atomic<bool> awaits_progress_{false};
     std::atomic<std::uint64_t> awaited_oldest_{nobody_waits};
     std::atomic<std::uint64_t> awaited_records_{0};
 
     alignas(cache_line_bytes) std::array<LaneRecord, limits::lane_records_max> records_;
-    static_assert((limits::lane_records_max & (limits::lane_records_max - 1)) == 0, "so that % is a mask");
-    Waker waker_;  // of the shard
+    static_assert((limits::lane_records_max & (limits::lane_records_max - 1)) == 0,
+                  "must be a power of two, so that % is a mask");
+    Waker waker_;  // wakes the shard
 };
 
 inline bool LaneLink::report(std::uint64_t oldest, std::uint64_t records_max) noexcept {

@@ -79,14 +79,14 @@ void PublishLog::commit(std::size_t payload_bytes) {
     }
 }
 
-/// Has the topic share the reader set of the tail when that is equal, so that its messages go there. Whether it does
-/// now.
+/// Lets the topic share the tail's reader set if both are equal, so that its messages go there. Returns true if it
+/// shares it now.
 bool PublishLog::share_readers(Topic& topic) const noexcept {
     if (!tail_.is_open() || topic.readers.get() == readers_ || topic.readers->keys.empty()) {
         return false;
     }
     const std::vector<SubscriberKey>& keys = topic.readers->keys;
-    // Most that differ do so in the first.
+    // Most lists that differ do so in the first key.
     if (keys.front() != readers_->keys.front() || keys != readers_->keys) {
         return false;
     }
@@ -94,7 +94,7 @@ bool PublishLog::share_readers(Topic& topic) const noexcept {
     return true;
 }
 
-/// The message in room_, of so many bytes, to each reader of topic_.
+/// Adds the message in room_, of `bytes` bytes, to each reader of topic_.
 void PublishLog::give(std::size_t bytes) {
     ++messages_;
     ++given_;
@@ -115,8 +115,8 @@ void PublishLog::give(std::size_t bytes) {
     }
 }
 
-/// Before the first message of a batch to these readers; before each that begins a stretch, when other threads have
-/// some of them.
+/// Prepares the readers for the first message of a batch. If other threads have some of them, prepares them for each
+/// message that begins a range.
 void PublishLog::begin(ReaderSet& readers) {
     for (const LaneShare& share : readers.lanes) {
         share.lane().begin(share.readers());
@@ -132,14 +132,14 @@ void PublishLog::begin(ReaderSet& readers) {
     }
 }
 
-/// For more of topic_, which has just got one.
+/// Opens the tail for more messages of topic_, whose readers have just received one.
 void PublishLog::open_tail(std::size_t bytes_max) noexcept {
     tail_topic_ = topic_;
     readers_ = topic_->readers.get();
     tail_.open(log_, readers_->outboxes, bytes_max);
 }
 
-/// A segment was opened: whoever is too far behind gives up what lies before the limit.
+/// Called after a segment was opened: readers that are too far behind drop what lies before the limit.
 void PublishLog::enforce_limits() {
     segments_seen_ = log_.segments_opened();
     lag_limit_.enforce(log_.end());

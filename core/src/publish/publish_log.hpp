@@ -19,44 +19,48 @@
 
 namespace telegate {
 
-/// What a publisher has published: each message once, as wire bytes, in a log that all subscribers read from. Gives it
-/// to the readers of its topic, keeps them within their limits and has them flushed.
+/// The messages of a publisher, each stored once as wire bytes in a log that all subscribers read from. Adds each
+/// message to the backlogs of its topic's readers, keeps the readers within their limits and has them flushed.
 ///
-/// A message for the same readers as the one before goes to the log's tail: that costs the same however many they are.
+/// A message for the same readers as the previous one goes to the log's tail, which costs the same for any number of
+/// readers.
 ///
 /// Threads: the reactor's.
-/// Limits:  backlog_bytes_max of the log, and see limits::held_bytes_max; whoever is further behind loses the oldest.
-/// Failure: send() and prepare() may throw as SegmentLog::prepare(), publishing nothing; send() and commit()
-///          std::bad_alloc, where some readers may have the message and others not.
+/// Limits: backlog_bytes_max of the log, and see limits::held_bytes_max; a reader that is further behind loses its
+/// oldest messages.
+/// Failure: send() and prepare() may throw as SegmentLog::prepare(), publishing nothing. send() and commit() may throw
+/// std::bad_alloc, after which some readers may have the message and others not.
 class PublishLog {
   public:
     /// The tail must outlive the sessions of `peers`.
     PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options);
 
-    /// To readers on other threads. Once, before any message.
+    /// Adds readers on other threads. Called once, before the first message.
     void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept;
-    /// Before it is a reader of any topic.
+    /// Called before the session is a reader of any topic.
     void join(Session& session) noexcept { session.outbox()->share(tail_); }
-    /// Before any topic's readers change.
+    /// Called before the readers of any topic change.
     void settle() noexcept { tail_.settle(); }
 
-    /// Publishes in few steps, where the topic's readers are those of the message before and nothing else is to be
-    /// done. False, and nothing is done, otherwise.
+    /// Publishes in a few steps if the topic's readers are those of the previous message and nothing else is to be
+    /// done. Otherwise does nothing and returns false.
     [[nodiscard]] bool send_on(const Topic& topic, std::string_view payload) noexcept {
         return payload.size() > zmtp::short_body_bytes_max ? send_on<zmtp::frame_header_bytes_max>(topic, payload)
                                                            : send_short_on(topic, payload);
     }
-    /// The same of a payload with a short header; false for any other, and an empty one, which may have no address.
+    /// Like send_on(), for a payload with a short header. Returns false for any other payload, and for an empty one,
+    /// which may have no address.
     [[nodiscard]] bool send_short_on(const Topic& topic, std::string_view payload) noexcept {
         return payload.size() - 1 < zmtp::short_body_bytes_max && send_on<zmtp::frame_header_bytes(1)>(topic, payload);
     }
-    /// The topic is fresh and has readers. Flushes when enough has come together, or has it done later.
+    /// Publishes a message of a topic that is fresh and has readers. Flushes if enough bytes are pending; otherwise
+    /// requests a flush for later.
     void send(Topic& topic, std::string_view payload);
 
-    /// Room for a payload in the log; commit() follows. The topic is fresh.
+    /// Returns space for a payload in the log; commit() follows. The topic must be fresh.
     [[nodiscard]] std::byte* prepare(Topic& topic, std::size_t payload_bytes_max);
-    /// The same in few steps, of any topic, where its readers are those of the message before and the segment has room:
-    /// the topic is fresh then and has readers. Null, and nothing is done, otherwise.
+    /// Like prepare(), in a few steps and for any topic, if its readers are those of the previous message and the
+    /// segment has space. Such a topic is fresh and has readers. Otherwise does nothing and returns null.
     [[nodiscard]] std::byte* prepare_on(Topic& topic, std::size_t payload_bytes_max) noexcept {
         const std::size_t header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
         if (topic.readers.get() != readers_ || !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max)) {
@@ -68,12 +72,12 @@ class PublishLog {
         topic.frame.copy_to(room_);
         return room_ + topic.frame.size() + header_bytes;
     }
-    /// The topic that prepare() was called for.
+    /// Returns the topic that prepare() was called for.
     [[nodiscard]] Topic& prepared() const noexcept { return *topic_; }
-    /// The prepared topic is fresh. flush() is left to the caller.
+    /// Publishes the prepared message, whose topic must be fresh. Does not flush.
     void commit(std::size_t payload_bytes);
-    /// The same in few steps, where nothing has changed since prepare() and the message follows the one before. False,
-    /// and nothing is done, otherwise. Whoever changes a topic's readers has settled the tail.
+    /// Like commit(), in a few steps, if nothing has changed since prepare() and the message follows the previous one.
+    /// Otherwise does nothing and returns false. Every change of a topic's readers settles the tail.
     [[nodiscard]] bool commit_on(std::size_t payload_bytes) noexcept {
         if (room_ != tail_.next() || topic_->readers.get() != readers_) {
             return false;
@@ -83,8 +87,9 @@ class PublishLog {
     }
     void skip() noexcept { ++messages_; }
 
-    /// Whether one more message of so many bytes costs no subscriber another one. While not, what there is, is flushed
-    /// in the next turn, once, so that whoever waits for room neither waits for itself nor keeps the loop awake.
+    /// Returns true if one more message of `bytes` bytes causes no loss. Otherwise requests one flush for the next
+    /// iteration, so that a waiting publisher neither waits for its own unflushed messages nor keeps the event loop
+    /// awake.
     [[nodiscard]] bool has_room(std::size_t bytes) {
         const bool room = free_capacity_.has_room(bytes, given_);
         if (!room && flush_asked_at_ != messages()) {
@@ -93,24 +98,24 @@ class PublishLog {
         }
         return room;
     }
-    /// What subscribers may be behind, from now on: the least of their limits, and the largest.
+    /// Sets how far subscribers may be behind: the smallest and the largest of their limits, in bytes.
     void set_limits(std::size_t least, std::size_t largest) noexcept {
         free_capacity_.set_backlog_bytes_max(least);
         lag_limit_.set_largest(largest);
     }
-    /// After something was given to one subscriber alone.
+    /// Called after more was sent to a single subscriber.
     void enforce_kept_limit() { lag_limit_.enforce_kept_limit(); }
-    /// Where the log ends: that of whole segments, and that of messages.
+    /// Returns the end position of the last segment opened; position() returns the end of the last message.
     [[nodiscard]] std::uint64_t end() const noexcept { return log_.end(); }
     [[nodiscard]] std::uint64_t position() {
         tail_.settle();
         return log_.position();
     }
-    /// Published and skipped so far.
+    /// Returns the number of messages published and skipped so far.
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + tail_.messages(); }
 
   private:
-    /// With a header of so many bytes in front of the payload.
+    /// The implementation of send_on(), for a payload header of `header_bytes` bytes.
     template <std::size_t header_bytes>
     [[nodiscard]] bool send_on(const Topic& topic, std::string_view payload) noexcept {
         const std::size_t topic_bytes = topic.frame.size();
@@ -129,11 +134,11 @@ class PublishLog {
         std::memcpy(out + topic_bytes + header_bytes, payload.data(), payload.size());
         return true;
     }
-    /// Puts the header between the prepared topic and its payload. Returns the bytes of all three.
+    /// Writes the header between the prepared topic and its payload. Returns the size of all three in bytes.
     std::size_t write_header(std::size_t payload_bytes) noexcept {
         std::byte* const header = room_ + topic_->frame.size();
         const std::size_t header_bytes = zmtp::write_frame_header(header, 0, payload_bytes);
-        if (header_bytes != payload_header_bytes_) {  // shorter than it might have been: close the gap
+        if (header_bytes != payload_header_bytes_) {  // shorter than reserved: close the gap
             std::memmove(header + header_bytes, header + payload_header_bytes_, payload_bytes);
         }
         return topic_->frame.size() + header_bytes + payload_bytes;
@@ -145,17 +150,17 @@ class PublishLog {
     void enforce_limits();
 
     Tail& tail_;
-    const ReaderSet* readers_ = nullptr;  // of the tail, while it is open, and of tail_topic_
+    const ReaderSet* readers_ = nullptr;  // of the open tail, and of tail_topic_
     const Topic* tail_topic_ = nullptr;
-    std::uint64_t messages_ = 0;  // but for those that came by the tail
+    std::uint64_t messages_ = 0;  // except those added to the tail
     PeerTable& peers_;
     const PublisherOptions& options_;
     SegmentLog log_;
     LagLimit lag_limit_;
     FreeCapacity free_capacity_;
     std::span<const std::unique_ptr<Lane>> lanes_;
-    std::uint64_t given_ = 0;           // to the readers' outboxes one by one; each may have begun a run
-    std::uint64_t flush_asked_at_ = 0;  // messages, when a lack of room last asked for a flush
+    std::uint64_t given_ = 0;           // messages added to outboxes one by one; each may have begun a range
+    std::uint64_t flush_asked_at_ = 0;  // messages() when a full log last requested a flush
 
     // Between prepare() and commit().
     Topic* topic_ = nullptr;
@@ -164,7 +169,7 @@ class PublishLog {
 
     const std::uint64_t& flushes_;
     std::uint64_t flushes_seen_ = 0;
-    std::size_t unflushed_bytes_ = 0;  // but for those in the tail
+    std::size_t unflushed_bytes_ = 0;  // except those in the tail
     std::uint64_t tail_bytes_seen_ = 0;
     std::uint64_t segments_seen_ = 0;
 };

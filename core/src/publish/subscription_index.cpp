@@ -82,7 +82,7 @@ SubscriptionIndex::Insert SubscriptionIndex::insert(SubscriberKey subscriber, st
         all_bytes > usable(limits::subscription_bytes_total_max, bytes_share_, own_bytes <= bytes_share_)) {
         return Insert::refused;
     }
-    // All memory first, so that nothing has to be undone.
+    // Allocate everything first, so that a failure leaves nothing to undo.
     pairs_.reserve_one();
     memberships_.reserve(1);
     if (cell == none) {
@@ -279,13 +279,13 @@ void SubscriptionIndex::remove_prefix(std::uint32_t prefix) noexcept {
 }
 
 std::uint32_t SubscriptionIndex::find_membership(std::uint32_t subscriber, std::uint32_t prefix) const noexcept {
-    prefetch(cells_[prefix].head.first);  // mostly the only one
+    prefetch(cells_[prefix].head.first);  // usually the only one
     return pairs_.find(hash_of_pair(subscriber, prefix), [&](std::uint32_t at) {
         return memberships_[at].subscriber == subscriber && memberships_[at].prefix == prefix;
     });
 }
 
-/// Has the memory fetched while something else goes on: with many subscriptions each step waits for memory.
+/// Prefetches a membership: with many subscriptions, each step waits for memory.
 void SubscriptionIndex::prefetch(std::uint32_t membership) const noexcept {
     if (membership != none) {
         __builtin_prefetch(&memberships_[membership]);
@@ -312,8 +312,8 @@ void SubscriptionIndex::add_membership(std::uint32_t subscriber, std::uint32_t p
 
 void SubscriptionIndex::remove_membership(std::uint32_t membership) noexcept {
     const Membership gone = memberships_[membership];
-    for (const std::uint32_t neighbour : {gone.next, gone.previous, gone.next_own, gone.previous_own}) {
-        prefetch(neighbour);
+    for (const std::uint32_t neighbor : {gone.next, gone.previous, gone.next_own, gone.previous_own}) {
+        prefetch(neighbor);
     }
     Subscriber& owner = subscribers_[gone.subscriber];
     Cell::Head& head = cells_[gone.prefix].head;

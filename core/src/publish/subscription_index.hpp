@@ -17,28 +17,28 @@
 
 namespace telegate {
 
-/// A subscriber as the index knows it; used again after remove_subscriber().
+/// A subscriber's key in the index; reused after remove_subscriber().
 enum class SubscriberKey : std::uint32_t {};
 
-/// Who has subscribed to which prefixes: a set per subscriber, as libzmq keeps it, not a count.
+/// The prefixes that subscribers have subscribed to: a set per subscriber, as in libzmq, not a count.
 ///
-/// Every different prefix is kept once, in cells of 64 bytes, and found by a keyed hash that no peer can foresee.
+/// Each distinct prefix is stored once, in cells of 64 bytes, and found by a keyed hash that no peer can predict.
 ///
 /// Threads: one.
-/// Limits:  those given, subscription_bytes_max a prefix, and subscription_bytes_total_max of all different prefixes;
-///          about 130 bytes for a subscription to a prefix of up to 50 bytes, 64 more for every 60 bytes beyond.
-/// Failure: insert() answers refused over a limit and may throw std::bad_alloc, changing nothing; construction throws
-///          std::runtime_error when there are no random bytes.
+/// Limits: the given ones, subscription_bytes_max per prefix, and subscription_bytes_total_max for all distinct
+/// prefixes. A subscription to a prefix of up to 50 bytes takes about 130 bytes, and 64 more for every 60 bytes beyond.
+/// Failure: insert() returns refused over a limit and may throw std::bad_alloc, changing nothing. The constructor
+/// throws std::runtime_error if no random bytes are available.
 ///
-/// insert() and erase() take the same time whatever is there, but for the table's growth: see SlotTable.
+/// insert() and erase() take constant time, except when a table grows or shrinks: see SlotTable.
 class SubscriptionIndex {
   public:
     struct Limits {
         std::size_t subscriptions_max = limits::subscriptions_max;
         std::size_t per_subscriber_max = limits::subscriptions_per_peer_max;
         std::size_t bytes_per_subscriber_max = limits::subscription_bytes_per_peer_max;
-        /// Half of the capacity is reserved for this many subscribers, an equal share each, so that a few cannot use
-        /// all of it. 0: nothing is reserved.
+        /// Half of the capacity is reserved for this many subscribers, an equal share each, so that a few subscribers
+        /// cannot use all of it. 0: nothing is reserved.
         std::size_t shares = 0;
     };
     explicit SubscriptionIndex(Limits limits);
@@ -47,22 +47,22 @@ class SubscriptionIndex {
     SubscriptionIndex& operator=(const SubscriptionIndex&) = delete;
 
     [[nodiscard]] SubscriberKey add_subscriber();
-    /// Takes all its subscriptions out; costs in proportion to their number. `each`, unless empty, hears every prefix
-    /// before it goes; it must not change the index.
+    /// Removes a subscriber with its subscriptions, in time proportional to their number. Calls `each`, unless empty,
+    /// with every prefix before removing it; `each` must not change the index.
     void remove_subscriber(SubscriberKey subscriber, const std::function<void(std::string_view prefix)>& each = {});
 
     enum class Insert : std::uint8_t { added, known, refused };
     Insert insert(SubscriberKey subscriber, std::string_view prefix);
-    /// Whether it was there.
+    /// Returns false if the subscriber does not have the prefix.
     bool erase(SubscriberKey subscriber, std::string_view prefix);
 
-    /// Adds to `out` every subscriber that has a prefix of `topic`, each once. Costs one search for every length of
-    /// prefix in use, and the subscribers found.
+    /// Adds to `out` every subscriber that has a prefix of `topic`, each once. Costs one search for each prefix length
+    /// in use, plus the subscribers found.
     void match(std::string_view topic, std::vector<SubscriberKey>& out) const;
-    /// Whether there is any.
+    /// Returns true if any prefix matches.
     [[nodiscard]] bool matches(std::string_view topic) const { return matching_bytes(topic).has_value(); }
-    /// The length of a prefix that `topic` begins with. With few prefixes, as a Subscriber has, it only compares first
-    /// bytes.
+    /// Returns the length of a prefix that `topic` begins with. With few prefixes, as a Subscriber has, compares their
+    /// first bytes instead of searching.
     [[nodiscard]] std::optional<std::size_t> matching_bytes(std::string_view topic) const {
         if (prefixes_.size() > few_max) {
             return matching_bytes_of_many(topic);
@@ -77,7 +77,7 @@ class SubscriptionIndex {
 
     [[nodiscard]] std::size_t size() const noexcept { return pairs_.size(); }
     [[nodiscard]] std::size_t size_of(SubscriberKey subscriber) const noexcept;
-    /// A few of a subscriber's prefixes, the latest, sorted, for people to look at.
+    /// Returns a few of a subscriber's prefixes, the latest, sorted, for display.
     [[nodiscard]] std::vector<std::string> some(SubscriberKey subscriber, std::size_t count_max) const;
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
@@ -89,7 +89,7 @@ class SubscriptionIndex {
         static constexpr std::size_t head_bytes = 50;
         static constexpr std::size_t more_bytes = 60;
         struct Head {
-            std::uint32_t first;  // of its memberships, in no order
+            std::uint32_t first;  // of its memberships, unordered
             std::uint32_t hash;
             std::uint16_t bytes;
             char text[head_bytes];
@@ -102,7 +102,7 @@ class SubscriptionIndex {
     };
     static_assert(sizeof(Cell) == 64);
 
-    /// One subscriber's subscription to one prefix, in a list of each.
+    /// One subscriber's subscription to one prefix: an entry in a list of each.
     struct Membership {
         std::uint32_t next;
         std::uint32_t previous;
@@ -113,20 +113,21 @@ class SubscriptionIndex {
     };
 
     struct Subscriber {
-        std::uint32_t first = none;  // of its memberships, the latest
+        std::uint32_t first = none;  // its latest membership
         bool live = false;
         std::size_t count = 0;
         std::size_t bytes = 0;
         mutable std::uint64_t matched = 0;  // the last match() that found it
     };
 
-    /// The lengths that prefixes have, as a count and a bit for each.
+    /// The prefix lengths in use, with a count and a bit for each.
     class Lengths {
       public:
         void add(std::size_t bytes) noexcept;
         void remove(std::size_t bytes) noexcept;
         [[nodiscard]] bool has(std::size_t bytes) const noexcept { return counts_[bytes] != 0; }
-        /// Calls `each(length)` for every one up to `bytes_max`, in order, until it answers true. Whether one did.
+        /// Calls `each(length)` for every length up to `bytes_max` in ascending order, until it returns true. Returns
+        /// true if one did.
         template <class Each>
         bool any_up_to(std::size_t bytes_max, const Each& each) const;
 
@@ -136,7 +137,7 @@ class SubscriptionIndex {
         std::array<std::uint64_t, limits::subscription_bytes_max / word_bits + 1> used_{};
     };
 
-    /// With no more prefixes than this, matches() compares each of them.
+    /// With at most this many prefixes, matches() compares each of them.
     static constexpr std::size_t few_max = 8;
 
     /// A prefix's first bytes, as a number that is compared in one step.
@@ -154,7 +155,7 @@ class SubscriptionIndex {
             std::memcpy(&start, topic.data(), sizeof(start));
             return ((start ^ first) & mask) == 0;
         }
-        /// Whether may_begin() has compared all that there is.
+        /// Returns true if may_begin() has compared the whole prefix.
         [[nodiscard]] bool is_whole(std::string_view topic) const noexcept {
             return topic.size() >= sizeof(first) && bytes <= sizeof(first);
         }
@@ -170,7 +171,7 @@ class SubscriptionIndex {
     [[nodiscard]] std::optional<std::size_t> matching_bytes_of_many(std::string_view topic) const;
     [[nodiscard]] bool begins(std::uint32_t prefix, std::string_view topic) const noexcept;
     [[nodiscard]] FirstBytes first_bytes_of(std::uint32_t prefix) const noexcept;
-    /// Whether the cell's prefix is as long as `text` and equal to it.
+    /// Returns true if the cell's prefix is equal to `text`.
     [[nodiscard]] bool is(std::uint32_t prefix, std::string_view text) const noexcept;
     [[nodiscard]] std::string_view text_of(std::uint32_t prefix, std::span<char> room) const noexcept;
     [[nodiscard]] std::uint32_t add_prefix(std::uint32_t hash, std::string_view text) noexcept;
@@ -187,7 +188,7 @@ class SubscriptionIndex {
     }
 
     const Limits limits_;
-    const std::size_t share_;        // of subscriptions_max, for each subscriber
+    const std::size_t share_;        // of subscriptions_max, per subscriber
     const std::size_t bytes_share_;  // of subscription_bytes_total_max
     std::array<unsigned char, 16> hash_key_;
     SlotTable prefixes_;  // cells by text
@@ -197,9 +198,9 @@ class SubscriptionIndex {
     std::vector<Subscriber> subscribers_;
     std::vector<std::uint32_t> subscribers_free_;
     Lengths lengths_;
-    std::array<FirstBytes, few_max> few_{};  // all prefixes, while there are no more of them
-    std::size_t prefix_bytes_ = 0;           // of all different prefixes
-    mutable std::uint64_t matches_ = 0;      // calls of match()
+    std::array<FirstBytes, few_max> few_{};  // all prefixes, if there are at most few_max
+    std::size_t prefix_bytes_ = 0;           // of all distinct prefixes
+    mutable std::uint64_t matches_ = 0;      // number of match() calls
 };
 
 }  // namespace telegate

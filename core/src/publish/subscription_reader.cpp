@@ -5,7 +5,7 @@
 namespace telegate {
 namespace {
 
-/// ZMTP 3.1's form; nullopt for any other command.
+/// Parses the form of ZMTP 3.1; returns nullopt for any other command.
 std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) {
     if (command.name == "SUBSCRIBE") {
         return zmtp::Subscription{zmtp::Subscription::Kind::subscribe, command.data};
@@ -21,17 +21,17 @@ std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) 
 void SubscriptionReader::read(Session& session) {
     batch_.clear();
     absorbed_ = 0;
-    (void)session.take(batch_);  // readable comes again by itself
+    (void)session.take(batch_);  // the session reports again when it is readable
     absorb(session);
     batch_.clear();
 }
 
 void SubscriptionReader::command(Session& session, const zmtp::Command& command) {
-    absorb(session);  // the messages that came before it
+    absorb(session);  // the messages received before the command
     change(session, subscription_of(command));
 }
 
-/// Each frame is one subscription. The rest is not for us.
+/// Applies the messages of the batch: each frame is one subscription, and other frames are ignored.
 void SubscriptionReader::absorb(Session& session) {
     for (; absorbed_ < batch_.size(); ++absorbed_) {
         for (const Bytes frame : batch_[absorbed_]) {

@@ -10,19 +10,19 @@
 
 namespace telegate {
 
-/// Hears what a publisher's peers subscribe to and cancel: by commands, or by messages, as older peers do, and XSUB
-/// whatever its age.
+/// Reads what a publisher's peers subscribe to and cancel: by commands, or by messages, as older peers and every XSUB
+/// do.
 ///
-/// Threads: the sessions'. Limits: one batch, see Session::take(). Failure: what `on_change` throws is passed on.
+/// Threads: the sessions'. Limits: one batch, see Session::take(). Failure: an exception of `on_change` is passed on.
 class SubscriptionReader {
   public:
     using OnChange = std::function<void(Session&, const zmtp::Subscription&)>;
-    /// `on_change` hears of open sessions only.
+    /// `on_change` is called for open sessions only.
     explicit SubscriptionReader(OnChange on_change) : on_change_(std::move(on_change)) {}
 
-    /// The session has something to read.
+    /// Reads from a session that is readable.
     void read(Session& session);
-    /// The session has read a command.
+    /// Handles a command that the session has read.
     void command(Session& session, const zmtp::Command& command);
 
   private:
@@ -31,7 +31,7 @@ class SubscriptionReader {
 
     const OnChange on_change_;
     MessageBatch batch_;
-    std::size_t absorbed_ = 0;  // messages of the batch that were looked at
+    std::size_t absorbed_ = 0;  // messages of the batch that were handled
 };
 
 }  // namespace telegate

@@ -20,25 +20,25 @@
 
 namespace telegate {
 
-/// Who receives a topic, and others that the same sessions want: topics share one when they turn out to be equal.
+/// The readers of a topic. Topics share a set when their readers turn out to be equal.
 struct ReaderSet {
-    std::vector<SubscriberKey> keys;  // all, sorted
-    std::vector<Session*> sessions;   // those of the publisher's own thread
-    std::vector<LaneShare> lanes;     // those of other threads
-    std::vector<Outbox*> outboxes;    // the sessions' and the lanes'
-    std::size_t flush_bytes = 0;      // of long messages: written at once when so much has come together
+    std::vector<SubscriberKey> keys;  // all readers, sorted
+    std::vector<Session*> sessions;   // on the publisher's own thread
+    std::vector<LaneShare> lanes;     // on other threads
+    std::vector<Outbox*> outboxes;    // of the sessions and of the lanes
+    std::size_t flush_bytes = 0;      // long messages are written when this much is pending
     std::uint64_t begun_at = 0;       // PeerTable::flushes() when PublishLog::begin() was last needed
-    std::uint64_t marked_at = 0;      // the same when the sessions were last marked
+    std::uint64_t marked_at = 0;      // PeerTable::flushes() when the sessions were last marked
 };
 
-/// The finished first frame of a topic's messages, with some room behind it, so that it is copied in large steps. Of no
-/// bytes when the topic is in the payload.
+/// The encoded first frame of a topic's messages, with padding, so that it is copied in large steps. Empty if the topic
+/// is in the payload.
 /// Threads: the reactor's. Limits: none. Failure: set() may throw std::bad_alloc.
 class TopicFrame {
   public:
     void set(std::string_view name, TopicPlace place);
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// Copies it to the room of a log, and up to segment_slack_bytes of anything behind it.
+    /// Copies the frame to the log, and up to segment_slack_bytes of arbitrary data after it.
     void copy_to(std::byte* out) const noexcept {
         const std::byte* const from = bytes_.data();
         std::memcpy(out, from, step_bytes);
@@ -57,25 +57,25 @@ class TopicFrame {
 
 struct Topic {
     TopicFrame frame;
-    std::shared_ptr<ReaderSet> readers;  // those of the last time it was fresh; null: none were ever looked for
-    std::uint64_t fresh_at = 0;          // the table's generation that `readers` were found in
+    std::shared_ptr<ReaderSet> readers;  // as of the last time it was fresh; null: never searched
+    std::uint64_t fresh_at = 0;          // the table's generation when `readers` was found
     std::string name;
 };
 
 /// All topics that were ever published, by number and by name.
 ///
 /// A change of one subscription makes the topics under its prefix stale; their readers are found again when the topic
-/// is next used. A prefix of very many topics makes all of them stale, so that a change costs the same whatever it is.
+/// is next used. A prefix of very many topics makes all of them stale, so that the cost of a change is bounded.
 ///
 /// Threads: the reactor's.
-/// Limits:  none: the publishing program chooses its topics.
+/// Limits: none: the publishing program chooses its topics.
 /// Failure: intern() may throw std::bad_alloc.
 class TopicTable {
   public:
     [[nodiscard]] TopicId intern(std::string_view name, TopicPlace place = TopicPlace::first_frame);
     [[nodiscard]] Topic& operator[](TopicId id) noexcept { return *topics_[static_cast<std::size_t>(id)]; }
 
-    /// Of the longest topic.
+    /// Returns the size of the longest frame, in bytes.
     [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return frame_bytes_max_; }
 
     [[nodiscard]] bool is_fresh(const Topic& topic) const noexcept { return topic.fresh_at == generation_; }

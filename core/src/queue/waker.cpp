@@ -23,9 +23,9 @@ void Waker::wake() noexcept {
     if (pending_.exchange(true)) {
         return;
     }
-    signalled_.fetch_add(1, std::memory_order_relaxed);
+    signaled_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t one = 1;
-    // Cannot fail: the descriptor is ours and its count is at most one.
+    // Cannot fail: this object owns the descriptor, and its count is at most one.
     [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
 }
 
@@ -35,8 +35,8 @@ void Waker::clear() noexcept {
     pending_.exchange(false);
 }
 
-void Waker::be_prompt() noexcept {
-    patient_.store(false, std::memory_order_relaxed);
+void Waker::end_low_power() noexcept {
+    low_power_.store(false, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

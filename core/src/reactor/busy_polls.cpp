@@ -35,7 +35,7 @@ bool BusyPolls::look() {
         }
         any = true;
         polled_.erase(polled_.begin() + static_cast<std::ptrdiff_t>(index));
-        polled.found();  // may add, at the end, and remove
+        polled.found();  // may add entries at the end, and remove entries
     }
     return any;
 }
@@ -50,7 +50,7 @@ bool BusyPolls::wait(std::chrono::steady_clock::time_point deadline) {
             }
             pause();
         }
-        std::this_thread::yield();  // to the other thread, should it share our core
+        std::this_thread::yield();  // to the other thread, if it shares this core
     } while (Clock::now() < end);
     sleep();
     return false;

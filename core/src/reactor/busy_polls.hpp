@@ -6,36 +6,37 @@
 
 namespace telegate {
 
-/// Waits for what another thread does in memory, and is looked at for a short while before the loop goes to sleep.
-/// Threads: the reactor's. Limits: in BusyPolls once at a time. Failure: found() and not_found() may throw.
+/// An object that waits for another thread to change memory. It is polled for a short time before the event loop
+/// sleeps.
+/// Threads: the reactor's. Limits: in BusyPolls at most once. Failure: found() and not_found() may throw.
 class BusyPolled {
   public:
     virtual ~BusyPolled() = default;
 
-    /// Whether it has come.
+    /// Returns true if the change has happened.
     [[nodiscard]] virtual bool look() noexcept = 0;
-    /// It has come; not looked at any more.
+    /// Called when the change has happened. It is not polled any more.
     virtual void found() = 0;
-    /// It has not come in time, and is not looked at any more: a descriptor is to tell.
+    /// Called when the change has not happened in time. It is not polled any more: a descriptor must report the change.
     virtual void not_found() = 0;
 };
 
-/// All that a loop looks at before it sleeps. A peer in the same process often answers within less time than it takes
-/// to wake a thread, so that looking is cheaper for both.
+/// The objects that an event loop polls before it sleeps. A peer in the same process often replies faster than a thread
+/// wakes up, so that polling costs less for both.
 ///
 /// Threads: the reactor's.
-/// Limits:  looks for limits::busy_poll_time in one go.
-/// Failure: add() may throw std::bad_alloc; what found() and not_found() throw is passed on.
+/// Limits: polls for limits::busy_poll_time at a time.
+/// Failure: add() may throw std::bad_alloc; an exception of found() or not_found() is passed on.
 class BusyPolls {
   public:
     [[nodiscard]] bool empty() const noexcept { return polled_.empty(); }
     void add(BusyPolled& polled) { polled_.push_back(&polled); }
     void remove(const BusyPolled& polled) noexcept;
 
-    /// Looks at each of them once; what is added meanwhile is for the next time. Whether something had come.
+    /// Polls each object once, except those added meanwhile. Returns true if any was found.
     bool look();
-    /// Looks at all of them for a while, at most until `deadline`; whatever has not come by then goes to sleep. Whether
-    /// something had come.
+    /// Polls all objects for a short time, at most until `deadline`. Returns true as soon as any is found. Otherwise
+    /// calls not_found() for all of them and returns false.
     bool wait(std::chrono::steady_clock::time_point deadline);
 
   private:

@@ -4,7 +4,7 @@
 
 namespace telegate {
 
-/// `time` from now; the end of time when that is farther. Threads: any.
+/// Returns the time point `time` from now, at most time_point::max(). Threads: any.
 [[nodiscard]] inline std::chrono::steady_clock::time_point deadline_in(std::chrono::milliseconds time) {
     using std::chrono::steady_clock;
     const steady_clock::time_point now = steady_clock::now();

@@ -9,17 +9,18 @@
 
 namespace telegate {
 
-/// A call that is asked for now and then. Shared, so that it may be given up inside itself.
+/// A call that is made on request. Shared, so that it may be destroyed while it runs.
 struct DeferredCall {
     std::function<void()> call;
     bool pending = false;
 };
 
-/// Calls that a loop makes once each, before and after it looks at its descriptors. See Later.
+/// Calls that an event loop makes once each, before and after it checks its descriptors. See Later.
 ///
 /// Threads: the reactor's.
-/// Limits:  each call is in it once; allocates nothing in the steady state.
-/// Failure: add() may throw std::bad_alloc; what a call throws is passed on, and the others are made the next time.
+/// Limits: each call is listed once; allocates nothing in the steady state.
+/// Failure: add() may throw std::bad_alloc. An exception of a call is passed on; the remaining calls are made the next
+/// time.
 class DeferredCalls {
   public:
     [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
@@ -38,10 +39,11 @@ class DeferredCalls {
         if (made_ == 0) {
             calls_.erase(found);
         } else {
-            found->reset();  // run() is on its way through them
+            found->reset();  // run() is in progress
         }
     }
-    /// Makes those that were added before; what they add is for the next time. Whether there were any.
+    /// Makes the calls that were added before; those added meanwhile are made the next time. Returns true if there were
+    /// any.
     bool run() {
         const std::size_t count = calls_.size();
         bool any = false;
@@ -58,7 +60,7 @@ class DeferredCalls {
     }
 
   private:
-    /// Takes out what was made, also when a call throws.
+    /// Removes the calls that were made, even if one throws.
     struct Erased {
         DeferredCalls& deferred_calls;
         ~Erased() {

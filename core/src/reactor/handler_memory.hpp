@@ -5,10 +5,10 @@
 
 namespace telegate {
 
-/// Room for the one operation that waits in the event loop for somebody, so that waiting again and again allocates
-/// nothing. A second one at the same time, or a large one, gets memory of its own.
+/// Memory for one pending operation of the event loop, so that repeated waits allocate nothing. A second operation at
+/// the same time, or a large one, is allocated separately.
 ///
-/// Threads: one, or any as long as no loop runs. Limits: room_bytes. Failure: allocate() may throw std::bad_alloc.
+/// Threads: one, or any while no event loop runs. Limits: room_bytes. Failure: allocate() may throw std::bad_alloc.
 class HandlerMemory {
   public:
     HandlerMemory() = default;
@@ -37,8 +37,8 @@ class HandlerMemory {
     bool in_use_ = false;
 };
 
-/// HandlerMemory as Asio asks a handler for it. What the memory is part of must be kept alive by the handler: Asio
-/// gives the memory back before it calls or destroys the last copy of it.
+/// HandlerMemory as the allocator that Asio requests from a handler. The handler must keep the owner of the memory
+/// alive: Asio releases the memory before it calls or destroys the last copy of the handler.
 /// Threads, Limits, Failure: as HandlerMemory.
 template <class T>
 class HandlerAllocator {
@@ -64,7 +64,7 @@ class HandlerAllocator {
     HandlerMemory* memory_;
 };
 
-/// A handler that calls `call`, in the memory given.
+/// A handler that calls `call` and is stored in the given memory.
 /// Threads, Limits, Failure: as HandlerMemory.
 template <class Call>
 struct HandlerIn {

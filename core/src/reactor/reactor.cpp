@@ -37,7 +37,7 @@ bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {
     }
     if (!any) {
         any = (deadline == no_deadline ? context.run_one() : context.run_one_until(deadline)) > 0;
-        any = any || poll();  // also when there was no time
+        any = any || poll();  // even after the deadline
     }
     deferred_calls.run();
     return any;
@@ -48,7 +48,7 @@ Reactor::~Reactor() = default;
 
 namespace {
 
-/// Marks the calling thread as the one that turns the loop.
+/// Marks the calling thread as the one that runs the event loop.
 class Turn {
   public:
     explicit Turn(std::atomic<std::thread::id>& runner) noexcept : runner_(runner) {

@@ -13,19 +13,20 @@
 
 namespace telegate {
 
-/// Threads, Limits, Failure: those of Reactor.
+/// The implementation of Reactor.
+/// Threads, Limits, Failure: as Reactor.
 struct Reactor::State {
-    BusyPolls busy_polls;          // outlives what the context still holds
-    DeferredCalls deferred_calls;  // as well
-    /// One thread runs it, and nobody else touches descriptors and timers; post() and stop() have their lock.
+    BusyPolls busy_polls;          // outlives what the context holds
+    DeferredCalls deferred_calls;  // likewise
+    /// Only the thread that runs the context accesses descriptors and timers, without locking; post() and stop() lock.
     boost::asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
     std::atomic<std::thread::id> runner{};
 
-    /// Waits until something is ready, and runs some of it. Whether there was anything. Without a deadline it sleeps
-    /// for as long as nothing happens; with one, Asio looks at the clock each second.
+    /// Waits until something is ready, and runs some of it. Returns true if there was anything. Without a deadline it
+    /// sleeps until something happens; with one, Asio checks the clock every second.
     bool turn(std::chrono::steady_clock::time_point deadline);
-    /// Runs what is ready.
+    /// Runs what is ready. Returns true if there was anything.
     bool poll();
 };
 

@@ -7,10 +7,10 @@
 
 namespace telegate {
 
-/// Makes a call in the middle of work that must be finished. What the call throws leaves the reactor from a later
-/// handler of its own, so that it costs nothing but the call.
+/// Makes a call within work that must be completed. An exception of the call leaves the reactor from a later handler of
+/// its own, so that it interrupts only the call.
 ///
-/// Threads: the reactor's. Limits: one posted handler for each exception. Failure: std::bad_alloc when even that fails.
+/// Threads: the reactor's. Limits: one posted handler for each exception. Failure: std::bad_alloc if posting fails.
 template <class Call>
 void rethrow_later(Reactor& reactor, Call&& call) {
     try {

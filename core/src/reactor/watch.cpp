@@ -15,7 +15,7 @@ namespace telegate {
 namespace net = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-// With io_context's own executor: the default, any_io_executor, costs an indirect call and a copy at every operation.
+// Uses io_context's own executor: the default, any_io_executor, costs an indirect call and a copy per operation.
 using Executor = net::io_context::executor_type;
 using Descriptor = net::posix::basic_stream_descriptor<Executor>;
 using Timer =
@@ -40,7 +40,7 @@ Watch::Watch(Reactor& reactor, int descriptor, std::function<void()> on_readable
     ErrorCode error;
     state_->descriptor.assign(descriptor, error);
     if (error) {
-        throw std::system_error(error.value(), std::generic_category(), "watching a descriptor");
+        throw std::system_error(error.value(), std::generic_category(), "cannot watch a descriptor");
     }
 }
 
@@ -62,7 +62,7 @@ void Watch::wait_readable() {
         }
     };
     state_->descriptor.async_wait(Descriptor::wait_read, HandlerIn{&state_->readable_memory, call});
-    state_->waiting_readable = true;  // last: the wait may lack memory
+    state_->waiting_readable = true;  // last: async_wait() may throw
 }
 
 void Watch::wait_writable() {
@@ -76,7 +76,7 @@ void Watch::wait_writable() {
         }
     };
     state_->descriptor.async_wait(Descriptor::wait_write, HandlerIn{&state_->writable_memory, call});
-    state_->waiting_writable = true;  // last: the wait may lack memory
+    state_->waiting_writable = true;  // last: async_wait() may throw
 }
 
 struct Alarm::State {
@@ -85,7 +85,7 @@ struct Alarm::State {
     Timer timer;
     std::function<void()> on_ring;
     HandlerMemory memory;
-    unsigned setting = 0;  // which call of set() counts; a handler that is already queued finds itself out of date
+    unsigned setting = 0;  // number of the latest set(); a queued handler with an older number does nothing
 };
 
 Alarm::Alarm(Reactor& reactor, std::function<void()> on_ring)

@@ -25,7 +25,7 @@ std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view 
             return id;
         }
     } catch (const std::bad_alloc&) {
-        // Refused, like one that is too many.
+        // Refused, as when the table is full.
     }
     refused_.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<ChannelId> ChannelTable::find(const std::string& topic) const {
     return known == ids_by_topic_.end() ? std::nullopt : std::optional(known->second);
 }
 
-/// May throw std::bad_alloc, and has stored nothing then.
+/// May throw std::bad_alloc; then nothing was stored.
 void ChannelTable::store(ChannelId id, ChannelInfo info) {
     std::unique_ptr<Block>& block = blocks_[to_index(id) / block_channels];
     if (!block) {

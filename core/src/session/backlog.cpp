@@ -11,7 +11,7 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t ring_runs_first = 4;
-constexpr std::size_t ring_runs_kept = 64;  // a larger ring that is empty becomes smaller, when it was little used
+constexpr std::size_t ring_runs_kept = 64;  // a larger ring is shrunk when it is empty and was little used
 
 LostRun lost_run(const Slice& messages, bool is_own) noexcept {
     const Segment& segment = *messages.segment;
@@ -75,7 +75,7 @@ void Backlog::push_run(const Slice& message, std::uint32_t own_tick) noexcept {
     bytes_ += message.end - message.begin;
 }
 
-/// Whole messages.
+/// Reports refused messages; whole ones only.
 void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
     TELEGATE_ASSERT(refuses_);
     if (lost_ != nullptr) {
@@ -83,7 +83,7 @@ void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
     }
 }
 
-/// Of the run, what lies from `begin` on.
+/// Reports the part of the run from `begin` on.
 void Backlog::tell_lost(const Run& part, std::size_t begin) const {
     if (lost_ != nullptr && begin < part.end) {
         (*lost_)(lost_run({part.segment.get(), static_cast<std::uint32_t>(begin), part.end}, part.own_tick > 0));
@@ -132,7 +132,7 @@ std::uint64_t Backlog::consume_rest(std::size_t bytes) noexcept {
     while (rest_sent_ >= rest_boundary_) {
         ++completed;
         if (rest_boundary_ == rest_.size()) {
-            rest_ = std::vector<std::byte>();  // clear() would keep the room
+            rest_ = std::vector<std::byte>();  // clear() would keep the memory
             rest_sent_ = 0;
             rest_boundary_ = 0;
             break;
@@ -176,7 +176,7 @@ std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
     return std::nullopt;
 }
 
-/// The oldest that is not held.
+/// Drops the oldest run that is not held.
 std::uint64_t Backlog::give_up_oldest_run() {
     if (hold_.is_set()) {
         return give_up_second_run();
@@ -207,7 +207,7 @@ std::uint64_t Backlog::give_up_second_run() noexcept {
     return given_up;
 }
 
-/// Keeps the next `bytes` of the first run where they are: one message, see claim().
+/// Keeps the next `bytes` of the first run in place: one message, see claim().
 std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     Run& head = run(0);
     TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
@@ -222,7 +222,7 @@ std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     return given_up;
 }
 
-/// Of what the first run has yet to send: a message is partly sent, or some are claimed, never both.
+/// Returns the bytes in flight in the first run: either a message is partly sent, or messages are claimed, never both.
 std::size_t Backlog::bytes_under_way(const Run& head) const noexcept {
     if (partial_ > 0) {
         return message_bytes_at(head.segment->bytes.get() + head.begin) - partial_;
@@ -231,7 +231,7 @@ std::size_t Backlog::bytes_under_way(const Run& head) const noexcept {
     return std::min<std::size_t>(claimed_ - claimed_of_rest, head.end - head.begin);
 }
 
-/// Copies the next `bytes` of the first run to rest_; returns how many messages that are.
+/// Copies the next `bytes` of the first run to rest_ and returns the number of messages in them.
 std::uint64_t Backlog::set_aside(const Run& head, std::size_t bytes) {
     const std::byte* from = head.segment->bytes.get() + head.begin + partial_;
     const std::byte* const end = from + bytes;

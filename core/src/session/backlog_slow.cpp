@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-// What is done for one peer that reads slowly.
+// Operations on the backlog of one slow peer.
 
 namespace telegate {
 namespace {
@@ -77,7 +77,7 @@ std::size_t Backlog::gather_under_way(std::span<StreamPart> out) const noexcept 
     return used;
 }
 
-/// Makes two runs of one of the first two: the second begins `at`, at a message.
+/// Splits one of the first two runs at `at`, a message boundary.
 void Backlog::split(std::size_t index, std::uint32_t at) {
     TELEGATE_ASSERT(index <= 1 && index < size_);
     if (size_ == ring_.size()) {
@@ -135,7 +135,7 @@ std::uint64_t Backlog::give_up_to(std::size_t bytes_max) {
         }
         const Run& part = run(oldest);
         std::uint32_t at = part.begin;
-        const std::size_t bytes = bytes_ + (oldest == 0 ? partial_ : 0);  // with all of this run
+        const std::size_t bytes = bytes_ + (oldest == 0 ? partial_ : 0);  // including all of this run
         while (at < part.end && bytes - (at - part.begin) > bytes_max) {
             at += static_cast<std::uint32_t>(message_bytes_at(part.segment->bytes.get() + at));
         }
@@ -146,7 +146,7 @@ std::uint64_t Backlog::give_up_to(std::size_t bytes_max) {
     }
 }
 
-/// So that the runs have only what has not begun.
+/// Leaves only messages in the runs that have not started, except for a held one.
 void Backlog::set_aside_under_way() {
     while (size_ > 0 && !hold_.is_set()) {
         Run& head = run(0);
@@ -171,7 +171,7 @@ void Backlog::set_aside_under_way() {
     }
 }
 
-/// Takes out the runs that have not begun.
+/// Removes and returns the runs that have not started.
 std::vector<Backlog::Run> Backlog::take_waiting() {
     set_aside_under_way();
     const std::size_t first = hold_.is_set() ? 1 : 0;
@@ -186,7 +186,7 @@ std::vector<Backlog::Run> Backlog::take_waiting() {
     return waiting;
 }
 
-/// Of each message of the runs whether it is the newest of its topic; those of one frame all are.
+/// Returns for each message of the runs whether it is the newest of its topic; always true for messages of one frame.
 std::vector<bool> Backlog::newest_of(const std::vector<Run>& runs) {
     std::vector<bool> is_newest;
     std::unordered_map<std::string_view, std::size_t> newest;
@@ -212,12 +212,12 @@ std::uint64_t Backlog::conflate(SegmentLog& own, const std::function<std::uint32
     return conflate_into(own, old, is_newest, tick_at);
 }
 
-/// Frees the old runs one by one. Returns how many messages are not among the newest.
+/// Copies the newest messages and frees the old runs one by one. Returns the number of messages dropped.
 std::uint64_t Backlog::conflate_into(SegmentLog& own, std::vector<Run>& old, const std::vector<bool>& is_newest,
                                      const std::function<std::uint32_t(std::uint64_t position)>& tick_at) {
     std::uint64_t lost = 0;
     std::size_t number = 0;
-    own.release();  // what it has may be among the old
+    own.release();  // its own segment may be among the old ones
     for (Run& part : old) {
         for (std::uint32_t at = part.begin; at < part.end;) {
             const std::byte* const wire = part.segment->bytes.get() + at;

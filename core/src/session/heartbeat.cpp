@@ -21,7 +21,7 @@ Heartbeat::Look Heartbeat::look(Time now, const Heard& heard) noexcept {
         ping_sent_.reset();
         asked_.reset();
     }
-    // It runs from the PING to the next bytes: a peer may ask only while it hears nothing itself.
+    // The TTL runs from the PING to the next bytes: a peer may send PING only while it receives nothing.
     if (heard.bytes_received != ttl_bytes_received_) {
         ttl_ = Milliseconds(0);
     }
@@ -33,7 +33,7 @@ Heartbeat::Look Heartbeat::look(Time now, const Heard& heard) noexcept {
 
 Heartbeat::Verdict Heartbeat::judge(Time now, const Signs& signs) noexcept {
     const std::uint64_t bytes_taken = signs.bytes_written - signs.unacknowledged;
-    // What has grown by no more than the PINGs may be those.
+    // Acknowledged PINGs are not evidence, so more bytes than theirs must have been acknowledged.
     if (!quiet_ || bytes_taken > bytes_taken_ + ping_bytes_) {
         alive_ = quiet_ ? now : alive_;
         quiet_ = true;

@@ -7,14 +7,14 @@
 
 namespace telegate {
 
-/// Judges whether a peer is alive, from what is seen of it now and then. Pure: is told the time.
+/// Decides whether a peer is alive from observations made at intervals. Pure: the caller passes the time.
 ///
-/// Signs of life: bytes from the peer; bytes of ours that its machine took, other than PINGs, since those are taken for
-/// a process that hangs, too; and while something waits for it, any acknowledgement, were it only of having no room. So
-/// one that is slow is not taken for dead.
+/// Evidence that a peer is alive: bytes from the peer; bytes of ours that its machine acknowledged, except PINGs,
+/// because the kernel of a hung process acknowledges those too; and, while data is pending for it, any acknowledgment,
+/// even one that reports a full receive buffer. A slow peer is therefore not taken for dead.
 ///
-/// A peer of ZMTP 3.0 does not know PING and is not sent one. It is judged only while something waits for it; otherwise
-/// TCP keepalive has to find out that its machine is gone.
+/// A ZMTP 3.0 peer does not know PING and is not sent one. It is judged only while data is pending for it; otherwise
+/// TCP keepalive has to detect that its machine is gone.
 ///
 /// Threads: one. Limits: none. Failure: none.
 class Heartbeat {
@@ -22,40 +22,40 @@ class Heartbeat {
     using Time = std::chrono::steady_clock::time_point;
     using Milliseconds = std::chrono::milliseconds;
 
-    /// `interval` 0: neither asks the peer nor judges its silence, but for the TTL that the peer has asked for.
+    /// With an `interval` of 0, sends no PING and detects no silent peer, except for a TTL that the peer requested.
     Heartbeat(Milliseconds interval, Milliseconds timeout) noexcept : interval_(interval), timeout_(timeout) {}
 
     void start(Time now, bool peer_knows_ping) noexcept;
 
-    /// Cheap signs.
+    /// Signs that need no system call.
     struct Heard {
-        std::uint64_t bytes_received = 0;  // in all
-        bool has_unread = false;           // something has come that nobody has looked at
+        std::uint64_t bytes_received = 0;  // total
+        bool has_unread = false;           // data has arrived that was not taken yet
     };
     enum class Look : std::uint8_t {
         fine,    // nothing to do
-        closer,  // it has been quiet: find out the signs that cost a system call, then judge()
-        silent,  // its own TTL is over
+        closer,  // quiet: collect the signs that need a system call, then call judge()
+        silent,  // the peer's own TTL has expired
     };
     [[nodiscard]] Look look(Time now, const Heard& heard) noexcept;
 
     struct Signs {
-        std::uint64_t bytes_written = 0;  // in all
-        std::size_t unacknowledged = 0;   // of those
-        bool has_backlog = false;         // more is to be written
+        std::uint64_t bytes_written = 0;  // total
+        std::size_t unacknowledged = 0;   // of bytes_written
+        bool has_backlog = false;         // more data is pending
         std::optional<Milliseconds> acknowledged_ago;
     };
     enum class Verdict : std::uint8_t { fine, ping, silent };
     [[nodiscard]] Verdict judge(Time now, const Signs& signs) noexcept;
 
-    /// A PING was added, or still waits from before with `wire_bytes` 0. The peer has at least the interval or the
-    /// timeout, whichever is less, to answer.
+    /// Records that a PING was added or, if `wire_bytes` is 0, that an earlier one is still pending. From then on the
+    /// peer has at least the interval or the timeout, whichever is shorter, to respond.
     void ping_sent(Time now, std::size_t wire_bytes) noexcept;
-    /// From when the round trip is measured.
+    /// Records when the PING left, from which the round trip is measured.
     void ping_left(Time now) noexcept { unanswered_ = now; }
-    /// A PONG, whichever: not all peers return the context.
+    /// Records a PONG. Its context is not compared, because not all peers return it.
     void pong_received(Time now) noexcept;
-    /// A PING with a TTL came: the peer is to be heard again within it. 0: no matter.
+    /// Records a PING with a TTL: more bytes must arrive from the peer within it. 0: no TTL.
     void set_ttl(Milliseconds ttl, std::uint64_t bytes_received) noexcept;
 
     [[nodiscard]] Milliseconds silent(Time now, std::uint64_t bytes_received) const noexcept;
@@ -65,16 +65,16 @@ class Heartbeat {
     const Milliseconds interval_;
     const Milliseconds timeout_;
     bool peer_knows_ping_ = true;
-    Time heard_{};                      // bytes came
-    Time alive_{};                      // or another sign of life
-    std::uint64_t bytes_received_ = 0;  // at the last look
-    bool quiet_ = false;                // nothing has come since the last judge()
-    std::uint64_t bytes_taken_ = 0;     // by the peer's machine, when that was last a sign of life
-    std::uint64_t ping_bytes_ = 0;      // sent since
-    std::optional<Time> ping_sent_;     // of the last PING; empty once bytes have come
-    std::optional<Time> asked_;         // of the first PING, or of what waits, since the last sign of life
-    std::optional<Time> unanswered_;    // of the PING that the next PONG answers
-    Milliseconds ttl_{0};               // 0: none is running
+    Time heard_{};                      // last time bytes arrived
+    Time alive_{};                      // last evidence that the peer is alive
+    std::uint64_t bytes_received_ = 0;  // at the last look()
+    bool quiet_ = false;                // no bytes have arrived since the last judge()
+    std::uint64_t bytes_taken_ = 0;     // acknowledged by the peer's machine when that was last such evidence
+    std::uint64_t ping_bytes_ = 0;      // PING bytes sent since then
+    std::optional<Time> ping_sent_;     // time of the last PING; empty once bytes have arrived
+    std::optional<Time> asked_;         // time of the first PING, or of pending data, since the last such evidence
+    std::optional<Time> unanswered_;    // time of the PING that the next PONG answers
+    Milliseconds ttl_{0};               // 0: no TTL is running
     std::uint64_t ttl_bytes_received_ = 0;
     std::optional<std::chrono::microseconds> round_trip_;
 };

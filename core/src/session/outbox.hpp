@@ -18,12 +18,12 @@ namespace telegate {
 
 class SlowReader;
 
-/// What waits to be sent to one peer, with its counts. It outlives a lost connection where another follows (Dealer).
-/// `matched = sent + dropped + backlog.messages()`, always: whoever looks or changes something settles the tail first,
-/// its own or the shared one, so that what is seen and changed is complete.
+/// The messages to be sent to one peer, with their counts. Outlives a lost connection if another one follows (Dealer).
+/// `matched = sent + dropped + backlog.messages()` always holds: every function that reads or changes the state first
+/// settles the tail, its own or the shared one.
 ///
-/// Threads: the reactor's.
-/// Limits:  see Backlog; append() leaves the bound in bytes to has_room().
+/// Threads: the reactor's thread.
+/// Limits: see Backlog; append() does not check the limit in bytes, has_room() does.
 /// Failure: append() and add() may throw std::bad_alloc.
 class Outbox {
   public:
@@ -32,55 +32,58 @@ class Outbox {
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
 
-    /// Its messages come by add() and by `tail` from now on, which lasts as long as it is used.
+    /// Uses a shared tail from now on: messages come from add() and from `tail`, which must outlive that use.
     void share(Tail& tail) noexcept { tail_ = &tail; }
     void settle() const noexcept { tail_->settle(); }
 
-    /// One more message that lies in a shared log.
+    /// Adds one message from a shared log.
     void add(const Slice& message) {
         settle();
         if (const std::uint64_t lost = backlog_.add(message); lost > 0) {
             lose(LossReason::slow, lost);
         }
-        ++matched_;  // last: it may not have been added
+        ++matched_;  // last, because add() may throw
     }
-    /// For Tail: `messages` more, which follow the last one in its segment.
+    /// For Tail: adds `messages` messages that follow the last one in its segment.
     void extend(const Slice& added, std::uint64_t messages) noexcept {
         matched_ += messages;
         if (!backlog_.extend(added, messages)) {
             lose(LossReason::slow, messages);
         }
     }
-    /// One more message of its own: copies the frames, one at least, with their headers.
+    /// Appends one message to its own log: copies the frames, at least one, with their headers.
     void append(std::span<const Bytes> frames);
-    /// After append(): up to `bytes_max` bytes more may come by append_to_tail(), until anything else is asked for.
+    /// After append(): allows append_to_tail() to add up to `bytes_max` bytes, until the outbox is used in any other
+    /// way.
     void open_tail(std::size_t bytes_max) noexcept { own_tail_.open(log_, {&self_, 1}, bytes_max); }
-    /// append() of frames or texts to the open tail. False, and nothing is done, when it has no room, or there is none.
+    /// Like append(), for frames or texts, but uses the open tail. Returns false and does nothing if the tail is full
+    /// or closed.
     template <class Frames>
     [[nodiscard]] bool append_to_tail(const Frames& frames) noexcept;
-    /// The same of one that is neither empty nor needs a long header, in few steps; false for any other.
+    /// Like append_to_tail(), for one nonempty body that needs only a short header, in few steps. Returns false for any
+    /// other body.
     template <class Body>
     [[nodiscard]] bool append_short_to_tail(const Body& body) noexcept;
-    /// Bytes that both have added so far.
+    /// Returns the number of bytes that both functions have added so far.
     [[nodiscard]] std::uint64_t tail_bytes() const noexcept { return own_tail_.bytes(); }
-    /// `messages` more that are lost already.
+    /// Counts `messages` more messages that were already dropped.
     void add_lost(std::uint64_t messages) noexcept {
         matched_ += messages;
         lose(LossReason::slow, messages);
     }
-    /// One finished frame that is a message by itself, such as a command.
+    /// Appends one finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
-    /// Whether a message may be added without passing `bytes_max`. An empty outbox takes any message. A refusal is
-    /// remembered until end_refusal().
+    /// Returns whether a message can be added without exceeding `bytes_max`. An empty outbox accepts any message. A
+    /// refusal is remembered until end_refusal().
     [[nodiscard]] bool has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept;
-    /// Bytes that append() of these frames or texts takes.
+    /// Returns the number of bytes that append() needs for these frames or texts.
     template <class Frames>
     [[nodiscard]] static std::size_t wire_bytes(const Frames& frames) noexcept;
 
-    /// Whether has_room() has said no since the last end_refusal().
+    /// Returns whether has_room() has returned false since the last end_refusal().
     [[nodiscard]] bool refused() const noexcept { return refused_; }
     void end_refusal() noexcept { refused_ = false; }
-    /// As if has_room() had said no.
+    /// Records a refusal, as if has_room() had returned false.
     void note_refusal() noexcept { refused_ = true; }
 
     [[nodiscard]] Backlog& backlog() noexcept {
@@ -91,22 +94,23 @@ class Outbox {
         settle();
         return backlog_;
     }
-    /// What is to be sent next, as Backlog::gather(). While losses are to be told, only what comes before them.
+    /// Gathers the data to send next, like Backlog::gather(). While losses are to be reported, only the data before
+    /// them.
     [[nodiscard]] std::size_t gather(std::span<StreamPart> out) const noexcept;
-    /// To be called before gather(): lets the peer be told of losses, when its stream stands where they are.
+    /// Lets the peer be notified of losses if its stream has reached them. Must be called before gather().
     void tell_losses() {
         if (slow_ != nullptr) {
             tell_losses_now();
         }
     }
-    /// `bytes` of what gather() gave are with the kernel. Returns messages completed.
+    /// Removes the first `bytes` from gather(), which the kernel has taken. Returns the number of messages completed.
     std::uint64_t consume(std::size_t bytes);
     void give_up_before(std::uint64_t log_position);
-    /// They count as `disconnected`.
+    /// Drops all messages and counts them as `disconnected`.
     void give_up_all() noexcept;
-    /// The connection is lost and another will follow: what was under way is to be sent again from its start, or given
-    /// up where its beginning is no longer there. `was_cut`: some bytes of the message that comes next had been sent;
-    /// that message is given up when it happens for the cuts_per_message_max-th time.
+    /// Prepares for the next connection after a lost one: data in flight is sent again from the start of its message,
+    /// or dropped if that start is gone. `was_cut`: some bytes of the next message had been sent; that message is
+    /// dropped when this happens for the cuts_per_message_max-th time.
     void restart_partial(bool was_cut) noexcept;
 
     [[nodiscard]] std::uint64_t matched() const noexcept {
@@ -117,11 +121,11 @@ class Outbox {
     [[nodiscard]] std::uint64_t dropped() const noexcept;
     [[nodiscard]] const std::array<Losses, loss_reasons>& losses() const noexcept { return losses_; }
 
-    /// Null unless the peer has a policy of its own, or is told of losses.
+    /// Returns null unless the peer has its own policy or is notified of losses.
     [[nodiscard]] SlowReader* slow() const noexcept { return slow_.get(); }
-    /// How its peer is treated when it reads slowly, from now on.
+    /// Sets how the peer is treated from now on when it reads slowly.
     void set_slow(std::unique_ptr<SlowReader> slow);
-    /// How far it may be behind, where that is not the same for all.
+    /// Returns the peer's own limit on its backlog, or `bytes_max` if it has none.
     [[nodiscard]] std::size_t bytes_max_or(std::size_t bytes_max) const noexcept;
 
   private:
@@ -132,7 +136,7 @@ class Outbox {
     static std::byte* write_frames(std::byte* out, const Frames& frames) noexcept;
     void release_if_empty() noexcept;
 
-    SegmentLog log_;  // of append(); has no segment while the backlog is empty
+    SegmentLog log_;  // for append(); has no segment while the backlog is empty
     Tail own_tail_;   // of log_
     Tail* tail_ = &own_tail_;
     Outbox* const self_ = this;  // the reader of its own tail
@@ -141,7 +145,7 @@ class Outbox {
     std::uint64_t sent_ = 0;
     std::array<Losses, loss_reasons> losses_{};
     std::unique_ptr<SlowReader> slow_;
-    unsigned cuts_ = 0;  // connections lost in the middle of the message that comes next
+    unsigned cuts_ = 0;  // connections lost in the middle of the next message
     bool refused_ = false;
 };
 
@@ -154,14 +158,14 @@ std::size_t Outbox::wire_bytes(const Frames& frames) noexcept {
     return bytes;
 }
 
-/// Returns where they end.
+/// Writes the frames to `out` and returns their end.
 template <class Frames>
 std::byte* Outbox::write_frames(std::byte* out, const Frames& frames) noexcept {
     std::size_t left = frames.size();
     for (const auto& frame : frames) {
         const std::uint8_t flags = --left > 0 ? zmtp::frame_flag::more : std::uint8_t{0};
         out += zmtp::write_frame_header(out, flags, frame.size());
-        if (!frame.empty()) {  // an empty one may have no address
+        if (!frame.empty()) {  // data() of an empty frame may be null
             std::memcpy(out, frame.data(), frame.size());
             out += frame.size();
         }

@@ -12,13 +12,13 @@ namespace {
 
 using namespace zmtp;
 
-/// Room that stays for the frames of unfinished messages. Telemetry has two; a longer list gives its room back.
+/// Capacity kept for the frames of unfinished messages. Telemetry has two frames per message; a longer list is freed.
 constexpr std::size_t set_aside_kept = 64;
 
-/// Most frames are larger, so that a batch is seldom too small for what has arrived.
+/// Most frames are larger, so the batch is rarely too small for the data that has arrived.
 constexpr std::size_t usual_frame_bytes = 16;
 
-/// Empty when a frame may have these flags.
+/// Returns the fault of these flags; empty if a frame may have them.
 [[nodiscard]] constexpr std::string_view flags_fault(unsigned flags) noexcept {
     constexpr unsigned more_command = frame_flag::more | frame_flag::command;
     if ((flags & ~(more_command | frame_flag::long_size)) != 0) {
@@ -30,15 +30,15 @@ constexpr std::size_t usual_frame_bytes = 16;
 constexpr std::size_t short_header_bytes = 2;
 constexpr std::size_t short_frame_bytes_max = short_header_bytes + short_body_bytes_max;
 
-/// So many bytes at once are worth a loop of their own.
+/// From this many bytes on, a separate loop pays off.
 constexpr std::size_t certain_bytes_min = 256;
 
-/// Ahead of the frame that is looked at. Where the next one begins is known only when this one has come from memory, so
-/// that a processor by itself fetches one after the other.
+/// Distance ahead of the current frame. The start of the next frame is known only when this one has been loaded, so a
+/// processor without prefetching loads them one after another.
 constexpr std::size_t prefetch_bytes = 1024;
 
-/// Short frames that are known to be whole, and to have room, as far as they begin before `end`. Returns where they
-/// end, which is before `end` when there is something else.
+/// Takes short frames that are known to be complete and to fit, as long as they begin before `end`. Returns the end of
+/// the frames taken, which is before `end` if something else follows.
 inline std::byte* take_certain(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     while (next < end) {
         __builtin_prefetch(next + prefetch_bytes);
@@ -57,7 +57,7 @@ inline std::byte* take_certain(std::byte* next, const std::byte* end, MessageBat
     return next;
 }
 
-/// The same as far as they are whole before `end` and there is room.
+/// Like take_certain(), for frames that may not be complete before `end` or may not fit.
 inline std::byte* take_checked(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     while (run.room() > 0) {
         const auto left = static_cast<std::size_t>(end - next);
@@ -73,7 +73,7 @@ inline std::byte* take_checked(std::byte* next, const std::byte* end, MessageBat
     return next;
 }
 
-/// One frame with a long size, if that is next, whole, and has room.
+/// Takes one frame with a long size if it is next, complete and fits.
 inline std::byte* take_long(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     const auto left = static_cast<std::size_t>(end - next);
     if (run.room() == 0 || left < frame_header_bytes_max) {
@@ -98,7 +98,7 @@ inline std::byte* take_long(std::byte* next, const std::byte* end, MessageBatch:
 Receiver::Receiver(std::size_t message_bytes_max, std::size_t frames_per_message_max)
     : message_bytes_max_(message_bytes_max), frames_per_message_max_(frames_per_message_max) {}
 
-/// Moves taken_ behind the last whole message or command, and scanned_ behind the last whole frame.
+/// Moves taken_ past the last whole message or command, and scanned_ past the last whole frame.
 Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch, std::size_t& frames_budget) {
     batch.make_room(std::min(frames_budget, unread.size() / usual_frame_bytes));
     std::size_t at = scanned_;
@@ -172,19 +172,19 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
     return status;
 }
 
-/// Whole frames of messages, one behind the other from `at` on, as far as there is nothing else and no limit is
-/// reached. Returns where they end. Telemetry consists of short ones; so the loops have a function, and its registers,
-/// of their own.
+/// Takes whole frames of messages, one after another from `at` on, until something else follows or a limit is reached.
+/// Returns their end. Telemetry consists of short frames, so these loops have a separate function with its own
+/// registers.
 [[gnu::noinline]] std::size_t Receiver::take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
                                                  std::size_t& frames_budget) noexcept {
     MessageBatch::Run run = batch.begin_run(std::min(frames_budget, frames_per_message_max_ - frames_));
     const std::size_t room = run.room();
-    // No message that ends before this is over the size limit.
+    // No message that ends before this exceeds the size limit.
     std::byte* const end = unread.data() + taken_ + std::min(unread.size() - taken_, message_bytes_max_);
     std::byte* next = unread.data() + at;
     for (;;) {
-        // A short frame that begins before the longest would reach the end, is whole. Each has a header, so that in
-        // twice as many bytes there begin no more of them than there is room for.
+        // A short frame is complete if it begins before the point from which the longest one would reach the end. Each
+        // frame has a header, so twice as many bytes contain no more frame starts than there is space for.
         const auto left = static_cast<std::size_t>(end - next);
         const std::size_t certain =
             std::min(left - std::min(left, short_frame_bytes_max), short_header_bytes * run.room());
@@ -215,7 +215,7 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
     return static_cast<std::size_t>(next - unread.data());
 }
 
-/// A header that is long, of a command, cut short or wrong. False when there is no more to know of it now.
+/// Reads a header that is long, of a command, truncated or wrong. Returns false if nothing more is known of it now.
 bool Receiver::read_unusual(std::span<const std::byte> from, Header& header) noexcept {
     const std::string_view fault = flags_fault(header.flags);
     if (!fault.empty()) {
@@ -232,7 +232,7 @@ bool Receiver::read_unusual(std::span<const std::byte> from, Header& header) noe
     if ((header.body_bytes >> 63U) != 0) {
         return fail("frame size with bit 63 set");
     }
-    // Sealed ones may be commands outside, as the RFC has it, or not, as libzmq does; what counts is inside.
+    // A sealed frame may be a command outside, as in the RFC, or not, as from libzmq; only the inner flags count.
     if (cipher_ == nullptr && (header.flags & frame_flag::command) != 0 &&
         header.body_bytes > limits::command_bytes_max) {
         return fail("command over the size limit");
@@ -240,17 +240,18 @@ bool Receiver::read_unusual(std::span<const std::byte> from, Header& header) noe
     return true;
 }
 
-/// libzmq, 4.3.5 too, sends a prefix of 246 to 255 bytes as a command with a long size but without the flag. As a short
-/// command it would have no name, so nobody else sends this; what cannot be such a size is refused as one.
+/// libzmq, including 4.3.5, sends a prefix of 246 to 255 bytes as a command with a long size but without the flag. Read
+/// as a short command it would have no name, so no other peer sends this. Anything that cannot be such a size is
+/// rejected as a short command.
 bool Receiver::is_long_without_flag(std::span<const std::byte> from) const noexcept {
-    constexpr std::array<std::byte, 7> size_begin{{{}, {}, {}, {}, {}, {}, std::byte{1}}};  // 256 and a little more
+    constexpr std::array<std::byte, 7> size_begin{{{}, {}, {}, {}, {}, {}, std::byte{1}}};  // 256 or slightly more
     return cipher_ == nullptr && from.size() > 1 && from[0] == std::byte{frame_flag::command} &&
            std::equal(from.begin() + 1,
                       from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), size_begin.size() + 1)),
                       size_begin.begin());
 }
 
-/// Its size has a limit of its own.
+/// Returns whether this is a command outside a message. Its size has a separate limit.
 bool Receiver::is_lone_command(const Header& header) const noexcept {
     return cipher_ == nullptr && frames_ == 0 && (header.flags & frame_flag::command) != 0;
 }
@@ -261,7 +262,7 @@ bool Receiver::open(Arrived& frame) noexcept {
     }
     const OpenedFrame opened = cipher_->open(frame.body);
     if (!opened.ok) {
-        return fail("frame that does not open");
+        return fail("cannot decrypt frame");
     }
     const std::string_view fault = flags_fault(opened.flags);
     if (!fault.empty()) {
@@ -274,7 +275,8 @@ bool Receiver::open(Arrived& frame) noexcept {
     return true;
 }
 
-/// Whole messages go straight to the batch; once an unfinished one is set aside, the rest of it is too.
+/// Whole messages go directly to the batch; once the beginning of an unfinished message is stored, the rest of it is
+/// too.
 inline bool Receiver::add_frame(const std::byte* message, const Arrived& frame, MessageBatch& batch) {
     if (++frames_ > frames_per_message_max_) {
         return fail("message with too many frames");

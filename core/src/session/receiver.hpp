@@ -13,43 +13,43 @@
 
 namespace telegate {
 
-/// Cuts one peer's bytes, after the handshake, into whole messages and commands, in place. Pure.
+/// Splits the bytes of one peer, after the handshake, into whole messages and commands, in place. Pure.
 ///
 /// Threads: one.
-/// Limits:  message_bytes_max and frames_per_message_max for one message, commands between its frames included in its
-///          bytes; command_bytes_max for one command; memory of its own for the frames of one message that has not
-///          arrived whole.
-/// Failure: after a violation every further take() is one; fault() names the first. Of an unfinished message nothing is
-///          ever seen. May throw std::bad_alloc.
+/// Limits: message_bytes_max and frames_per_message_max for one message; commands between its frames count toward its
+/// bytes. command_bytes_max for one command. Uses its own memory to list the frames of one message that has not arrived
+/// completely.
+/// Failure: after a violation every further take() reports one; fault() names the first. No part of an unfinished
+/// message is ever delivered. May throw std::bad_alloc.
 class Receiver {
   public:
     enum class Status : std::uint8_t {
-        need_more,    // nothing whole is left in the input
+        need_more,    // no complete message or command is left in the input
         out_of_turn,  // the budget of frames is used up
-        command,      // see command(); go on with take()
+        command,      // see command(); call take() again to continue
         violation,
     };
 
     Receiver(std::size_t message_bytes_max, std::size_t frames_per_message_max);
 
-    /// From now on every frame is a CURVE MESSAGE.
+    /// Expects every frame from now on to be a CURVE MESSAGE.
     void set_cipher(zmtp::CurveCipher* cipher) noexcept { cipher_ = cipher; }
 
-    /// Adds whole messages from the front of `input` to `batch`, until one of the statuses holds. Each frame taken
-    /// costs one of `frames_budget`. Frames in the batch lie in `input`.
+    /// Adds whole messages from the front of `input` to `batch`, until one of the statuses applies. Each frame taken
+    /// uses up one of `frames_budget`. Frames in the batch refer to `input`.
     [[nodiscard]] Status take(Input& input, MessageBatch& batch, std::size_t& frames_budget);
 
-    /// Whether the input ends within a message, or holds something that take() has not come to.
+    /// Returns whether the input ends within a message or holds data that take() has not reached.
     [[nodiscard]] bool has_unfinished(const Input& input) const noexcept { return input.unread().size() > taken_; }
 
-    /// After Status::command: a whole command frame's body. Lasts as long as the frames in the batch.
+    /// After Status::command: returns the body of a whole command frame. Valid as long as the frames in the batch.
     [[nodiscard]] Bytes command() const noexcept { return command_; }
-    /// In words; "..." of the peer's never.
+    /// Returns the reason as a fixed text that never contains bytes from the peer.
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
   private:
     struct Span {
-        std::size_t begin;  // from the front of the message
+        std::size_t begin;  // from the start of the message
         std::size_t bytes;
     };
     struct Header {
@@ -57,13 +57,13 @@ class Receiver {
         std::size_t bytes;
         std::uint64_t body_bytes;
     };
-    /// A frame that has arrived whole.
+    /// A frame that has arrived completely.
     struct Arrived {
         unsigned flags;  // more or command
         std::span<std::byte> body;
     };
 
-    // In line, since it is called once for each batch.
+    // Inline, because it is called once for each batch.
     [[nodiscard, gnu::always_inline]] inline Status scan(std::span<std::byte> unread, MessageBatch& batch,
                                                          std::size_t& frames_budget);
     [[nodiscard]] std::size_t take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
@@ -80,10 +80,10 @@ class Receiver {
     const std::size_t message_bytes_max_;
     const std::size_t frames_per_message_max_;
     zmtp::CurveCipher* cipher_ = nullptr;
-    std::size_t taken_ = 0;        // bytes of whole messages and commands at the front of what is unread
-    std::size_t scanned_ = 0;      // bytes behind that which were understood: of the unfinished message
-    std::vector<Span> set_aside_;  // its frames, when it was not whole by the end of a take()
-    std::size_t frames_ = 0;       // how many it has, set aside or in the batch
+    std::size_t taken_ = 0;        // bytes of whole messages and commands at the front of the unread input
+    std::size_t scanned_ = 0;      // bytes after those that were parsed: of the unfinished message
+    std::vector<Span> set_aside_;  // its frames, if it was unfinished at the end of a take()
+    std::size_t frames_ = 0;       // number of its frames, stored or in the batch
     Bytes command_;
     std::string_view fault_;
 };

@@ -12,11 +12,11 @@
 namespace telegate {
 namespace {
 
-/// One frame at the front of wire bytes of ours.
+/// One frame at the start of wire bytes that we wrote.
 struct FrameAt {
     std::uint8_t flags;  // more or command
     Bytes body;
-    std::size_t bytes;  // with the header
+    std::size_t bytes;  // including the header
 };
 
 FrameAt frame_at(Bytes wire) noexcept {
@@ -52,7 +52,7 @@ bool Sender::add_control(Bytes wire) {
     if (control_.size() - control_sent_ + commands_.size() + wire.size() > limits::control_bytes_max) {
         return false;
     }
-    if (control_sent_ >= limits::control_bytes_max) {  // a slow reader that never empties it must not make it grow
+    if (control_sent_ >= limits::control_bytes_max) {  // a peer that never lets it become empty must not make it grow
         control_.erase(control_.begin(), control_.begin() + static_cast<std::ptrdiff_t>(control_sent_));
         control_sent_ = 0;
     }
@@ -95,7 +95,7 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
         std::size_t offered = 0;
         for (std::size_t i = 0; i < count; ++i) {
             offered += parts[i].bytes;
-            count = offered < budget ? count : i + 1;  // whole parts, as few as use it up
+            count = offered < budget ? count : i + 1;  // as few whole parts as use it up
         }
         const StreamWrite result = stream.write(std::span(parts).first(count));
         if (result.status == IoStatus::would_block) {
@@ -115,8 +115,8 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
     }
 }
 
-/// What goes out next. While a message is under way and a command waits, or losses are to be told, only the rest of
-/// that message.
+/// Gathers the data to send next. While a message is in flight and a command is pending or losses are to be reported,
+/// this is only the rest of that message.
 std::size_t Sender::gather(std::span<StreamPart> parts) const noexcept {
     std::size_t count = 0;
     const bool inside_message = messages_ && cipher_ == nullptr && !outbox_.backlog().at_boundary();
@@ -157,7 +157,7 @@ void Sender::written(std::size_t bytes) {
     }
 }
 
-/// A message counts as sent with the last of its sealed bytes.
+/// A message counts as sent when the last of its sealed bytes is written.
 void Sender::sealed_written(std::size_t bytes) {
     sealed_sent_ += bytes;
     std::size_t wire_bytes = 0;
@@ -180,7 +180,7 @@ void Sender::sealed_written(std::size_t bytes) {
     }
 }
 
-/// Fills the empty buffer with what comes next: commands, then messages.
+/// Fills the empty buffer with the data to send next: commands, then messages.
 void Sender::seal_next() {
     make_room(sealed_bytes_of(commands_));
     seal_frames(commands_);
@@ -198,13 +198,13 @@ void Sender::seal_next() {
     backlog.claim(claimed);
 }
 
-/// False when the buffer takes no more.
+/// Returns false if the buffer accepts no more.
 bool Sender::seal_run(Bytes wire, std::size_t& claimed) {
     while (!wire.empty()) {
         const Bytes message = wire.first(message_bytes_at(wire.data()));
         const std::size_t bytes = sealed_bytes_of(message);
         if (sealed_bytes_ > 0 && sealed_bytes_ + bytes > sealed_bytes_usual) {
-            return false;  // a message larger than that has a buffer to itself
+            return false;  // a larger message has a buffer to itself
         }
         make_room(bytes);
         seal_frames(message);
@@ -223,7 +223,7 @@ void Sender::seal_frames(Bytes wire) {
     }
 }
 
-/// Doubles up to the usual size, so that a peer with little to send has a small buffer.
+/// Doubles the buffer up to the usual size, so that a peer with little traffic has a small one.
 void Sender::make_room(std::size_t bytes) {
     if (sealed_capacity_ - sealed_bytes_ >= bytes) {
         return;

@@ -22,7 +22,7 @@ Session::Session(SessionContext& context, Arrival arrival)
               stream_->address(), arrival.initiator,           arrival.keep_outbox},
       outbox_(std::move(arrival.outbox)),
       identity_(std::move(arrival.alias)),
-      // A peer in this process cannot vanish unseen.
+      // A peer in this process cannot vanish unnoticed.
       heartbeat_(stream_->stays_in_process() ? milliseconds(0) : context.options.heartbeat_interval,
                  context.options.heartbeat_timeout),
       reader_(*stream_, context.buffers, context.options),
@@ -30,7 +30,7 @@ Session::Session(SessionContext& context, Arrival arrival)
       writer_(*stream_, *outbox_),
       room_later_(context.reactor, [this] { guard(&Session::tell_room); }) {
     const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
-    // What never leaves the process needs no guard.
+    // Data that never leaves the process needs no encryption.
     greeting_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
                                              stream_->stays_in_process() ? Security{} : security});
     stream_->watch([this] { guard(&Session::on_readable); }, [this] { guard(&Session::on_writable); });
@@ -42,7 +42,7 @@ Session::~Session() {
     }
 }
 
-/// A lack of memory costs this session.
+/// Closes only this session if memory is exhausted.
 void Session::guard(void (Session::*call)()) {
     try {
         (this->*call)();
@@ -76,7 +76,7 @@ void Session::read_handshake() {
     stream_->wait_readable();
 }
 
-/// Feeds what has arrived to the handshake.
+/// Feeds arrived data to the handshake.
 void Session::shake_hands() {
     zmtp::Handshake& handshake = greeting_->handshake;
     const Bytes unread = reader_.unread();
@@ -115,7 +115,7 @@ void Session::open() {
         reader_.release();
         stream_->wait_readable();
     } else {
-        tell_readable();  // it came behind the handshake
+        tell_readable();  // it arrived together with the handshake
     }
 }
 
@@ -129,7 +129,7 @@ void Session::on_readable() {
     }
 }
 
-/// Nobody wants it any more, but the end of the stream is behind it.
+/// Discards input that is no longer needed, to reach the end of the stream.
 void Session::discard_input() {
     do {
         reader_.consume(reader_.unread().size());
@@ -140,7 +140,7 @@ void Session::discard_input() {
     stream_->wait_readable();
 }
 
-/// The stream has given nothing.
+/// Handles a read that returned no data.
 void Session::on_unread(Outcome outcome) {
     if (outcome == Outcome::end) {
         close(why_ended());
@@ -169,7 +169,8 @@ Session::TakeStatus Session::take(MessageBatch& batch) {
     }
     reader_.begin_take();
     if (batch.empty() && context_.last_taken != nullptr && context_.last_taken != this) {
-        context_.last_taken->reader_.release();  // its batch was the last one; a buffer that is warm serves us
+        // its batch was the last one; reuse its buffer while it is in the cache
+        context_.last_taken->reader_.release();
     }
     context_.last_taken = this;
     if (reader_.has_ahead()) {
@@ -192,20 +193,20 @@ Session::TakeStatus Session::give_ahead(MessageBatch& batch) {
     return TakeStatus::idle;
 }
 
-/// An owner that does not take, perhaps because it only ever sends, must not keep a PING from its answer, nor us from
-/// seeing the end of the stream. Goes up to the first messages, which wait for the owner.
+/// Reads ahead for an owner that does not take, for example because it only sends: PINGs must still be answered and the
+/// end of the stream noticed. Stops at the first messages, which wait for the owner.
 void Session::look_ahead() {
     if (state_ != State::open || context_.is_held || !reader_.is_overdue()) {
         return;
     }
     if (context_.last_taken == this) {
-        context_.last_taken = nullptr;  // the input stays as it is until the next take()
+        context_.last_taken = nullptr;  // the input stays unchanged until the next take()
     }
     reader_.begin_turn();
     MessageBatch& ahead = reader_.ahead();
     (void)fill(ahead);
     if (ahead.empty()) {
-        ahead = {};  // with its room
+        ahead = {};  // including its memory
         reader_.begin_take();
     }
     if (writer_.has_control()) {
@@ -215,7 +216,7 @@ void Session::look_ahead() {
 
 Session::TakeStatus Session::fill(MessageBatch& batch) {
     const std::size_t before = batch.size();
-    // What is there now is asked for without waiting to be told.
+    // Data that is there now is read without waiting for a notification.
     const bool reads_on = writer_.state() == SessionWriter::State::failed || (retirement_ && !is_caught_up());
     while (state_ == State::open) {
         switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {
@@ -245,7 +246,7 @@ void Session::on_command(Bytes body) {
     } else if ((command->name == "SUBSCRIBE" || command->name == "CANCEL") && context_.events.command) {
         context_.events.command(*this, *command);
     }
-    // Unknown commands are skipped, as libzmq does, so that newer peers can talk to us.
+    // Unknown commands are skipped, as by libzmq, so that newer peers can talk to us.
 }
 
 void Session::on_ping(Bytes data) {
@@ -260,9 +261,9 @@ void Session::on_ping(Bytes data) {
     if (writer_.is_over() || writer_.add_command(pong) > 0) {
         return;
     }
-    flush();  // a burst that came in one piece is no fault; what the stream does not take is
+    flush();  // a burst that arrived in one piece is allowed; PONGs that the stream then does not accept are not
     if (state_ != State::closed && writer_.add_command(pong) == 0) {
-        close("does not read its PONGs");
+        close("peer does not read its PONGs");
     }
 }
 
@@ -280,15 +281,15 @@ void Session::flush() {
 
 void Session::on_written(SessionWriter::Written written) {
     if (written == SessionWriter::Written::failed) {
-        // What has arrived before is still to be read; the reading finds the end, and closes.
+        // Data that has arrived must still be read; reading then finds the end and closes.
         return state_ == State::draining ? close_by_error(writer_.error()) : readable_later_.ask();
     }
     if (written == SessionWriter::Written::all && state_ == State::draining) {
-        // The peer reads to the end, then closes its side; closing ours first could discard what it has not read.
+        // The peer reads to the end, then closes its side. If we closed ours first, unread data could be discarded.
         writer_.end();
     }
     if (context_.events.room && writer_.has_room_again(backlog_bytes_max())) {
-        room_later_.ask();  // not from here: the handler may send and flush
+        room_later_.ask();  // not called here: the handler may send and flush
     }
 }
 
@@ -335,7 +336,7 @@ void Session::retire(std::string_view why) {
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->give_up_all();
     writer_.end();
-    readable_later_.ask();  // not from here: the handler may receive
+    readable_later_.ask();  // not called here: the handler may receive
 }
 
 milliseconds Session::retiring_time() const noexcept {
@@ -357,17 +358,17 @@ bool Session::is_caught_up() const noexcept {
     return state_ == State::closed || (retirement_ && retirement_->caught_up);
 }
 
-/// Not in silence, when something was left.
+/// Adds to the reason if data was left unread.
 void Session::close_unread(std::string_view why) {
     const bool is_all_read = (!retirement_ || is_caught_up()) && !reader_.has_untaken();
-    close(is_all_read ? std::string(why) : std::string(why) + ", not all was read");
+    close(is_all_read ? std::string(why) : std::string(why) + ", unread data dropped");
 }
 
 void Session::tick_retired(Time now) {
     if (held_ || now < retirement_->end) {
         return;
     }
-    // The loop itself may have been held up until now.
+    // The event loop itself may have been blocked until now.
     const bool is_done = is_caught_up() && !reader_.has_untaken();
     if (is_done || std::exchange(retirement_->overdue, true)) {
         close_unread(retirement_->why);
@@ -409,14 +410,14 @@ void Session::close_by_error(int error) {
 
 void Session::tick(Time now) {
     if (!reader_.has_ahead()) {
-        reader_.release();  // of an earlier turn's batch
+        reader_.release();  // of an earlier iteration's batch
     }
     look_ahead();
     if (state_ == State::handshake && now - greeting_->started >= context_.options.handshake_time_max) {
-        close("no handshake in time");
+        close("handshake timeout");
     } else if (state_ == State::draining) {
-        // What the peer's machine has received can be read there after we have closed. (Some systems discard it if the
-        // peer writes after that; Linux does not.)
+        // Data that the peer's machine has received can be read there after we have closed. (Some systems discard it if
+        // the peer writes after that; Linux does not.)
         if (writer_.is_drained(now, limits::drained_time_max)) {
             close("shutdown");
         }
@@ -430,7 +431,7 @@ void Session::tick(Time now) {
         switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_told()})) {
             case Heartbeat::Look::fine: break;
             case Heartbeat::Look::closer: judge_quiet_peer(now); break;
-            case Heartbeat::Look::silent: close_as(Ending::silence, "silent");
+            case Heartbeat::Look::silent: close_as(Ending::silence, "heartbeat timeout");
         }
     }
 }
@@ -447,13 +448,13 @@ void Session::judge_quiet_peer(Time now) {
     switch (heartbeat_.judge(now, signs)) {
         case Heartbeat::Verdict::fine: break;
         case Heartbeat::Verdict::ping: send_ping(now); break;
-        case Heartbeat::Verdict::silent: close_as(Ending::silence, "silent");
+        case Heartbeat::Verdict::silent: close_as(Ending::silence, "heartbeat timeout");
     }
 }
 
 void Session::send_ping(Time now) {
     std::size_t wire_bytes = 0;
-    if (!writer_.has_control()) {  // otherwise nothing has gone out since the last one
+    if (!writer_.has_control()) {  // otherwise nothing has been sent since the last PING
         constexpr milliseconds::rep ttl_max = 650;
         const auto ttl = std::min(context_.options.heartbeat_timeout.count() / 100, ttl_max);
         const std::size_t bytes = writer_.add_command(

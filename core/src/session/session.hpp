@@ -27,58 +27,60 @@ namespace telegate {
 
 class Session;
 
-/// How the sessions of one socket report to it. Called from within the session's turns; the session stays alive during
-/// the call, whatever the call does.
+/// The calls of one socket's sessions to the socket. Made from within the session's own callbacks; the session stays
+/// alive during a call, whatever the call does.
 struct SessionEvents {
-    std::function<void(Session&)> opened;    // the handshake is done: peer() is known, take() and outbox() are usable
-    std::function<void(Session&)> readable;  // something arrived: call take() now or later
-    /// A command that is not the session's own business (SUBSCRIBE, CANCEL); called from within take().
+    std::function<void(Session&)> opened;    // the handshake is done: peer(), take() and outbox() are usable
+    std::function<void(Session&)> readable;  // data has arrived: call take() now or later
+    /// A command that the session does not handle itself (SUBSCRIBE, CANCEL); called from within take().
     std::function<void(Session&, const zmtp::Command&)> command;
-    std::function<void(Session&)> room;  // the outbox was over half its limit, or full, and is not any more
-    /// The last call that a session makes. `why`: a few words.
+    std::function<void(Session&)> room;  // the outbox was over half its limit, or full, and no longer is
+    /// The last call that a session makes. `why`: the reason in a few words.
     std::function<void(Session&, std::string_view why)> ended;
 };
 
-/// What all sessions of one socket share.
+/// The state that all sessions of one socket share.
 struct SessionContext {
     Reactor& reactor;
     const SocketOptions& options;
     zmtp::SocketType socket_type;
     SessionEvents events;
     BufferPool& buffers;
-    Session* last_taken = nullptr;  // whose receive buffer the last batch lies in; the session's own business
-    bool is_held = false;           // the socket cannot take more now, see PeerTable::set_held()
+    Session* last_taken = nullptr;  // session whose receive buffer holds the last batch; used by sessions only
+    bool is_held = false;           // the socket cannot take more data now, see PeerTable::set_held()
 };
 
-/// One peer: the life of its connection, from the handshake over heartbeats to the reason why it ended. What comes is
-/// the reader's business, what goes the writer's.
+/// One peer's connection, from the handshake through heartbeats to the reason why it ended. SessionReader handles
+/// incoming data, SessionWriter outgoing data.
 ///
-/// Threads: the reactor's.
-/// Limits:  see limits.hpp: one receive buffer, control_bytes_max, the outbox's own; budgets per turn.
-/// Failure: any error, violation, silence or end of stream closes it, with a few words why; nothing else is affected.
+/// Threads: the reactor's thread.
+/// Limits: see limits.hpp: one receive buffer, control_bytes_max, those of the outbox; budgets per event-loop
+/// iteration.
+/// Failure: any error, violation, heartbeat timeout or end of stream closes it, with a short reason; nothing else is
+/// affected.
 class Session {
   public:
     enum class State : std::uint8_t { handshake, open, draining, closed };
 
-    /// Where it came from.
+    /// A new connection and its origin.
     struct Arrival {
         std::unique_ptr<Stream> stream;
         std::uint64_t id = 0;
-        std::string endpoint;            // of ours
-        std::string alias;               // identity to know it by instead of its own; empty for none
-        std::shared_ptr<Outbox> outbox;  // never null; may hold messages from before
+        std::string endpoint;            // our endpoint
+        std::string alias;               // identity to use instead of the peer's own; empty for none
+        std::shared_ptr<Outbox> outbox;  // never null; may hold messages from an earlier connection
         bool initiator = false;          // we connected
-        bool keep_outbox = false;        // another connection will go on with what close() leaves in it
-        std::shared_ptr<const Security> security = nullptr;  // of its endpoint; null: the socket's
+        bool keep_outbox = false;        // another connection will send the messages that close() leaves in it
+        std::shared_ptr<const Security> security = nullptr;  // security of its endpoint; null: the socket's
     };
-    /// Why it was closed, where that is counted.
+    /// Why it was closed, if that is counted.
     enum class Ending : std::uint8_t { other, violation, silence };
 
-    /// Throws std::system_error when the event loop cannot watch one more descriptor.
+    /// Throws std::system_error if the event loop cannot watch another descriptor.
     Session(SessionContext& context, Arrival arrival);
     ~Session();
 
-    /// Sends the greeting and begins to read.
+    /// Sends the greeting and starts reading.
     void start();
 
     [[nodiscard]] std::uint64_t id() const noexcept { return origin_.id; }
@@ -88,52 +90,57 @@ class Session {
     [[nodiscard]] const std::string& endpoint() const noexcept { return origin_.endpoint; }
     [[nodiscard]] const std::string& peer_text() const noexcept { return origin_.peer; }
     [[nodiscard]] const std::string& address() const noexcept { return origin_.address; }
-    /// Whether the handshake was finished.
+    /// Returns whether the handshake was completed.
     [[nodiscard]] bool was_open() const noexcept { return !greeting_.has_value(); }
-    /// False when it was lost in the middle of a message, and that message was all there was since the handshake.
+    /// Returns false if the connection was lost in the middle of a message and nothing else was transferred since the
+    /// handshake.
     [[nodiscard]] bool was_of_use() const noexcept { return writer_.was_of_use() || reader_.has_heard(); }
-    /// After close().
+    /// Returns why it was closed; valid after close().
     [[nodiscard]] Ending ending() const noexcept { return ending_; }
     [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
-    /// What Router knows it by; set by Router when the peer told none.
+    /// Returns the identity that Router uses for it; Router sets one if the peer sent none.
     [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
     void set_identity(std::string identity) { identity_ = std::move(identity); }
     [[nodiscard]] const std::shared_ptr<Outbox>& outbox() const noexcept { return outbox_; }
 
     enum class TakeStatus : std::uint8_t {
-        idle,  // nothing is left, as far as is known; readable comes again by itself
-        more,  // the turn's budget is used up; readable comes again in the next turn
+        idle,  // no more data is available, as far as is known; `readable` is called again
+        more,  // the iteration's budget is used up; `readable` is called again in the next iteration
     };
-    /// Adds whole messages that have arrived to `batch`, reading from the stream as far as one turn's budget goes. What
-    /// the batch shows lasts until the next take() of any session of the socket, or turn of the reactor. Stops after
-    /// one receive buffer when it has got something. May end the session.
+    /// Adds whole messages that have arrived to `batch`, reading from the stream within the budget of one event-loop
+    /// iteration. The batch is valid until the next take() of any session of the socket or the next iteration. Stops
+    /// after one receive buffer if it has added messages. May end the session.
     TakeStatus take(MessageBatch& batch);
 
-    /// Somebody sees to it that flush() comes.
+    /// Records that a flush() is scheduled.
     void mark_dirty() noexcept { writer_.mark_dirty(); }
     [[nodiscard]] bool is_dirty() const noexcept { return writer_.is_dirty(); }
-    /// Writes what the stream takes.
+    /// Writes as much as the stream accepts.
     void flush();
-    /// Sends what is pending, then ends the stream and waits for the peer to do the same, for drained_time_max after
-    /// its machine has received everything.
+    /// Sends pending data, then ends the stream and waits for the peer to end its side, for at most drained_time_max
+    /// after the peer's machine has received everything.
     void drain();
     void close(std::string_view why);
-    /// Gives up what waits, in the middle of a message too, and ends the stream; calls nobody. close() is to follow.
+    /// Drops pending data, even in the middle of a message, and ends the stream without calling any callback. close()
+    /// must follow.
     void cut_off() noexcept;
-    /// Another connection takes its place: gives up what waits and ends the stream, but take() still gives what comes,
-    /// until the peer's end of the stream or retiring_time_max. A second call closes. Either way `why` is told.
+    /// Starts handing over to another connection: drops pending data and ends the stream, but take() still returns
+    /// incoming data until the peer ends the stream or retiring_time_max has passed. A second call closes it. `why` is
+    /// reported in either case.
     void retire(std::string_view why);
-    /// While another one goes before it nothing is taken from it, and its time to be read does not run.
+    /// Holds or releases it. While it is held because another connection goes first, no data is taken from it and its
+    /// time for being read does not run.
     void set_held(bool held) noexcept;
     [[nodiscard]] bool is_retiring() const noexcept { return state_ == State::open && retirement_.has_value(); }
-    /// Whether nothing is left of what had arrived when it was retired. Always once closed; never before retire().
+    /// Returns whether everything that had arrived before retire() has been read. Always true once closed; never true
+    /// before retire().
     [[nodiscard]] bool is_caught_up() const noexcept;
 
     /// Checks the deadlines: handshake, heartbeat, the peer's TTL, the end of a drain. Called every few hundred
     /// milliseconds.
     void tick(std::chrono::steady_clock::time_point now);
 
-    /// Without subscriptions.
+    /// Returns its status, without subscriptions.
     [[nodiscard]] PeerStatus status() const;
     [[nodiscard]] std::uint64_t received() const noexcept { return reader_.received(); }  // messages
     [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return writer_.bytes_written(); }
@@ -144,9 +151,9 @@ class Session {
   private:
     struct Origin {
         std::uint64_t id;
-        std::string endpoint;  // of ours
-        std::string peer;      // as Stream::peer() has it
-        std::string address;   // as Stream::address() has it
+        std::string endpoint;  // our endpoint
+        std::string peer;      // from Stream::peer()
+        std::string address;   // from Stream::address()
         bool initiator;
         bool keep_outbox;
     };
@@ -160,7 +167,7 @@ class Session {
         std::string why;
         std::chrono::steady_clock::time_point end;
         bool caught_up = false;
-        bool overdue = false;  // the end has come, but the owner has a last chance to take
+        bool overdue = false;  // the deadline has passed, but the owner has one last chance to take
     };
     using Time = std::chrono::steady_clock::time_point;
 

@@ -40,7 +40,7 @@ SessionReader::Outcome SessionReader::fill(MessageBatch& batch, std::size_t befo
             case Receiver::Status::out_of_turn: return Outcome::more;
             case Receiver::Status::need_more: break;
         }
-        // What is in the batch lies in the input, so nothing may be read into that now.
+        // The batch refers to the input, so nothing may be read into the input now.
         if (batch.size() > before) {
             return reads_on || has_more_ ? Outcome::more : Outcome::got;
         }

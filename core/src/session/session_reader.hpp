@@ -14,33 +14,33 @@
 
 namespace telegate {
 
-/// The reading half of a session: takes what the stream has, within the budgets of a turn, and cuts it into messages
-/// and commands.
+/// The reading half of a session: reads from the stream within the budgets of an event-loop iteration and splits the
+/// data into messages and commands.
 ///
-/// Threads: the reactor's.
-/// Limits:  those of Receiver; read_bytes_per_turn and frames_per_turn between two begin_turn().
-/// Failure: outcomes; may throw std::bad_alloc.
+/// Threads: the reactor's thread.
+/// Limits: those of Receiver; read_bytes_per_turn and frames_per_turn between two calls of begin_turn().
+/// Failure: reported as an Outcome; may throw std::bad_alloc.
 class SessionReader {
   public:
     SessionReader(Stream& stream, BufferPool& buffers, const SocketOptions& options)
         : stream_(stream), input_(buffers), receiver_(options.message_bytes_max, options.frames_per_message_max) {}
 
     enum class Outcome : std::uint8_t {
-        got,        // read(): bytes; fill(): all that is in the input, and the stream has probably no more
-        more,       // the budget is used up, or the batch has to be taken before the input can be read into
-        command,    // command()
-        violation,  // fault()
-        empty,      // the stream has nothing now
-        end,        // of the stream
-        error,      // error()
+        got,        // read(): bytes; fill(): everything in the input, and the stream probably has no more
+        more,       // the budget is used up, or the batch must be taken before the input can be reused
+        command,    // see command()
+        violation,  // see fault()
+        empty,      // the stream has no data now
+        end,        // end of the stream
+        error,      // see error()
     };
 
-    /// Gives the budgets of a turn.
+    /// Resets the budgets for a new event-loop iteration.
     void begin_turn() noexcept;
-    /// Reads one piece: got, empty, end or error.
+    /// Reads one piece. Returns got, empty, end or error.
     [[nodiscard]] Outcome read();
-    /// Adds whole messages to `batch`, which had `before` when this take began. With `reads_on` asks the stream again
-    /// rather than return `got`.
+    /// Adds whole messages to `batch`, which had `before` messages when this take began. With `reads_on`, returns
+    /// `more` instead of `got`, so that the stream is read again.
     [[nodiscard]] Outcome fill(MessageBatch& batch, std::size_t before, bool reads_on);
 
     [[nodiscard]] bool has_bytes_left() const noexcept { return bytes_left_ > 0; }
@@ -48,29 +48,31 @@ class SessionReader {
     [[nodiscard]] std::string_view fault() const noexcept { return receiver_.fault(); }
     [[nodiscard]] int error() const noexcept { return error_; }
 
-    // The handshake, and input that nobody wants, are taken from here.
+    // For the handshake, and for discarding input.
     [[nodiscard]] Bytes unread() const noexcept { return input_.unread(); }
     void consume(std::size_t bytes) { input_.consume(bytes); }
     void release() { input_.release(); }
     void set_cipher(zmtp::CurveCipher* cipher) noexcept { receiver_.set_cipher(cipher); }
 
-    /// The owner is told once that there is something to take. False when it has been told and has not taken.
+    /// Records that the owner is notified of data to take. Returns false if it was already notified and has not taken
+    /// since.
     [[nodiscard]] bool tell() noexcept;
     [[nodiscard]] bool is_told() const noexcept { return notice_ != Notice::none; }
-    /// The owner takes.
+    /// Records that the owner takes the data.
     void begin_take() noexcept { notice_ = Notice::none; }
-    /// Called now and then: whether the owner has been told since before the last call and nothing was looked at yet.
+    /// Called at intervals. Returns whether the owner was notified before the previous call, has not taken since, and
+    /// nothing was read ahead yet.
     [[nodiscard]] bool is_overdue() noexcept;
-    /// For the next take(), of what an owner that does not take is overdue to take.
+    /// Returns the messages that were read ahead for an owner that is overdue to take. The next take() delivers them.
     [[nodiscard]] MessageBatch& ahead() noexcept { return ahead_; }
     [[nodiscard]] bool has_ahead() const noexcept { return !ahead_.empty(); }
 
     void count_received(std::size_t messages) noexcept { received_ += messages; }
     [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
     [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_received_; }
-    /// Whether a message or command has come.
+    /// Returns whether a message or command has arrived.
     [[nodiscard]] bool has_heard() const noexcept { return has_heard_; }
-    /// Whether something has arrived that was not taken.
+    /// Returns whether data has arrived that was not taken.
     [[nodiscard]] bool has_untaken() const noexcept;
 
   private:
@@ -82,10 +84,10 @@ class SessionReader {
     MessageBatch ahead_;
     Notice notice_ = Notice::none;
     bool has_heard_ = false;
-    bool has_more_ = false;  // the stream, as of the last read
+    bool has_more_ = false;  // the stream has more data, as of the last read
     int error_ = 0;
-    std::size_t bytes_left_ = 0;   // of this turn's budget
-    std::size_t frames_left_ = 0;  // of this turn's budget
+    std::size_t bytes_left_ = 0;   // of this iteration's budget
+    std::size_t frames_left_ = 0;  // of this iteration's budget
     std::uint64_t received_ = 0;   // messages
     std::uint64_t bytes_received_ = 0;
 };

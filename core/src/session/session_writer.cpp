@@ -33,9 +33,9 @@ SessionWriter::Written SessionWriter::write(std::size_t bytes_max) {
     switch (status) {
         case Sender::Status::done: return Written::all;
         case Sender::Status::full:
-        case Sender::Status::partial:  // goes on in a later turn of the loop
+        case Sender::Status::partial:  // continues in a later event-loop iteration
             stream_.wait_writable();
-            state_ = State::waiting;  // last: the wait may lack memory
+            state_ = State::waiting;  // last: wait_writable() may throw std::bad_alloc
             return Written::part;
         case Sender::Status::failed: break;
     }

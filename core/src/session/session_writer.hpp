@@ -13,10 +13,10 @@
 
 namespace telegate {
 
-/// The writing half of a session: when the stream may be written to, and how that went.
+/// The writing half of a session: when the stream can be written to, and the result.
 ///
-/// Threads: the reactor's.
-/// Limits:  those of Sender; write_bytes_per_turn in one write().
+/// Threads: the reactor's thread.
+/// Limits: those of Sender; write_bytes_per_turn in one write().
 /// Failure: after an error of the stream nothing more is written; may throw std::bad_alloc.
 class SessionWriter {
   public:
@@ -26,48 +26,51 @@ class SessionWriter {
 
     enum class State : std::uint8_t {
         ready,
-        waiting,  // for the stream, to be writable
+        waiting,  // for the stream to become writable
         ended,    // by us
-        failed,   // error(); the stream takes no more, but may have something to read
+        failed,   // see error(); the stream accepts no more data, but may have data to read
     };
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] bool is_over() const noexcept { return state_ == State::ended || state_ == State::failed; }
     [[nodiscard]] int error() const noexcept { return error_; }
-    /// When it failed, or later: since when the owner has had time to read what is left.
+    /// Returns when it failed, or a later time from set_failed_at(). The owner's time to read the remaining data starts
+    /// there.
     [[nodiscard]] Time failed_at() const noexcept { return failed_at_; }
     void set_failed_at(Time time) noexcept { failed_at_ = time; }
 
-    /// The handshake is done; see Sender.
+    /// Starts sending messages, because the handshake is done; see Sender.
     void begin_messages(zmtp::CurveCipher* cipher) noexcept;
     void add_raw(Bytes wire) { sender_.add_raw(wire); }
-    /// A command frame that `append` makes. Returns its bytes; 0 when too much waits already.
+    /// Adds the command frame that `append` produces. Returns its size in bytes; 0 if too much is already pending.
     template <class Append>
     [[nodiscard]] std::size_t add_command(const Append& append);
     [[nodiscard]] bool has_control() const noexcept { return sender_.has_control(); }
 
-    /// Somebody sees to it that write() comes.
+    /// Records that a write() is scheduled.
     void mark_dirty() noexcept { is_dirty_ = true; }
     [[nodiscard]] bool is_dirty() const noexcept { return is_dirty_; }
     void mark_clean() noexcept { is_dirty_ = false; }
-    /// The stream is writable.
+    /// Records that the stream is writable.
     void end_wait() noexcept;
-    /// Whether write() may be called now.
+    /// Returns whether write() may be called now.
     [[nodiscard]] bool may_write() noexcept;
     enum class Written : std::uint8_t { all, part, failed };
-    /// Writes what the stream takes, and has it tell when it takes the rest. `bytes_max`: of the backlog.
+    /// Writes as much as the stream accepts and requests a notification for the rest. `bytes_max`: the limit of the
+    /// backlog.
     [[nodiscard]] Written write(std::size_t bytes_max);
-    /// Whether the backlog was over half of `bytes_max`, or refused a message, and is not any more.
+    /// Returns whether the backlog was over half of `bytes_max`, or refused a message, and no longer is.
     [[nodiscard]] bool has_room_again(std::size_t bytes_max) const noexcept;
     void end_room() noexcept;
 
-    /// The peer reads what was written, then the end.
+    /// Ends the stream after the data that was written.
     void end() noexcept;
-    /// The connection is over. Returns whether it was cut in the middle of a message.
+    /// Ends the connection. Returns whether it was closed in the middle of a message.
     bool close() noexcept;
-    /// False when it was cut in the middle of a message, and that was all there was since the handshake.
+    /// Returns false if the connection was closed in the middle of a message and nothing else was sent since the
+    /// handshake.
     [[nodiscard]] bool was_of_use() const noexcept { return !was_cut_ || outbox_.sent() > sent_before_; }
 
-    /// Whether the peer's machine has received everything since `limit` ago, after end().
+    /// After end(): returns whether the peer's machine received everything at least `limit` ago.
     [[nodiscard]] bool is_drained(Time now, std::chrono::milliseconds limit);
     [[nodiscard]] std::uint64_t bytes_written() const noexcept { return sender_.bytes_written(); }
 
@@ -80,10 +83,10 @@ class SessionWriter {
     bool was_half_full_ = false;  // since end_room()
     bool was_cut_ = false;
     int error_ = 0;
-    std::uint64_t sent_before_ = 0;   // by the outbox, over earlier connections
-    std::vector<std::byte> command_;  // being made
+    std::uint64_t sent_before_ = 0;   // messages sent by the outbox over earlier connections
+    std::vector<std::byte> command_;  // being built
     Time failed_at_{};
-    std::optional<Time> drained_{};  // the peer's machine has everything since then
+    std::optional<Time> drained_{};  // since when the peer's machine has had everything
 };
 
 template <class Append>

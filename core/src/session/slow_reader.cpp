@@ -24,7 +24,7 @@ void SlowReader::look_at_refusing() noexcept {
     outbox_.backlog_.set_refusing_when_full(policy() == SlowPolicy::drop_newest && !slow_ahead_);
 }
 
-/// One that publishing waits for is given what a batch may add meanwhile.
+/// A blocking subscriber may be behind by as much more as a batch may add meanwhile.
 std::uint64_t SlowReader::behind_max() const noexcept {
     return policy() == SlowPolicy::block ? bytes_max_ + limits::block_bytes_more : bytes_max_;
 }
@@ -34,7 +34,7 @@ bool SlowReader::is_over(std::uint64_t log_end) const noexcept {
     return oldest && *oldest + behind_max() < log_end;
 }
 
-/// One that refuses begins with what a segment begins with.
+/// Refusing must start at the beginning of a segment, so it cannot wait.
 bool SlowReader::can_be_over() const noexcept {
     return policy() == SlowPolicy::drop_oldest || policy() == SlowPolicy::conflate;
 }
@@ -49,7 +49,7 @@ bool SlowReader::keep_within(std::uint64_t log_end) {
         return false;
     }
     if (outbox_.backlog_.refuses()) {
-        return true;  // until it has read what waits, whatever the policy is by now
+        return true;  // until it has read the pending messages, even if the policy has changed
     }
     if (policy() == SlowPolicy::conflate) {
         conflate();
@@ -107,8 +107,8 @@ bool SlowReader::give(std::string_view topic, std::string_view payload) {
     return true;
 }
 
-/// What was left the last time is looked at again only when as much has come since, so that each message is looked at
-/// twice or so, however often there is room for a little.
+/// Messages left by the last conflation are checked again only when as many new ones have arrived, so each message is
+/// checked about twice, however often a little space becomes free.
 bool SlowReader::is_due_to_conflate() const noexcept {
     if (!was_full_ || policy() != SlowPolicy::conflate || outbox_.backlog().refuses()) {
         return false;

@@ -11,62 +11,65 @@
 
 namespace telegate {
 
-/// What holds for the subscribers of one endpoint.
+/// The settings for the subscribers of one endpoint.
 struct DeliveryTerms {
     Delivery delivery;
-    AgeMarks marks;  // kept while backlog_age_max is not 0
+    AgeMarks marks;  // maintained while backlog_age_max is not 0
 };
 
-/// Treats one subscriber as its endpoint's terms say when it reads slowly, and has it told what it has missed.
+/// Applies the terms of its endpoint to one slow subscriber and has it notified of the messages it missed.
 ///
-/// What it misses is told in its stream where it is missing: in front of what waits, or, while it refuses what comes,
-/// behind it. It never refuses while something in front has not been told, so that the two are not mixed up.
+/// Gap notices are placed in its stream where messages are missing: before the pending messages or, while it refuses
+/// new messages, after them. It never starts refusing while a gap before the pending messages is unreported, so the two
+/// are not mixed up.
 ///
-/// Threads: the reactor's.
-/// Limits:  those of the terms, and NoticeWriter::bytes_max of notices.
-/// Failure: what gives up or tells may throw std::bad_alloc.
+/// Threads: the reactor's thread.
+/// Limits: those of the terms, and NoticeWriter::bytes_max of notices.
+/// Failure: functions that drop messages or write notices may throw std::bad_alloc.
 class SlowReader {
   public:
-    /// The outbox owns it; the hooks outlive it. set_terms() comes before all else.
+    /// Owned by the outbox; the hooks must outlive it. set_terms() must be called first.
     SlowReader(Outbox& outbox, std::uint64_t id, const LossHooks& hooks);
     SlowReader(const SlowReader&) = delete;
     SlowReader& operator=(const SlowReader&) = delete;
 
-    /// `bytes_max`: the limit of the terms, as it is kept.
+    /// Sets the terms. `bytes_max`: their limit, as it is enforced.
     void set_terms(std::shared_ptr<const DeliveryTerms> terms, std::size_t bytes_max);
     [[nodiscard]] const DeliveryTerms& terms() const noexcept { return *terms_; }
     [[nodiscard]] SlowPolicy policy() const noexcept { return terms_->delivery.policy; }
     [[nodiscard]] std::size_t bytes_max() const noexcept { return bytes_max_; }
 
-    /// Whether it is too far behind where the log ends.
+    /// Returns whether it is too far behind `log_end`.
     [[nodiscard]] bool is_over(std::uint64_t log_end) const noexcept;
-    /// Whether what it does then may wait for a moment.
+    /// Returns whether it may exceed its limit until the next event-loop iteration.
     [[nodiscard]] bool can_be_over() const noexcept;
-    /// Whether enough has come, since its stream took no more, to look for what is not the newest of its topic.
+    /// Returns whether enough messages have arrived since its stream was full to search for messages that are not the
+    /// newest of their topic.
     [[nodiscard]] bool is_due_to_conflate() const noexcept;
     void conflate();
-    /// Does what the policy says when it is. False: its connection is to be closed.
+    /// Applies the policy of a subscriber that is over its limit. Returns false if its connection must be closed.
     [[nodiscard]] bool keep_within(std::uint64_t log_end);
-    /// Gives up what is too old.
+    /// Drops messages that are too old.
     void expire(AgeMarks::Time now);
-    /// Whether it keeps bytes that lie further back in the log than its limit, or not in the log at all.
+    /// Returns whether it keeps bytes that are further back in the log than its limit, or not in the log at all.
     [[nodiscard]] bool keeps_apart() const noexcept;
-    /// How much of what waits may be such bytes.
+    /// Returns how many of the pending bytes may be such bytes.
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
-    /// Gives up all that waits but has not begun, as slow.
+    /// Drops all pending messages that have not started, as slow.
     void give_up_waiting();
-    /// Whether bytes_more in the log leave it within its limit.
+    /// Returns whether `bytes_more` more bytes in the log keep it within its limit.
     [[nodiscard]] bool has_room(std::uint64_t log_end, std::size_t bytes_more) const noexcept;
 
-    /// One message behind what it has got. False: refused, and counted.
+    /// Adds one message after the pending ones. Returns false if it was refused; the message is then counted as
+    /// dropped.
     [[nodiscard]] bool give(std::string_view topic, std::string_view payload);
 
-    /// Around each writing; `is_full`: the stream took no more.
+    /// Called around each write; `is_full`: the stream accepted no more.
     void begin_write();
     void end_write(bool is_full) noexcept { was_full_ = is_full; }
-    /// Has the subscriber told what it has missed, if its stream stands there.
+    /// Has the subscriber notified of the messages it missed, if its stream has reached the gap.
     void tell();
-    /// Whether something is missing in front of what waits that has not been told.
+    /// Returns whether a gap before the pending messages is unreported.
     [[nodiscard]] bool has_gap_ahead() const noexcept { return slow_ahead_ || expired_ahead_; }
 
   private:
@@ -80,8 +83,8 @@ class SlowReader {
     const Backlog::LossCall hear_;
     std::shared_ptr<const DeliveryTerms> terms_;
     std::size_t bytes_max_ = 0;
-    LossReason reason_ = LossReason::slow;  // of what is being given up
-    bool slow_ahead_ = false;               // not told yet
+    LossReason reason_ = LossReason::slow;  // for the messages being dropped
+    bool slow_ahead_ = false;               // not reported yet
     bool expired_ahead_ = false;
     bool slow_behind_ = false;
     bool was_full_ = false;

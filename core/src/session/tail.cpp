@@ -20,7 +20,7 @@ void Tail::open(SegmentLog& log, std::span<Outbox* const> readers, std::size_t b
 
 void Tail::close() noexcept {
     const std::size_t bytes = open_bytes();
-    next_ = nullptr;  // first: the outboxes look
+    next_ = nullptr;  // first, because the outboxes check it
     limit_ = nullptr;
     segment_end_ = nullptr;
     begin_ = nullptr;

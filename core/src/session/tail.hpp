@@ -10,32 +10,34 @@ namespace telegate {
 
 class Outbox;
 
-/// The newest messages of a log, all for the same readers, that the readers' outboxes do not know of yet.
+/// The newest messages of a log, all for the same readers, which the readers' outboxes do not contain yet.
 ///
-/// The log's owner gives one message to each outbox and opens a tail behind it. What follows for the same readers only
-/// moves the tail's end, however many they are. Whoever looks into one of the outboxes, or changes it, settles the tail
-/// first (see Outbox), so that nobody ever sees the difference. While a tail is open, the last run of each reader's
-/// backlog ends where the tail begins, and so does what the log counts as written.
+/// The log's owner adds one message to each outbox and opens a tail after it. Further messages for the same readers
+/// only move the tail's end, regardless of the number of readers. Every function that reads or changes one of the
+/// outboxes settles the tail first (see Outbox), so the difference is never visible. While a tail is open, the last run
+/// of each reader's backlog ends where the tail begins, and so does the part of the log that counts as written.
 ///
-/// Threads: the log's. Limits: the segment being filled. Failure: none.
+/// Threads: the log's thread. Limits: the segment being filled. Failure: none.
 class Tail {
   public:
-    /// Begins behind the last message of `log`, which all of `readers` have got. Closed; what is given lasts until it
-    /// is settled. The first `bytes_max` bytes, or as many as the segment holds, are for has_room().
+    /// Opens the tail after the last message of `log`, which all of `readers` have received. It must be closed. The
+    /// arguments must stay valid until it is settled. has_room() allows the first `bytes_max` bytes, or as many as the
+    /// segment holds.
     void open(SegmentLog& log, std::span<Outbox* const> readers, std::size_t bytes_max) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return next_ != nullptr; }
-    /// Gives what was added to the readers' outboxes and closes.
+    /// Passes the added messages to the readers' outboxes and closes the tail.
     void settle() noexcept {
         if (is_open()) {
             close();
         }
     }
 
-    /// Whether a message of so many bytes, one at least, may be written to next() and added. Never while closed.
+    /// Returns whether a message of `bytes` bytes, at least one, may be written to next() and added. Always false while
+    /// closed.
     [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
-        return static_cast<std::ptrdiff_t>(bytes) <= limit_ - next_;  // which is negative after more was added
+        return static_cast<std::ptrdiff_t>(bytes) <= limit_ - next_;  // negative after more was added
     }
-    /// The same, whatever open() was told.
+    /// Like has_room(), but ignores the limit of open().
     [[nodiscard]] bool fits(std::size_t bytes) const noexcept {
         return bytes <= static_cast<std::size_t>(segment_end_ - next_);
     }
@@ -45,16 +47,16 @@ class Tail {
         ++messages_;
     }
 
-    /// Added and not settled yet.
+    /// Returns the bytes added and not settled yet.
     [[nodiscard]] std::size_t open_bytes() const noexcept { return static_cast<std::size_t>(next_ - begin_); }
-    /// Added so far, in all.
+    /// Returns the total added so far.
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_settled_ + open_bytes(); }
 
   private:
     void close() noexcept;
 
-    std::byte* next_ = nullptr;  // null: closed, as are the three below
+    std::byte* next_ = nullptr;  // null while closed, like the three below
     std::byte* limit_ = nullptr;
     std::byte* segment_end_ = nullptr;
     std::byte* begin_ = nullptr;

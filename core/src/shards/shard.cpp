@@ -12,12 +12,12 @@
 namespace telegate {
 namespace {
 
-/// Of the backlog: how much more may have been published before the sessions are looked at again.
+/// The progress of the sessions is read again when this fraction of the backlog was published.
 constexpr std::uint64_t looks_per_backlog = 8;
 
 constexpr std::chrono::milliseconds retry_time{10};
 
-/// Gives a loan back when nobody needs it any more.
+/// Gives a loan back when it is no longer used.
 /// Threads: the shard's. Limits: one loan. Failure: none.
 struct Borrowed {
     explicit Borrowed(LaneLink& link_in) noexcept : link(link_in) {}
@@ -42,7 +42,7 @@ Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
       notes_(calls_.deliver),
       reader_([this](const Session& session, const zmtp::Subscription& change) {
           const bool is_new = change.kind == zmtp::Subscription::Kind::subscribe;
-          notes_.add({is_new ? ShardNote::Kind::subscribed : ShardNote::Kind::cancelled, session.id(),
+          notes_.add({is_new ? ShardNote::Kind::subscribed : ShardNote::Kind::canceled, session.id(),
                       std::string(as_text(change.prefix)), nullptr});
       }),
       peers_(reactor_, options_, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
@@ -77,14 +77,14 @@ void Shard::run() {
     }
 }
 
-/// After a failure the loop does not wait for long, so that what could not be done for lack of memory is tried again.
+/// After a failure, waits only briefly, so that work that failed for lack of memory is retried.
 void Shard::turn() {
     if (failure_ == nullptr) {
         reactor_.run_until(std::chrono::steady_clock::time_point::max());
         return finish_turn();
     }
     reactor_.run_for(retry_time);
-    on_wake();  // the handler that failed may have been about to wait for the lane
+    on_wake();  // the handler that failed may have been about to wait for a record
     finish_turn();
     calls_.pass_on(failure_);
     failure_ = nullptr;
@@ -116,14 +116,14 @@ void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     try {
         places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
         kept_[id].place = handover.place;
-    } catch (const std::bad_alloc&) {  // the connection closes
+    } catch (const std::bad_alloc&) {  // the connection is closed
         return notes_.add(std::move(end));
     }
     kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
     try {
         rethrow_later(reactor_, [&] { peers_.adopt(std::move(handover)); });
-    } catch (const std::bad_alloc&) {  // not even to pass on what went wrong
+    } catch (const std::bad_alloc&) {  // not even enough memory to report the failure
     }
     if (peers_.find(id) == nullptr) {
         ended(id);
@@ -138,10 +138,10 @@ void Shard::opened(Session& session) {
 void Shard::ended(std::uint64_t id) noexcept {
     const auto found = kept_.find(id);
     if (found == kept_.end()) {
-        return;  // heard before
+        return;  // already reported
     }
     Place& place = places_[found->second.place];
-    if (place.id == id) {  // or it has a successor already
+    if (place.id == id) {  // otherwise the place has a new session
         place = {};
     }
     notes_.add(std::move(found->second.end));
@@ -210,8 +210,8 @@ void Shard::catch_up() {
     }
 }
 
-/// Not more than half the backlog, so that what comes next does not push out what could have been written. Whether
-/// there is more.
+/// Applies at most half the backlog, so that new data does not displace data that could have been written. Returns true
+/// if there is more.
 bool Shard::apply_some() {
     const std::uint64_t log_end_max = log_end_ + options_.backlog_bytes_max / 2;
     for (std::size_t count = 0; count < limits::lane_records_max; ++count) {
@@ -253,7 +253,7 @@ void Shard::apply(const LaneRecord& record) {
     }
 }
 
-/// The bytes stay where they are, and go back when the last session here is through with them.
+/// Reads the segment in place; it is given back when the last session here has finished reading.
 void Shard::borrow(Loan& loan) {
     let_go();
     loan_ = &loan;
@@ -262,7 +262,7 @@ void Shard::borrow(Loan& loan) {
     owner->loan = &loan;
 }
 
-/// Nothing more comes of the segment.
+/// Releases the segment: no more records refer to it.
 void Shard::let_go() noexcept {
     if (loan_ != nullptr && segment_.get() == nullptr) {  // there was no memory to use it
         link_.give_back(loan_);

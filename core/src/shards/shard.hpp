@@ -24,40 +24,41 @@
 
 namespace telegate {
 
-/// How a shard reaches the publisher's thread. Called on the shard's; nothing may wait.
+/// The calls from a shard to the publisher's thread. Made on the shard's thread; must not wait.
 struct ShardCalls {
     std::function<void(std::shared_ptr<const ShardNotes::Batch>)> deliver;
-    std::function<void()> wake;                       // there is progress that was waited for
-    std::function<void(std::exception_ptr)> pass_on;  // what has left a handler
+    std::function<void()> wake;                       // there is progress that the publisher waits for
+    std::function<void(std::exception_ptr)> pass_on;  // an exception that has left a handler
 };
 
-/// One of the publisher's other threads: its reactor, and the sessions that it was handed. It adds what the lane tells
-/// to their outboxes, writes, and tells the publisher's thread what they subscribe to, since readers are found there.
+/// One of the publisher's other threads: its reactor, and the sessions that were handed to it. It adds the lane's
+/// records to their outboxes, writes, and reports their subscriptions to the publisher's thread, which finds the
+/// readers.
 ///
-/// Threads: the constructor and the destructor the publisher's; reactor() and post() that too; all else the shard's
-/// own, from within a posted call.
-/// Limits:  the PeerTable's, see there; ShardNotes'.
-/// Failure: the constructor throws std::system_error without descriptors or threads. What leaves a handler is passed
-/// on; of several in a row, the first.
+/// Threads: the constructor, the destructor, reactor() and post(): the publisher's. Everything else: the shard's own,
+/// from within a posted call.
+/// Limits: those of PeerTable and ShardNotes.
+/// Failure: the constructor throws std::system_error if no descriptor or thread is available. An exception that leaves
+/// a handler is passed on; of several in a row, only the first.
 class Shard {
   public:
     struct Setup {
         const PublisherOptions& options;
-        std::size_t number;  // of the thread, from 2
+        std::size_t number;  // of the thread, starting from 2
     };
     Shard(Setup setup, LaneLink& link, ShardCalls calls);
-    /// Ends the thread, then closes everything at once.
+    /// Ends the thread, then closes everything immediately.
     ~Shard();
     Shard(const Shard&) = delete;
     Shard& operator=(const Shard&) = delete;
 
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
-    /// Has a call made on the shard's thread, after those posted before.
+    /// Makes a call on the shard's thread, after those posted before.
     void post(std::function<void(Shard&)> call);
 
-    /// `end`: the note for the publisher when the session has ended, or could not begin.
+    /// Takes over a connection. `end`: the note for the publisher when the session has ended, or could not start.
     void adopt(Handover handover, ShardNotes::Batch end);
-    /// Applies what the link has, so that what is asked next knows of it.
+    /// Applies all records of the link, so that later queries include them.
     void catch_up();
     void set_monitored(bool monitored);
     void add_losses(const std::map<LaneReader, std::uint64_t>& losses);
@@ -65,13 +66,13 @@ class Shard {
 
   private:
     struct Place {
-        std::uint64_t id = 0;  // 0: nobody
+        std::uint64_t id = 0;  // 0: free
         Session* session = nullptr;
     };
 
     struct Kept {
         std::uint32_t place;
-        ShardNotes::Batch end;  // the note of it, which must not need memory then
+        ShardNotes::Batch end;  // the note of its end, which then needs no allocation
     };
 
     [[nodiscard]] SessionEvents events();
@@ -100,12 +101,12 @@ class Shard {
     LagLimit lag_limit_;
     std::vector<Place> places_;
     std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
-    std::deque<std::uint64_t> unread_;              // sessions to read when there is room for their notes
+    std::deque<std::uint64_t> unread_;              // sessions to read when their notes can be added again
 
-    Loan* loan_ = nullptr;  // of the segment that records are about
-    SegmentRef segment_;    // the same, as the sessions know it
+    Loan* loan_ = nullptr;  // of the segment that records refer to
+    SegmentRef segment_;    // the same segment, for the sessions
     std::uint64_t log_end_ = 0;
-    std::uint64_t looked_at_ = 0;                         // log_end_, when the sessions were looked at
+    std::uint64_t looked_at_ = 0;                         // log_end_ when the progress was last read
     std::uint64_t oldest_ = LaneProgress::nothing_waits;  // see LaneProgress; a lower bound
     std::uint64_t records_max_ = limits::backlog_runs_max;
 
@@ -113,7 +114,7 @@ class Shard {
     Later later_on_wake_;
     std::exception_ptr failure_;  // to be passed on; null: none
     std::atomic<bool> stopping_{false};
-    std::thread thread_;  // last: it uses all the others
+    std::thread thread_;  // last: it uses all other members
 };
 
 }  // namespace telegate

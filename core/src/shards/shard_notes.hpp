@@ -15,7 +15,7 @@
 
 namespace telegate {
 
-/// A monitor event with all that it shows.
+/// A copy of a monitor event.
 /// Threads: one at a time. Limits: none. Failure: the constructor may throw std::bad_alloc.
 class KeptEvent {
   public:
@@ -28,7 +28,7 @@ class KeptEvent {
           count_(event.count),
           status_(event.status == nullptr ? std::nullopt : std::optional(*event.status)) {}
 
-    /// Lasts as long as this.
+    /// Returns the event, which is valid as long as this object.
     [[nodiscard]] MonitorEvent view() const noexcept {
         return {kind_, endpoint_, peer_, peer_id_, detail_, count_, status_ ? &*status_ : nullptr};
     }
@@ -43,32 +43,32 @@ class KeptEvent {
     std::optional<PeerStatus> status_;
 };
 
-/// What a shard tells the publisher's thread.
+/// A notification from a shard to the publisher's thread.
 struct ShardNote {
-    enum class Kind : std::uint8_t { opened, ended, subscribed, cancelled, event };
+    enum class Kind : std::uint8_t { opened, ended, subscribed, canceled, event };
     Kind kind;
-    std::uint64_t id = 0;  // of the session
+    std::uint64_t id = 0;  // session id
     std::string prefix;
     std::unique_ptr<KeptEvent> event;
 };
 
-/// Takes a shard's notes to the publisher's thread, in order: one batch is on its way at a time, until the other thread
-/// lets go of it; the next collects meanwhile.
+/// Passes a shard's notes to the publisher's thread, in order. One batch is in flight at a time, until the other thread
+/// releases it; later notes are collected meanwhile.
 ///
 /// Threads: the shard's.
-/// Limits:  full from shard_notes_max and shard_note_bytes_max on: the shard is then to add no more than it must.
+/// Limits: full at shard_notes_max notes or shard_note_bytes_max bytes; the shard must then add only what is necessary.
 /// Failure: add(ShardNote) and send() may throw std::bad_alloc.
 class ShardNotes {
   public:
     using Batch = std::list<ShardNote>;
-    /// `deliver` takes a batch to the other thread.
+    /// `deliver` passes a batch to the other thread.
     explicit ShardNotes(std::function<void(std::shared_ptr<const Batch>)> deliver) : deliver_(std::move(deliver)) {}
 
     void add(ShardNote note) {
         bytes_ += note.prefix.size();
         notes_.push_back(std::move(note));
     }
-    /// Without prefixes.
+    /// Adds notes without prefixes.
     void add(Batch&& notes) noexcept { notes_.splice(notes_.end(), notes); }
     [[nodiscard]] bool is_full() const noexcept {
         return notes_.size() >= limits::shard_notes_max || bytes_ >= limits::shard_note_bytes_max;

@@ -21,7 +21,7 @@ milliseconds left_until(steady_clock::time_point end) {
     return std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), milliseconds(0));
 }
 
-/// `is_posted` is false again when there is no memory for it.
+/// Posts a call. Resets `is_posted` if memory is exhausted.
 template <class Call>
 void post_or_lower(Reactor& reactor, std::atomic<bool>& is_posted, Call call) {
     try {
@@ -65,11 +65,11 @@ Shards::Shards(const Setup& setup, RemoteEvents events)
 
 Shards::~Shards() {
     for (Branch& branch : branches_) {
-        branch.shard.reset();  // before the lane, to which it gives back what it has borrowed
+        branch.shard.reset();  // before the lane, to which it returns its loans
     }
 }
 
-/// For the thread of that number, which calls them.
+/// Returns the calls for thread `number`, which makes them.
 ShardCalls Shards::calls_of(std::size_t number) {
     const std::weak_ptr<void> alive = alive_;
     Reactor& reactor = reactor_;
@@ -88,7 +88,7 @@ ShardCalls Shards::calls_of(std::size_t number) {
         }
         post_or_lower(reactor, is_wake_posted, [this, number, alive] {
             if (!alive.expired()) {
-                branches_[number].is_wake_posted.exchange(false);  // first: what comes now wakes again
+                branches_[number].is_wake_posted.exchange(false);  // first: later progress wakes again
                 flush(number);
             }
         });
@@ -106,7 +106,7 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     }
     Branch& branch = branches_[number];
     if (branch.places_free.empty()) {
-        branch.places_free.reserve(branch.places + 1);  // so that all can be given back
+        branch.places_free.reserve(branch.places + 1);  // so that all of them can be returned without allocating
         branch.unheard.reserve(branch.places + 1);
         branch.places_free.push_back(branch.places++);
     }
@@ -121,7 +121,7 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     branch.places_free.pop_back();
     ++branch.sessions;
     try {
-        // Posted calls are copied, streams are not.
+        // Posted calls are copied, streams are not copyable.
         auto held = std::make_shared<std::pair<Handover, ShardNotes::Batch>>(std::move(handover), std::move(end));
         branch.shard->post(
             [held = std::move(held)](Shard& shard) { shard.adopt(std::move(held->first), std::move(held->second)); });
@@ -132,7 +132,8 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     return true;
 }
 
-/// The one of the handshake that gives way; otherwise that with the fewest sessions, the publisher's own coming last.
+/// Returns the thread of the handshake to be displaced; otherwise the one with the fewest sessions, preferring other
+/// threads over the publisher's own.
 std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_here) const {
     if (handover.displaced != 0) {
         const RemoteSession* const displaced = remote_.find(handover.displaced);
@@ -191,7 +192,8 @@ void Shards::close_accepted(const std::string& endpoint, milliseconds grace) {
     }
 }
 
-/// A thread that does not come to what was meant for them by then is not waited for.
+/// Closes the sessions of an endpoint on a thread that has taken what was pending for them. At the end of the grace
+/// period, does not wait for it.
 void Shards::tell_closings(std::size_t number) {
     std::vector<Closing>& closings = branches_[number].closings;
     if (closings.empty()) {
@@ -229,7 +231,7 @@ void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> n
     }
     notes = nullptr;
     close_unheard(number);
-    // Has it look at once whether there are more; otherwise it does so when its peers' time is next checked.
+    // Has the thread check at once for more notes; otherwise it checks with its next timer.
     branches_[number].shard->post([](Shard&) {});
 }
 
@@ -245,18 +247,18 @@ void Shards::read(const ShardNote& note) {
             peers_.note_remote_ended();
             break;
         case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
-        case ShardNote::Kind::cancelled: events_.cancelled(note.id, note.prefix); break;
+        case ShardNote::Kind::canceled: events_.canceled(note.id, note.prefix); break;
         case ShardNote::Kind::event:
-            rethrow_later(reactor_, [&] { peers_.tell(note.event->view()); });  // costs no session
+            rethrow_later(reactor_, [&] { peers_.tell(note.event->view()); });  // closes no session
             break;
     }
 }
 
-/// What its peer subscribes to is not known in full, so the connection closes, when there is memory to say so.
+/// The subscriptions of this peer are not completely known, so the connection is closed when there is enough memory.
 void Shards::note_unheard(std::size_t number, std::uint64_t id) noexcept {
     std::vector<std::uint64_t>& unheard = branches_[number].unheard;
     if (remote_.find(id) != nullptr && std::find(unheard.begin(), unheard.end(), id) == unheard.end()) {
-        unheard.push_back(id);  // there is room for one per place
+        unheard.push_back(id);  // one per place is reserved
     }
 }
 
@@ -298,7 +300,7 @@ bool Shards::close_peer(std::uint64_t id, std::string_view why) {
     return true;
 }
 
-/// What was handed over before is there by then.
+/// Connections that were handed over before have arrived by then.
 void Shards::close_handshakes(const std::string& endpoint, std::string_view why) {
     for (Branch& branch : branches_) {
         branch.shard->post(
@@ -306,7 +308,7 @@ void Shards::close_handshakes(const std::string& endpoint, std::string_view why)
     }
 }
 
-/// All are asked at the same time, and have applied before what was published.
+/// Queries all threads at the same time, after they have applied what was published before.
 template <class Answer>
 std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& question) {
     std::vector<std::future<Answer>> futures;

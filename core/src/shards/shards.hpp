@@ -22,55 +22,56 @@
 
 namespace telegate {
 
-/// What a publisher hears of its sessions on other threads, on its own.
+/// The events of a publisher's sessions on other threads, called on the publisher's thread.
 struct RemoteEvents {
     std::function<void(std::uint64_t id)> opened;
     std::function<void(std::uint64_t id)> ended;
     std::function<void(std::uint64_t id, std::string_view prefix)> subscribed;
-    std::function<void(std::uint64_t id, std::string_view prefix)> cancelled;
+    std::function<void(std::uint64_t id, std::string_view prefix)> canceled;
 };
 
-/// All of a publisher's other threads, with the way to each. Hands connections over to the thread with the fewest,
-/// takes what the threads tell, in the order of each connection, and asks them.
+/// All other threads of a publisher, with the link to each. Hands connections over to the thread with the fewest
+/// sessions, processes the notes of the threads, in order for each connection, and queries the threads.
 ///
 /// Threads: the publisher's. Limits: see Lane, ShardNotes and RemoteSessions.
-/// Failure: the constructor throws std::system_error without descriptors or threads. What a thread's handler throws
-///          leaves the publisher's reactor.
+/// Failure: the constructor throws std::system_error if no descriptor or thread is available. An exception of a handler
+/// on another thread leaves the publisher's reactor.
 class Shards {
   public:
     struct Setup {
         Reactor& reactor;
         const PublisherOptions& options;
-        PeerTable& peers;  // of the publisher's own thread; outlives this
+        PeerTable& peers;  // of the publisher's own thread; outlives this object
         RemoteSessions& remote;
     };
     Shards(const Setup& setup, RemoteEvents events);
-    /// Ends the threads. The log's tail is settled, and no reader set refers to a lane.
+    /// Ends the threads. The log's tail must be settled, and no reader set may refer to a lane.
     ~Shards();
     Shards(const Shards&) = delete;
     Shards& operator=(const Shards&) = delete;
 
-    /// By RemoteSession::shard.
+    /// Returns the lanes, indexed by RemoteSession::shard.
     [[nodiscard]] std::span<const std::unique_ptr<Lane>> lanes() const noexcept { return lanes_; }
 
     void set_monitored(bool monitored);
-    /// Lets the threads write what they were told, then closes their sessions as PeerTable::close() does.
+    /// Lets the threads write what is pending, then closes their sessions as PeerTable::close() does.
     void close(std::chrono::milliseconds grace);
 
-    /// Has a session closed by its thread, after what it was told before. Whether there is one.
+    /// Has a session closed by its thread, after all messages published before. Returns false if there is none.
     bool close_peer(std::uint64_t id, std::string_view why);
-    /// As PeerTable's, on each thread.
+    /// As PeerTable::close_handshakes(), on each thread.
     void close_handshakes(const std::string& endpoint, std::string_view why);
-    /// As close_peer() for the sessions that came in at one endpoint, as PeerTable::close_accepted() does.
+    /// Closes the sessions accepted at one endpoint as PeerTable::close_accepted() does, after all messages
+    /// published before.
     void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);
 
-    /// These ask each thread and wait for its answer; the threads never wait.
-    /// Puts those of all sessions to the ones in `all`, by id.
+    /// These functions query each thread and wait for the result; the threads never wait.
+    /// Adds the statuses of all sessions to those in `all`, sorted by id.
     void add_statuses(std::vector<PeerStatus>& all);
     [[nodiscard]] SocketTotals totals();
 
   private:
-    /// An endpoint whose sessions are to be closed, when what was meant for them is with the thread.
+    /// An endpoint whose sessions are closed when the thread has what is pending for them.
     struct Closing {
         std::string endpoint;
         std::chrono::steady_clock::time_point end;
@@ -81,8 +82,8 @@ class Shards {
         std::atomic<bool> is_wake_posted{false};
         std::unique_ptr<Shard> shard;
         std::vector<std::uint32_t> places_free;
-        std::vector<std::uint64_t> unheard;  // sessions of which something could not be kept, to be closed
-        std::uint32_t places = 0;            // in all
+        std::vector<std::uint64_t> unheard;  // sessions with a note that was lost, to be closed
+        std::uint32_t places = 0;            // places ever used
         std::size_t sessions = 0;
         bool close_told = false;
         std::vector<Closing> closings;
@@ -111,8 +112,8 @@ class Shards {
     std::vector<std::unique_ptr<Lane>> lanes_;
     bool closing_ = false;
     std::chrono::steady_clock::time_point close_end_ = std::chrono::steady_clock::time_point::max();
-    Alarm close_alarm_;            // tells those that could not be told before
-    std::shared_ptr<void> alive_;  // for a posted call that comes after we have gone
+    Alarm close_alarm_;            // for the threads that have not taken everything in time
+    std::shared_ptr<void> alive_;  // so that a posted call finds out that this object is gone
 };
 
 }  // namespace telegate

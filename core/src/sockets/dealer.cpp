@@ -17,7 +17,7 @@ namespace {
 
 struct Destination {
     Route route;
-    std::optional<Endpoint> connected_to;  // stays while there is no session
+    std::optional<Endpoint> connected_to;  // kept while there is no session
 };
 
 }  // namespace
@@ -28,12 +28,12 @@ struct Dealer::State {
     [[nodiscard]] SessionEvents events();
     void opened(Session& session);
     void ended(const Session& session);
-    /// send() may go on.
+    /// Reports that send() may succeed again.
     void unblock();
-    /// To the one whose turn it is, in few steps. False, and nothing is done, when it takes more than that.
+    /// Sends to the peer whose turn it is, in few steps. Returns false and does nothing if more has to be done.
     template <class Frames>
     [[nodiscard, gnu::noinline]] bool send_on(const Frames& frames) noexcept;
-    /// Out of line, so that Dealer::send() stays short.
+    /// Not inlined, so that Dealer::send() stays short.
     [[nodiscard, gnu::noinline]] SendStatus send(std::span<const Bytes> frames);
     [[nodiscard, gnu::noinline]] SendStatus send(std::initializer_list<std::string_view> frames) {
         return send(FrameList(frames).frames());
@@ -42,7 +42,7 @@ struct Dealer::State {
     const SocketOptions options;
     FairQueue queue;
     std::function<void()> on_writable;
-    Alarm connected_alarm;    // unblocks after connect(), which is no call of the reactor
+    Alarm connected_alarm;    // calls unblock() after connect(), which the reactor does not call
     bool is_blocked = false;  // the last send() was refused
     bool is_closing = false;
     PeerTable table;
@@ -61,7 +61,7 @@ SessionEvents Dealer::State::events() {
     return {
         .opened = [this](Session& session) { opened(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // there is none for a dealer
+        .command = [](Session&, const zmtp::Command&) {},  // a dealer receives no commands
         .room = [this](Session&) { unblock(); },
         .ended = [this](const Session& session, std::string_view) { ended(session); },
     };
@@ -99,7 +99,7 @@ void Dealer::State::unblock() {
     if (!std::exchange(is_blocked, false)) {
         return;
     }
-    if (const auto handler = on_writable) {  // a copy, since it may set another one
+    if (const auto handler = on_writable) {  // a copy, because it may set another one
         handler();
     }
 }

@@ -7,7 +7,8 @@
 
 namespace telegate {
 
-/// For PeerTable::bind(). Throws std::invalid_argument for CURVE over inproc. Threads: any.
+/// Returns `security` in the form for PeerTable::bind(). Throws std::invalid_argument for CURVE over inproc. Threads:
+/// any.
 [[nodiscard]] std::shared_ptr<const Security> security_of(const Endpoint& endpoint, Security security);
 
 }  // namespace telegate

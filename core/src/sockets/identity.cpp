@@ -11,9 +11,10 @@ namespace telegate {
 
 void check_identity(std::string_view text) {
     if (text.empty() || text.size() > limits::identity_bytes_max || text.front() == '\0') {
-        throw std::invalid_argument("identity is " + std::to_string(text.size()) + " bytes" +
-                                    (text.starts_with('\0') ? ", the first zero" : "") + "; allowed are 1 to " +
-                                    std::to_string(limits::identity_bytes_max) + ", the first not zero");
+        throw std::invalid_argument("invalid identity: " + std::to_string(text.size()) + " bytes" +
+                                    (text.starts_with('\0') ? ", starting with a zero byte" : "") + "; must be 1 to " +
+                                    std::to_string(limits::identity_bytes_max) +
+                                    " bytes and must not start with a zero byte");
     }
 }
 

@@ -8,11 +8,12 @@
 
 namespace telegate {
 
-/// Throws std::invalid_argument, saying what it is, unless RFC 37 allows it: 1 to 255 bytes, the first not zero.
+/// Checks an identity. Throws std::invalid_argument with the reason unless RFC 37 allows it: 1 to 255 bytes, the first
+/// not zero.
 /// Threads: any.
 void check_identity(std::string_view text);
 
-/// Whether two texts of the same size, at least a `Word` and at most two, are equal. Threads: any.
+/// Returns whether two texts of the same size, between one and two times that of `Word`, are equal. Threads: any.
 template <class Word>
 [[nodiscard]] bool are_equal_in_words(const char* a, const char* b, std::size_t bytes) noexcept {
     const auto differ = [&](std::size_t at) {
@@ -25,7 +26,7 @@ template <class Word>
     return (differ(0) | differ(bytes - sizeof(Word))) == 0;
 }
 
-/// Whether two identities are the same: in few steps where they are as short as usual. Threads: any.
+/// Returns whether two identities are the same, in few steps if they are short, as usual. Threads: any.
 [[nodiscard]] inline bool are_same(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) {
         return false;
@@ -39,7 +40,7 @@ template <class Word>
     return a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Identities for peers that tell none: five bytes, the first zero, so that no peer can tell one of them.
+/// Generates identities for peers that send none: five bytes, the first zero, so that no peer can send one of them.
 ///
 /// Threads: one. Limits: repeats after 2^32. Failure: the constructor may throw std::system_error.
 class AutomaticIdentities {
@@ -48,7 +49,7 @@ class AutomaticIdentities {
     [[nodiscard]] std::string next();
 
   private:
-    std::uint32_t number_;  // starts anywhere, so that a restart does not give the same ones again
+    std::uint32_t number_;  // starts at a random number, so that a restart does not use the same ones again
 };
 
 }  // namespace telegate

@@ -43,12 +43,12 @@ Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor) {
 }
 
 Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
-    // No inproc: the descriptor is refused there, and closed.
+    // inproc needs no check: its descriptor is refused and closed there.
     return state_->peers.bind_adopted(endpoint, descriptor, std::make_shared<const Security>(std::move(security)));
 }
 
 bool Publisher::set_security(const Endpoint& endpoint, Security security) {
-    constexpr std::string_view why = "other keys from now on";
+    constexpr std::string_view why = "keys changed";
     if (!state_->peers.set_security(endpoint, security_of(endpoint, std::move(security)))) {
         return false;
     }
@@ -90,7 +90,7 @@ bool Publisher::unbind(const Endpoint& endpoint) {
 void Publisher::close_subscribers(const Endpoint& endpoint, std::chrono::milliseconds grace) {
     const std::string at = to_string(endpoint);
     for (const std::uint64_t id : state_->peers.accepted_at(at)) {
-        state_->ended(id);  // from here on nothing matches it
+        state_->ended(id);  // from here on no message matches it
     }
     state_->peers.close_accepted(at, grace);
     if (state_->shards != nullptr) {
@@ -159,7 +159,7 @@ char* Publisher::prepare_if_wanted(TopicId id, std::size_t payload_bytes_max) {
 void Publisher::commit(std::size_t payload_bytes) {
     State& state = *state_;
     if (!state.log.commit_on(payload_bytes)) {
-        state.freshen(state.log.prepared());  // somebody may have come or gone since prepare()
+        state.freshen(state.log.prepared());  // subscribers may have come or gone since prepare()
         state.log.commit(payload_bytes);
     }
 }
@@ -175,7 +175,7 @@ void Publisher::flush() {
 void Publisher::close(std::chrono::milliseconds grace, std::function<void()> done) {
     state_->peers.close(grace, std::move(done));
     state_->log.settle();
-    state_->topics.make_all_stale();  // from here on none has readers
+    state_->topics.make_all_stale();  // from here on no topic has readers
     if (state_->shards != nullptr) {
         state_->shards->close(grace);
     }
@@ -195,9 +195,9 @@ std::vector<PeerStatus> Publisher::subscribers() const {
     }
     const std::vector<std::uint64_t> holding_up = state_->deliveries.holding_up();
     for (PeerStatus& status : result) {
-        status.holds_up = std::find(holding_up.begin(), holding_up.end(), status.id) != holding_up.end();
+        status.blocking = std::find(holding_up.begin(), holding_up.end(), status.id) != holding_up.end();
         const auto key = state_->keys.find(status.id);
-        if (key != state_->keys.end()) {  // not while the monitor hears of its handshake
+        if (key != state_->keys.end()) {  // not while the monitor reports its handshake
             status.subscriptions = state_->index.some(key->second, subscriptions_shown_max);
             status.subscriptions_count = state_->index.size_of(key->second);
         }

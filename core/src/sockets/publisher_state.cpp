@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// Who comes and goes, who reads what, and on which thread.
+// Tracks the subscribers, what they read, and on which thread they are.
 
 namespace telegate {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 PublisherOptions within_bounds(PublisherOptions options) {
     check_options(options);
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
-    // Otherwise a sender that never turns the loop would lose what fast subscribers could have had.
+    // Otherwise a sender that never runs the event loop would drop messages that fast subscribers could have received.
     options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
-    // A slow subscriber loses whole segments, which have 256 bytes at least.
+    // A slow subscriber's messages are dropped in whole segments, which have at least 256 bytes.
     options.segment_bytes = std::min(options.segment_bytes, std::max<std::size_t>(256, options.backlog_bytes_max / 4));
     return options;
 }
@@ -42,7 +42,7 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
 }
 
 Publisher::State::~State() {
-    log.settle();  // to the lanes too
+    log.settle();  // also to the lanes
 }
 
 SessionEvents Publisher::State::events() {
@@ -80,7 +80,7 @@ RemoteEvents Publisher::State::remote_events() {
     events.subscribed = [this](std::uint64_t id, std::string_view prefix) {
         change(id, {Kind::subscribe, as_bytes(prefix)});
     };
-    events.cancelled = [this](std::uint64_t id, std::string_view prefix) {
+    events.canceled = [this](std::uint64_t id, std::string_view prefix) {
         change(id, {Kind::cancel, as_bytes(prefix)});
     };
     return events;
@@ -102,7 +102,7 @@ void Publisher::State::opened(const Subscriber& subscriber) {
 void Publisher::State::ended(std::uint64_t id) {
     const auto key = keys.find(id);
     if (key == keys.end()) {
-        return;  // it never got as far as subscribing
+        return;  // it ended before it could subscribe
     }
     index.remove_subscriber(key->second, [this](std::string_view prefix) { make_stale(prefix); });
     subscribers_by_key[static_cast<std::size_t>(key->second)] = {};
@@ -110,7 +110,7 @@ void Publisher::State::ended(std::uint64_t id) {
 }
 
 bool Publisher::State::close_peer(std::uint64_t id, std::string_view why) {
-    log.settle();  // what was published before is counted as its own
+    log.settle();  // messages published before count as its own
     Session* const session = peers.find(id);
     if (session != nullptr) {
         session->close(why);
@@ -134,8 +134,8 @@ void Publisher::State::subscribe(SubscriberKey key, std::string_view prefix) {
     const SubscriptionIndex::Insert result = index.insert(key, prefix);
     if (result == SubscriptionIndex::Insert::refused) {
         ++subscriptions_refused;
-        // A subscriber that stayed connected would wait forever for messages that it never gets. No topic begins with a
-        // prefix that is too long, so nothing is missed there.
+        // A subscriber that stayed connected would wait forever for messages that it never receives. No topic begins
+        // with a prefix that is too long, so nothing is missed in that case.
         if (prefix.size() <= limits::subscription_bytes_max) {
             Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
             subscriber.is_closing = true;
@@ -164,7 +164,7 @@ void Publisher::State::tell(MonitorEventKind kind, SubscriberKey key, std::strin
 }
 
 void Publisher::State::make_stale(std::string_view prefix) noexcept {
-    log.settle();  // it relies on the readers staying the same
+    log.settle();  // the tail relies on the readers staying the same
     topics.make_stale(prefix);
 }
 
@@ -172,12 +172,12 @@ void Publisher::State::find_readers(Topic& topic) {
     auto readers = std::make_shared<ReaderSet>();
     found.clear();
     for (auto& each : found_remote) {
-        each.clear();  // an attempt that lacked memory may have left some
+        each.clear();  // an attempt that ran out of memory may have left some
     }
     if (!peers.is_closing()) {
         index.match(topic.name, found);
     }
-    std::sort(found.begin(), found.end());  // so that equal sets look the same
+    std::sort(found.begin(), found.end());  // so that equal sets compare equal
     readers->keys = found;
     readers->flush_bytes = options.flush_bytes;
     for (const SubscriberKey key : found) {
@@ -197,7 +197,7 @@ void Publisher::State::find_readers(Topic& topic) {
     topics.set_fresh(topic);
 }
 
-/// Those in found_remote.
+/// Adds the readers in found_remote.
 void Publisher::State::add_remote_readers(ReaderSet& readers) {
     for (std::size_t shard = 0; shard < found_remote.size(); ++shard) {
         if (!found_remote[shard].empty()) {

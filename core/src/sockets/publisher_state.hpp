@@ -18,11 +18,11 @@
 
 namespace telegate {
 
-/// The inside of Publisher: publisher.cpp has what its user asks for, publisher_state.cpp who comes, goes and reads
-/// what.
+/// The implementation of Publisher: publisher.cpp has the public functions, publisher_state.cpp tracks the subscribers
+/// and what they read.
 /// Threads, Limits, Failure: as Publisher.
 struct Publisher::State {
-    /// Here, or on another thread: then it is known by its id, and by where it is.
+    /// A subscriber on this thread, or on another one: then it is known by its id and location.
     struct Subscriber {
         Session* session = nullptr;
         const RemoteSession* remote = nullptr;
@@ -54,11 +54,11 @@ struct Publisher::State {
     }
     [[gnu::noinline]] void find_readers(Topic& topic);
     void add_remote_readers(ReaderSet& readers);
-    /// Out of line, so that Publisher::send() stays short.
+    /// Not inlined, so that Publisher::send() stays short.
     [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
 
     const PublisherOptions options;
-    Tail tail;  // outlives the sessions, whose outboxes look at it
+    Tail tail;  // outlives the sessions, whose outboxes refer to it
     RemoteSessions remote;
     SubscriptionReader reader;
     PeerTable peers;
@@ -68,7 +68,7 @@ struct Publisher::State {
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
     std::vector<Subscriber> subscribers_by_key;
     std::unique_ptr<Shards> shards;  // null with one thread
-    TopicTable topics;               // whose readers refer to lanes
+    TopicTable topics;               // its readers refer to lanes
     std::vector<SubscriberKey> found;
     std::vector<std::vector<LaneReader>> found_remote;  // by shard
     std::uint64_t subscriptions_refused = 0;

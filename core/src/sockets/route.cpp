@@ -8,7 +8,7 @@ namespace telegate {
 
 void Route::attach(Session& session) {
     outbox_ = session.outbox();
-    outbox_->settle();  // so that the next message has the session flushed
+    outbox_->settle();  // so that the next message causes a flush of the session
     session_ = &session;
     unflushed_bytes_ = 0;
     marked_at_ = 0;
@@ -16,7 +16,7 @@ void Route::attach(Session& session) {
 
 void check_frames(std::span<const Bytes> frames) {
     if (frames.empty()) {
-        throw std::invalid_argument("a message has at least one frame");
+        throw std::invalid_argument("message has no frames: at least one is required");
     }
 }
 
@@ -49,7 +49,7 @@ bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
     return true;
 }
 
-/// What comes next needs no look at the limits up to there.
+/// Opens the tail, within which further messages need no check of the limits.
 void Route::open_tail(const RouteContext& context, std::size_t bytes_max) noexcept {
     const std::size_t waiting = std::min(outbox_->backlog().bytes(), context.backlog_bytes_max);
     outbox_->open_tail(std::min(bytes_max, context.backlog_bytes_max - waiting));

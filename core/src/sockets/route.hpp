@@ -18,7 +18,7 @@ namespace telegate {
 /// Throws std::invalid_argument for a message without frames.
 void check_frames(std::span<const Bytes> frames);
 
-/// What all routes of one socket share.
+/// The state that all routes of one socket share.
 struct RouteContext {
     RouteContext(PeerTable& table_in, std::size_t backlog_bytes_max_in) noexcept
         : table(table_in),
@@ -28,20 +28,20 @@ struct RouteContext {
 
     PeerTable& table;
     const std::uint64_t& flushes;
-    const std::size_t backlog_bytes_max;  // waiting for one peer
-    /// Written at once when so much has come together: a quarter of what may wait, so that there is room again long
-    /// before it is needed. When little may wait, room is made only at the end of the turn.
+    const std::size_t backlog_bytes_max;  // pending for one peer
+    /// When this many bytes are pending, they are written at once: a quarter of the limit, so that space becomes free
+    /// long before it is needed. With a small limit, space becomes free only at the end of the event-loop iteration.
     const std::size_t flush_bytes;
 };
 
-/// The way to one peer of a Router or Dealer: what waits for it, and its session while there is one.
+/// The route to one peer of a Router or Dealer: its pending messages, and its session while there is one.
 ///
-/// Threads: the reactor's.
-/// Limits:  backlog_bytes_max; an empty outbox takes any message.
+/// Threads: the reactor's thread.
+/// Limits: backlog_bytes_max; an empty outbox accepts any message.
 /// Failure: send() may throw std::bad_alloc, and may end the session.
 class Route {
   public:
-    /// To a peer that is not there yet.
+    /// Creates a route to a peer that is not connected yet.
     explicit Route(std::shared_ptr<Outbox> outbox) noexcept : outbox_(std::move(outbox)) {}
     explicit Route(Session& session) : outbox_(session.outbox()), session_(&session) {}
 
@@ -50,21 +50,21 @@ class Route {
     void attach(Session& session);
     void detach() noexcept { session_ = nullptr; }
 
-    /// Sends frames or texts where nothing else is to be done. False, and nothing is done, otherwise, or when there are
-    /// none: send() is to follow.
+    /// Sends frames or texts if nothing else has to be done. Otherwise, or if there are none, returns false and does
+    /// nothing; then call send().
     template <class Frames>
     [[nodiscard]] bool send_on(const Frames& frames) noexcept {
         return outbox_->append_to_tail(frames);
     }
-    /// The same for one short frame, in few steps; false for any other.
+    /// Like send_on(), for one short frame, in few steps. Returns false for any other message.
     template <class Frames>
     [[nodiscard]] bool send_short_on(const Frames& frames) noexcept {
         return frames.size() == 1 && outbox_->append_short_to_tail(*frames.begin());
     }
-    /// Of one frame at least. False, and nothing is done, when there is no room. The route may be gone afterwards, with
-    /// its session.
+    /// Sends at least one frame. Returns false and does nothing if the backlog is full. The route may be gone
+    /// afterwards, together with its session.
     [[nodiscard]] bool send(RouteContext& context, std::span<const Bytes> frames);
-    /// Whether send() has been refused since the last call.
+    /// Returns whether send() has been refused since the last call.
     [[nodiscard]] bool take_refused() noexcept { return std::exchange(has_refused_, false); }
 
   private:
@@ -72,7 +72,7 @@ class Route {
 
     std::shared_ptr<Outbox> outbox_;
     Session* session_ = nullptr;
-    std::size_t unflushed_bytes_ = 0;  // since the last flush, but for those in the outbox's tail
+    std::size_t unflushed_bytes_ = 0;  // since the last flush, except those in the outbox's tail
     std::uint64_t tail_bytes_seen_ = 0;
     std::uint64_t marked_at_ = 0;  // PeerTable::flushes() when the session was last marked
     bool has_refused_ = false;

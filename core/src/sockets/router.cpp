@@ -53,12 +53,12 @@ struct Router::State {
     [[nodiscard]] bool is_last(std::string_view identity) const noexcept {
         return last != nullptr && are_same(last->first, identity);
     }
-    /// One short frame to the same peer as before, in few steps. False, and nothing is done, otherwise.
+    /// Sends one short frame to the same peer as before, in few steps. Otherwise returns false and does nothing.
     template <class Frames>
     [[nodiscard]] bool send_short_on(std::string_view identity, const Frames& frames) noexcept {
         return is_last(identity) && last->second.route.send_short_on(frames);
     }
-    /// Any other message. Out of line, so that Router::send() stays short.
+    /// Sends any other message. Not inlined, so that Router::send() stays short.
     [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, std::span<const Bytes> frames) {
         return send_on(identity, frames) ? SendStatus::sent : send_anew(identity, frames);
     }
@@ -77,14 +77,14 @@ struct Router::State {
     FairQueue queue;
     AutomaticIdentities automatic_identities;
     std::function<void(std::string_view peer)> on_writable;
-    std::vector<std::string> gone;  // peers that were full when they left, until on_writable hears it
+    std::vector<std::string> gone;  // peers that were full when they left, until on_writable is called for them
     Later tell_gone;
     bool is_closing = false;
     PeerTable table;
     RouteContext routes{table, options.backlog_bytes_max};
     Peers peers;                        // their outboxes use the table's memory
-    Peers::value_type* last = nullptr;  // that send() looked for
-    std::vector<Session*> retiring;     // whose identity was taken over; oldest first
+    Peers::value_type* last = nullptr;  // the peer that send() looked up last
+    std::vector<Session*> retiring;     // sessions whose identity was taken over; oldest first
 };
 
 Router::State::State(Reactor& reactor, SocketOptions socket_options)
@@ -102,7 +102,7 @@ SessionEvents Router::State::events() {
     return {
         .opened = [this](Session& session) { opened(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // there is none for a router
+        .command = [](Session&, const zmtp::Command&) {},  // a router receives no commands
         .room = [this](Session& session) { room(session); },
         .ended = [this](Session& session, std::string_view) { ended(session); },
     };
@@ -115,11 +115,12 @@ void Router::State::opened(Session& session) {
         found->second.route.attach(session);
         table.flush_soon(session);
     } else if (is_alias || session.identity().empty()) {
-        name_automatically(session);  // one that tells an alias is not taken for the one that we chose ourselves
+        // a peer that sends an alias as its identity is not taken for the peer that we gave the alias to
+        name_automatically(session);
     } else {
         Session* const older = holder_of(session.identity());
         if (older != nullptr && older->peer().curve_key != session.peer().curve_key) {
-            return session.close("identity of another key");
+            return session.close("identity in use by a peer with a different key");
         }
         peers.insert_or_assign(session.identity(), Peer{Route(session), std::nullopt});
         if (older != nullptr && !older->is_caught_up()) {
@@ -143,7 +144,7 @@ bool Router::State::is_taken(std::string_view identity) const {
     return peers.contains(identity) || last_retiring(identity) != nullptr;
 }
 
-/// Who goes by this identity, or did and still has something to say.
+/// Returns the session that has this identity, or had it and still has data to deliver.
 Session* Router::State::holder_of(std::string_view identity) const {
     const auto found = peers.find(identity);
     return found != peers.end() ? found->second.route.session() : last_retiring(identity);
@@ -155,20 +156,21 @@ Session* Router::State::last_retiring(std::string_view identity) const {
     return found == retiring.rend() ? nullptr : *found;
 }
 
-/// What it has sent before is still given out. One that is retiring already goes on to do so.
+/// Retires the older session: data that it sent before is still delivered. A session that is already retiring
+/// continues.
 void Router::State::retire(Session& older) {
     if (std::find(retiring.begin(), retiring.end(), &older) != retiring.end()) {
         return;
     }
     retiring.push_back(&older);
-    queue.resume(older);  // what it has sent is in the way of its successor
+    queue.resume(older);  // the data that it sent blocks its successor
     older.retire(taken_over);
     const auto is_namesake = [&](const Session* session) {
         return session->identity() == older.identity();
     };
     const auto namesakes = std::count_if(retiring.begin(), retiring.end(), is_namesake);
     if (static_cast<std::size_t>(namesakes) > limits::retiring_per_identity_max) {
-        (*std::find_if(retiring.begin(), retiring.end(), is_namesake))->retire(taken_over);  // the second time: closes
+        (*std::find_if(retiring.begin(), retiring.end(), is_namesake))->retire(taken_over);  // second call: closes
     }
 }
 
@@ -183,10 +185,10 @@ void Router::State::ended(Session& session) {
         last = last == &*found ? nullptr : last;
         left = peers.extract(found);
     }
-    queue.remove(session);  // from here on there may be no memory, and nothing leads to the session any more
+    queue.remove(session);  // from here on memory may be exhausted, and nothing refers to the session any more
     if (!left.empty() && left.mapped().route.take_refused()) {
         gone.push_back(std::move(left.key()));
-        tell_gone.ask();  // not from here: whoever hears it may well receive, and this may be within receive()
+        tell_gone.ask();  // not called here: the handler may receive, and this may be within receive()
     }
 }
 
@@ -198,7 +200,7 @@ void Router::State::room(Session& session) {
 }
 
 void Router::State::tell_writable(std::string_view identity) {
-    if (const auto handler = on_writable) {  // a copy, since it may set another one
+    if (const auto handler = on_writable) {  // a copy, because it may set another one
         handler(identity);
     }
 }
@@ -214,7 +216,7 @@ Peers::value_type* Router::State::find(std::string_view identity) {
     return last;
 }
 
-/// To whomever it is, with all that may have to be done.
+/// Sends to any peer, with all the work that may be needed.
 SendStatus Router::State::send_anew(std::string_view identity, std::span<const Bytes> frames) {
     check_frames(frames);
     auto* const found = is_closing ? nullptr : find(identity);
@@ -241,7 +243,7 @@ void Router::connect(const Endpoint& endpoint, std::string_view alias) {
     }
     check_identity(alias);
     if (state_->is_taken(alias)) {
-        throw std::invalid_argument("the alias is in use: " + std::string(alias));
+        throw std::invalid_argument("alias is in use: " + std::string(alias));
     }
     std::string identity(alias);
     auto outbox = state_->table.connect(endpoint, identity);
@@ -310,7 +312,7 @@ bool Router::set_security(const Endpoint& endpoint, Security security) {
     if (!state_->table.set_security(endpoint, security_of(endpoint, std::move(security)))) {
         return false;
     }
-    state_->table.close_handshakes(to_string(endpoint), "other keys from now on");
+    state_->table.close_handshakes(to_string(endpoint), "keys changed");
     return true;
 }
 

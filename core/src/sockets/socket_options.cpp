@@ -24,13 +24,13 @@ struct Range {
 constexpr std::size_t kib = 1024;
 constexpr std::size_t gib = kib * kib * kib;
 
-/// What a process may have open by default, at most.
+/// The highest default limit on open descriptors per process.
 constexpr std::size_t connections_most = kib * kib;
-/// Far more than a machine has, and far from where sums of sizes run over.
+/// Far more than any machine has, and too small for sums of sizes to overflow.
 constexpr std::size_t waiting_bytes_most = kib * gib;
-/// What the index can number.
+/// The most that the index can number.
 constexpr std::size_t subscriptions_most = gib;
-/// More than any machine has cores to spare for one socket.
+/// More cores than any machine can spare for one socket.
 constexpr std::size_t io_threads_most = 64;
 constexpr milliseconds pause_most = std::chrono::hours(24);
 
@@ -46,8 +46,8 @@ template <class Value>
 void require(std::initializer_list<Range<Value>> ranges) {
     for (const Range<Value>& range : ranges) {
         if (range.value < range.least || range.value > range.most) {
-            throw std::invalid_argument(std::string(range.option) + " is " + text(range.value) + "; allowed are " +
-                                        text(range.least) + " to " + text(range.most));
+            throw std::invalid_argument(std::string(range.option) + " is out of range: " + text(range.value) +
+                                        "; must be " + text(range.least) + " to " + text(range.most));
         }
     }
 }

@@ -21,10 +21,10 @@ using zmtp::Subscription;
 
 /// Frame header, name and length of SUBSCRIBE, at most.
 constexpr std::size_t command_bytes_around_prefix = 32;
-/// Small ones would make more stretches of an introduction than a backlog has.
+/// With smaller segments, an introduction would have more runs than a backlog can hold.
 constexpr std::size_t segment_bytes_min = 64 * 1024;
 
-// With what a segment may leave unused at its end.
+// Includes the bytes that a segment may leave unused at its end.
 static_assert((limits::subscription_bytes_total_max + limits::subscriptions_max * command_bytes_around_prefix) /
                       (segment_bytes_min - limits::subscription_bytes_max - command_bytes_around_prefix) <
                   limits::backlog_runs_max,
@@ -36,8 +36,8 @@ constexpr SubscriptionIndex::Limits own_limits{
     .bytes_per_subscriber_max = limits::subscription_bytes_total_max,
 };
 
-/// A prefix of up to 16 bytes, so that topics of 8 bytes and more are compared with it in two steps. Longer ones are
-/// not kept.
+/// A prefix of up to 16 bytes. Topics of at least 8 bytes are compared with it in two steps. Longer prefixes are not
+/// kept.
 class LastPrefix {
   public:
     LastPrefix() = default;
@@ -52,7 +52,7 @@ class LastPrefix {
         tail_ = tail_at_ == 0 ? head_ : number_at(prefix.data() + tail_at_);
         topic_bytes_min_ = std::max(prefix.size(), step_bytes);
     }
-    /// Whether `topic` is known to begin with it.
+    /// Returns whether `topic` is known to begin with the prefix.
     [[nodiscard]] bool begins(std::string_view topic) const noexcept {
         return topic.size() >= topic_bytes_min_ &&
                (((number_at(topic.data()) ^ head_) | (number_at(topic.data() + tail_at_) ^ tail_)) & mask_) == 0;
@@ -67,10 +67,10 @@ class LastPrefix {
         return number;
     }
 
-    std::size_t topic_bytes_min_ = SIZE_MAX;  // none is kept
+    std::size_t topic_bytes_min_ = SIZE_MAX;  // no prefix is kept
     std::size_t tail_at_ = 0;
     std::uint64_t head_ = 0;
-    std::uint64_t tail_ = 0;  // the last step, which may lap over the first; the same where that is the only one
+    std::uint64_t tail_ = 0;  // the last step, which may overlap the first; the same if there is only one
     std::uint64_t mask_ = 0;
 };
 
@@ -86,7 +86,7 @@ struct Subscriber::State {
     State(Reactor& reactor, SocketOptions socket_options);
 
     [[nodiscard]] SessionEvents events();
-    /// Tells a new publisher everything.
+    /// Sends all subscriptions to a new publisher.
     void introduce(Session& session);
     void tell(Session& session, Subscription::Kind kind, std::string_view prefix);
     template <class Each>
@@ -99,9 +99,9 @@ struct Subscriber::State {
     const SocketOptions options;
     SubscriptionIndex prefixes{own_limits};
     const SubscriberKey self = prefixes.add_subscriber();
-    std::size_t introduction_bytes = 0;  // of all prefixes told to one publisher, at most
+    std::size_t introduction_bytes = 0;  // of all prefixes sent to one publisher, at most
     std::uint64_t filtered = 0;
-    LastPrefix last_prefix;       // that a topic began with
+    LastPrefix last_prefix;       // the last prefix that matched a topic
     std::vector<std::byte> wire;  // of the command being sent
     FairQueue queue;
     PeerTable table;
@@ -116,7 +116,7 @@ SessionEvents Subscriber::State::events() {
     return {
         .opened = [this](Session& session) { introduce(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // a publisher has none for us
+        .command = [](Session&, const zmtp::Command&) {},  // a publisher has no commands for us
         .room = [](Session&) {},
         .ended = [this](Session& session, std::string_view) { queue.remove(session); },
     };
@@ -146,16 +146,16 @@ void Subscriber::State::introduce(Session& session) {
 void Subscriber::State::tell(Session& session, Subscription::Kind kind, std::string_view prefix) {
     encode(kind, session.peer().minor, prefix);
     Outbox& outbox = *session.outbox();
-    // Its introduction may still wait. When that and many changes do, a new introduction is shorter.
+    // Its introduction may still be pending. If many changes are pending as well, a new introduction is shorter.
     if (!outbox.has_room(wire.size(), introduction_bytes + options.backlog_bytes_max)) {
-        session.close("takes no subscriptions");
+        session.close("peer does not read subscriptions");
         return;
     }
     outbox.append_wire(wire);
     table.flush_soon(session);
 }
 
-/// From the back, since one that is closed is replaced by the last, which has had its turn.
+/// Starts from the back, because a closed session is replaced by the last one, which was already visited.
 template <class Each>
 void Subscriber::State::for_each_session(const Each& each) {
     for (std::size_t index = table.sessions().size(); index-- > 0;) {
@@ -173,7 +173,7 @@ void Subscriber::State::tell_all(Subscription::Kind kind, std::string_view prefi
     });
 }
 
-/// A function of its own, so that the loop around it stays small.
+/// A separate function, so that the loop around it stays small.
 [[gnu::noinline]] bool Subscriber::State::is_wanted(std::string_view topic) {
     const auto bytes = prefixes.matching_bytes(topic);
     if (bytes) {
@@ -183,7 +183,7 @@ void Subscriber::State::tell_all(Subscription::Kind kind, std::string_view prefi
 }
 
 void Subscriber::State::filter(MessageBatch& batch) {
-    if (prefixes.matches({})) {  // everything is wanted
+    if (prefixes.matches({})) {  // every topic is wanted
         return;
     }
     const std::size_t before = batch.size();
@@ -208,13 +208,13 @@ Subscriber::~Subscriber() = default;
 
 void Subscriber::subscribe(std::string_view prefix) {
     if (prefix.size() > limits::subscription_bytes_max) {
-        throw std::length_error("a subscription of " + std::to_string(prefix.size()) + " bytes; at most " +
-                                std::to_string(limits::subscription_bytes_max) + " are allowed");
+        throw std::length_error("subscription is too long: " + std::to_string(prefix.size()) +
+                                " bytes; must be at most " + std::to_string(limits::subscription_bytes_max) + " bytes");
     }
     switch (state_->prefixes.insert(state_->self, prefix)) {
         case SubscriptionIndex::Insert::added: break;
         case SubscriptionIndex::Insert::known: return;
-        case SubscriptionIndex::Insert::refused: throw std::length_error("no room for another subscription");
+        case SubscriptionIndex::Insert::refused: throw std::length_error("cannot add a subscription: limit reached");
     }
     state_->introduction_bytes += prefix.size() + command_bytes_around_prefix;
     state_->tell_all(Subscription::Kind::subscribe, prefix);

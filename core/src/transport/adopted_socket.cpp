@@ -21,7 +21,7 @@ int option(int descriptor, int name) noexcept {
 
 SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
     if (option(descriptor, SO_TYPE) != SOCK_STREAM || option(descriptor, SO_ACCEPTCONN) != 1) {
-        refuse_adopted(endpoint, "is no listening stream socket");
+        refuse_adopted(endpoint, "is not a listening stream socket");
     }
     const int flags = ::fcntl(descriptor, F_GETFL);
     SocketAddress address;
@@ -36,7 +36,7 @@ SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
 
 void refuse_adopted(const Endpoint& endpoint, const std::string& what) {
     throw std::system_error(EADDRNOTAVAIL, std::generic_category(),
-                            to_string(endpoint) + ": the socket handed over for it " + what);
+                            to_string(endpoint) + ": the inherited socket " + what);
 }
 
 }  // namespace telegate::transport

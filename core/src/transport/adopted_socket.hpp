@@ -7,11 +7,11 @@
 
 namespace telegate::transport {
 
-/// The address of a socket that somebody else has bound, from now on non-blocking and not inherited. Throws
-/// std::system_error when it is no listening stream socket; `endpoint` is where it should be.
+/// Returns the address of a socket that another process has bound, and makes it non-blocking and close-on-exec. Throws
+/// std::system_error if it is not a listening stream socket; `endpoint` is where it should listen.
 [[nodiscard]] SocketAddress listening_address(int descriptor, const Endpoint& endpoint);
 
-/// Throws std::system_error: the socket that was handed over for `endpoint` is not the right one, since it `what`.
+/// Throws std::system_error: the socket inherited for `endpoint` is not the right one; `what` completes the sentence.
 [[noreturn]] void refuse_adopted(const Endpoint& endpoint, const std::string& what);
 
 }  // namespace telegate::transport

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 255;
 
-/// The calls of one side of the registry, and where they are made. `gone` is read and written in the reactor's turns.
+/// The callbacks of one side of the registry, and the reactor that runs them. `gone` is only used on the reactor's
+/// thread.
 struct Acceptor {
     Reactor& reactor;
     ListenerEvents events;
@@ -27,7 +28,7 @@ struct Attempt {
     bool gone = false;
 };
 
-/// Posted calls are copied, streams are not.
+/// Posted functions are copied; streams cannot be.
 using StreamHolder = std::shared_ptr<std::unique_ptr<Stream>>;
 
 StreamHolder hold(std::unique_ptr<Stream> stream) {
@@ -50,7 +51,7 @@ void post_connected(const std::shared_ptr<Attempt>& attempt, StreamHolder stream
     });
 }
 
-/// Both sides are registered, so their reactors are there to be posted to.
+/// Both sides are registered, so functions can be posted to their reactors.
 void join(const std::shared_ptr<Acceptor>& acceptor, const std::shared_ptr<Attempt>& attempt) {
     std::shared_ptr<InprocLink> link;
     try {
@@ -62,8 +63,8 @@ void join(const std::shared_ptr<Acceptor>& acceptor, const std::shared_ptr<Attem
     post_connected(attempt, hold(std::make_unique<InprocStream>(attempt->reactor, link, 1)), 0);
 }
 
-/// Who listens at which name of this process, and who waits for somebody to.
-/// Threads: any. Limits: one entry per listener, one per connector that waits. Failure: add() throws std::system_error.
+/// The listeners at the names of this process, and the connectors that wait for one.
+/// Threads: any. Limits: one entry per listener, one per waiting connector. Failure: add() throws std::system_error.
 class Registry {
   public:
     void add(const Endpoint& endpoint, const std::shared_ptr<Acceptor>& acceptor) {
@@ -77,10 +78,10 @@ class Registry {
             join(acceptor, attempt);
         }
     }
-    /// Nothing is posted to its reactor any more when this returns.
+    /// After this returns, nothing more is posted to its reactor.
     void remove(const Endpoint& endpoint) {
         const std::lock_guard lock(mutex_);
-        names_.erase(endpoint.path);  // nobody waits where somebody listens
+        names_.erase(endpoint.path);  // no connector waits where there is a listener
     }
 
     void add(const Endpoint& endpoint, const std::shared_ptr<Attempt>& attempt) {
@@ -92,7 +93,7 @@ class Registry {
             name.waiting.push_back(attempt);
         }
     }
-    /// Nothing is posted to its reactor any more when this returns.
+    /// After this returns, nothing more is posted to its reactor.
     void remove(const Endpoint& endpoint, const std::shared_ptr<Attempt>& attempt) {
         const std::lock_guard lock(mutex_);
         const auto name = names_.find(endpoint.path);
@@ -126,7 +127,7 @@ void check(const Endpoint& endpoint) {
     }
 }
 
-/// Listener at a name. Threads: the reactor's. Limits, Failure: as Listener.
+/// Listener at a name. Threads: the reactor's thread. Limits, Failure: as Listener.
 class InprocListener final : public Listener {
   public:
     InprocListener(Reactor& reactor, const Endpoint& endpoint, ListenerEvents events)
@@ -145,7 +146,7 @@ class InprocListener final : public Listener {
     const std::shared_ptr<Acceptor> acceptor_;
 };
 
-/// Connector to a name. Threads: the reactor's. Limits: none. Failure: as Connector.
+/// Connector to a name. Threads: the reactor's thread. Limits: none. Failure: as Connector.
 class InprocConnector final : public Connector {
   public:
     InprocConnector(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected)

@@ -11,8 +11,9 @@
 
 namespace telegate::transport {
 
-/// What keeps the memory of the pieces alive that one end of a link has lent and not got back, oldest first.
-/// Threads: the writing end's. Limits: inproc_parts_max pieces. Failure: none but std::bad_alloc with the first piece.
+/// Keeps the memory alive of the pieces that one end of a link has lent and not got back, oldest first.
+/// Threads: the writing end's thread. Limits: inproc_parts_max pieces. Failure: only std::bad_alloc with the first
+/// piece.
 class InprocInFlight {
   public:
     using Block = std::shared_ptr<std::byte[]>;
@@ -20,16 +21,17 @@ class InprocInFlight {
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool is_full() const noexcept { return end_ - begin_ == limits::inproc_parts_max; }
 
-    /// One more piece, in a segment or in a block of its own.
+    /// Adds one piece, in a segment or in its own block.
     void add(SegmentRef segment, Block block, std::size_t bytes);
-    /// The last piece has become longer.
+    /// Makes the last piece longer by `bytes`.
     void extend(std::size_t bytes) noexcept;
     [[nodiscard]] const Segment* last_segment() const noexcept;
-    /// Lets go of all before the piece that `count` pieces came before.
+    /// Releases the pieces before the one that has `count` predecessors.
     void release_before(std::uint64_t count) noexcept;
-    /// How many pieces in all must have come back for half of `bytes_max`, and half of the pieces, to be free.
+    /// Returns how many pieces in total must have been given back for half of `bytes_max`, and half of the pieces, to
+    /// be free.
     [[nodiscard]] std::uint64_t count_for_half(std::size_t bytes_max) const noexcept;
-    /// Adds the memory of all pieces to `memory`, marks the segments as not to be used again, and lets go of them.
+    /// Adds the memory of all pieces to `memory`, marks the segments as not reusable, and releases them.
     void leave_behind(std::vector<Block>& memory);
 
   private:
@@ -42,7 +44,7 @@ class InprocInFlight {
 
     [[nodiscard]] Entry& at(std::uint64_t position) const noexcept { return (*entries_)[position % entries_->size()]; }
 
-    std::unique_ptr<Entries> entries_;  // made with the first piece: many links are written to from one end only
+    std::unique_ptr<Entries> entries_;  // allocated with the first piece: many links are written to from one end only
     std::uint64_t begin_ = 0;           // counted from the first piece of the link, as in PieceRing
     std::uint64_t end_ = 0;
     std::size_t bytes_ = 0;

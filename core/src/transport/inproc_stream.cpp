@@ -72,14 +72,14 @@ void InprocStream::not_found() {
     ask_to_be_woken();
 }
 
-/// What the peer has done before it sees this is found by looking once more.
+/// Requests a wake-up, then rechecks for what the peer did before it saw the request.
 void InprocStream::ask_to_be_woken() {
     asleep_since_ = std::chrono::steady_clock::now();
     watch_->wait_readable();
     if (wants_readable_ && (in_.ask_for_piece() || holds_up_writer())) {
         wake_myself();
     }
-    // Half of what may be in flight, so that the peer is not met for every single piece.
+    // Half of what may be in flight, so that the two sides do not synchronize for every single piece.
     reclaim();
     if (wants_writable_ && out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max_))) {
         wake_myself();
@@ -87,7 +87,7 @@ void InprocStream::ask_to_be_woken() {
 }
 
 void InprocStream::woken() {
-    link_->wakers[side_].clear();  // before looking
+    link_->wakers[side_].clear();  // before checking
     polls_first_ = std::chrono::steady_clock::now() - asleep_since_ < waits_worth_polling;
     call_back();
 }
@@ -151,7 +151,7 @@ StreamWrite InprocStream::write(std::span<const StreamPart> parts) {
     return {IoStatus::ok, taken, 0};
 }
 
-/// False when there is no room for one more piece.
+/// Returns false if there is no space for one more piece.
 bool InprocStream::put(const StreamPart& part, Copies& copies) {
     const std::byte* data = part.data;
     if (part.segment == nullptr) {
@@ -181,7 +181,7 @@ bool InprocStream::put(const StreamPart& part, Copies& copies) {
 StreamRead InprocStream::read(Input& input) {
     if (lent_bytes_ > 0) {
         if (!input.unread().empty()) {
-            (void)input.room();  // moves the beginning of a message out of what goes back
+            (void)input.room();  // copies the beginning of a message out of the memory that is given back
         }
         lent_bytes_ = 0;
         give_back();
@@ -193,7 +193,7 @@ StreamRead InprocStream::read(Input& input) {
     if (piece == nullptr) {
         return {IoStatus::end, 0, 0};
     }
-    // Others read the same memory. Nobody writes there: a session writes into its input only to open a CURVE box, and
+    // Others read the same memory. Nothing writes to it: a session writes into its input only to open a CURVE box, and
     // there is no CURVE within a process.
     const std::span<std::byte> bytes =
         std::span(const_cast<std::byte*>(piece->data), piece->bytes).subspan(front_read_);

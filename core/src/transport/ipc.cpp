@@ -27,7 +27,7 @@ PeerName name_ipc_peer(int descriptor) {
 }
 
 std::unique_ptr<Stream> make_ipc_stream(Reactor& reactor, UniqueFd descriptor) {
-    // Unix sockets do not tune themselves as tcp does, and every write is charged to the sender.
+    // Unix sockets have no automatic buffer tuning as tcp does, and every write is charged to the sender.
     const int send_buffer_bytes = 1 << 20;
     ::setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
     PeerName name = name_ipc_peer(descriptor.get());
@@ -42,7 +42,7 @@ IpcFile listen_at_name(int descriptor, const Endpoint& endpoint) {
     return IpcFile(endpoint.path, "");
 }
 
-/// As an endpoint has it: abstract names begin with '@'.
+/// Returns the path as an endpoint has it: abstract names begin with '@'.
 std::string bound_path(const SocketAddress& address) {
     const auto& name = address.as<sockaddr_un>();
     const std::size_t bytes = address.bytes - offsetof(sockaddr_un, sun_path);
@@ -71,11 +71,11 @@ std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, 
                                     ListenerEvents events) {
     const SocketAddress address = listening_address(descriptor.get(), endpoint);
     if (address.family() != AF_UNIX) {
-        refuse_adopted(endpoint, "is no Unix socket");
+        refuse_adopted(endpoint, "is not a Unix socket");
     }
     const Endpoint bound{Transport::ipc, "", 0, bound_path(address)};
     if (endpoint.path != "*" && endpoint.path != bound.path) {
-        refuse_adopted(endpoint, "listens at " + to_string(bound));
+        refuse_adopted(endpoint, "is bound to " + to_string(bound));
     }
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, IpcFile(bound.path, "")},
                                             make_ipc_stream, std::move(events));

@@ -34,8 +34,8 @@ std::string directory_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Excludes others who bind in the same directory.
-/// Threads: one. Limits: waits a second at most. Failure: throws std::system_error.
+/// Excludes others that bind in the same directory.
+/// Threads: one. Limits: waits for at most a second. Failure: throws std::system_error.
 class DirectoryLock {
   public:
     explicit DirectoryLock(const Endpoint& endpoint)
@@ -46,15 +46,15 @@ class DirectoryLock {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
         while (::flock(directory_.get(), LOCK_EX | LOCK_NB) != 0) {
             if (errno != EWOULDBLOCK && errno != EINTR) {
-                return;  // a file system without locks: two who start at once are on their own
+                return;  // a file system without locks: simultaneous starts are not protected from each other
             }
             if (std::chrono::steady_clock::now() >= end) {
-                fail(EWOULDBLOCK, to_string(endpoint) + " (somebody holds a lock on its directory)");
+                fail(EWOULDBLOCK, to_string(endpoint) + " (another process holds a lock on its directory)");
             }
             ::poll(nullptr, 0, 1);
         }
     }
-    /// Not left to close(): a child process that was just forked may hold the descriptor a little longer.
+    /// Does not rely on close(): a child process that was just forked may hold the descriptor a little longer.
     ~DirectoryLock() { ::flock(directory_.get(), LOCK_UN); }
     DirectoryLock(const DirectoryLock&) = delete;
     DirectoryLock& operator=(const DirectoryLock&) = delete;
@@ -63,8 +63,8 @@ class DirectoryLock {
     const UniqueFd directory_;
 };
 
-/// Whether a dead process left this socket behind: nobody answers there. Any other kind of file refuses a connection
-/// just the same, and is not ours to remove.
+/// Returns whether a dead process left this socket behind: nothing accepts connections there. Any other kind of file
+/// refuses connections too, and is not ours to remove.
 bool is_stale(const std::string& path, const SocketAddress& address) {
     struct stat file {};
     if (::lstat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) {
@@ -74,7 +74,7 @@ bool is_stale(const std::string& path, const SocketAddress& address) {
     return probe.get() >= 0 && ::connect(probe.get(), address.get(), address.bytes) != 0 && errno == ECONNREFUSED;
 }
 
-/// What is in the way at `path`, in brackets, when that is no socket that somebody listens on: then "in use" misleads.
+/// Returns in parentheses what is at `path` if it is not a socket: "in use" alone would be misleading then.
 std::string obstacle(const std::string& path) {
     struct stat file {};
     if (::lstat(path.c_str(), &file) != 0 || S_ISSOCK(file.st_mode)) {
@@ -86,7 +86,7 @@ std::string obstacle(const std::string& path) {
     return S_ISLNK(file.st_mode) ? " (is a symbolic link)" : " (is not a socket)";
 }
 
-/// 0, or why not. A dead socket is replaced; a file that goes away while we look is no hindrance.
+/// Returns 0 or an errno value. Replaces a dead socket; a file that disappears during the check does not matter.
 int bind_over_stale(int descriptor, const std::string& path, const SocketAddress& address) {
     constexpr int attempts_max = 3;
     for (int attempt = 0; attempt < attempts_max; ++attempt) {
@@ -108,8 +108,8 @@ int bind_over_stale(int descriptor, const std::string& path, const SocketAddress
     return EADDRINUSE;
 }
 
-/// Through a descriptor of the very file that we bound, so that nobody can put another in its place; after bind(), so
-/// that the umask has no say; before listen(), so that nobody has come in yet.
+/// Uses a descriptor of the very file that we bound, so that no other file can take its place. Called after bind(), so
+/// that the umask has no effect, and before listen(), so that no peer has connected yet.
 void set_rights(const IpcFile& file, const Endpoint& endpoint, const SocketOptions& options) {
     const UniqueFd opened(::open(file.path().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
@@ -121,17 +121,17 @@ void set_rights(const IpcFile& file, const Endpoint& endpoint, const SocketOptio
     }
     const std::string by_descriptor = "/proc/self/fd/" + std::to_string(opened.get());
     if (options.ipc_mode && ::chmod(by_descriptor.c_str(), *options.ipc_mode) != 0) {
-        fail(errno, "setting the mode of " + to_string(endpoint));
+        fail(errno, "cannot set the mode of " + to_string(endpoint));
     }
     constexpr auto unchanged = static_cast<uid_t>(-1);
     if ((options.ipc_owner || options.ipc_group) &&
         ::fchownat(opened.get(), "", options.ipc_owner.value_or(unchanged), options.ipc_group.value_or(unchanged),
                    AT_EMPTY_PATH) != 0) {
-        fail(errno, "setting the owner of " + to_string(endpoint));
+        fail(errno, "cannot set the owner of " + to_string(endpoint));
     }
 }
 
-/// Returns its path.
+/// Creates the directory and returns its path.
 std::string make_scratch_directory(const Endpoint& endpoint) {
     const char* parent = std::getenv("TMPDIR");
     std::string path = parent != nullptr && *parent != '\0' ? parent : "/tmp";
@@ -183,7 +183,7 @@ SocketAddress ipc_address(const Endpoint& endpoint) {
     std::memcpy(name.sun_path, path.data(), path.size());
     address.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
     if (path.front() == '@') {
-        name.sun_path[0] = '\0';  // abstract: no file, and the length alone ends the name
+        name.sun_path[0] = '\0';  // abstract: no file, and only the length ends the name
     } else {
         ++address.bytes;
     }

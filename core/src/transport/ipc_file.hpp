@@ -9,7 +9,7 @@
 
 namespace telegate::transport {
 
-/// Which file a path names.
+/// Identifies a file.
 struct FileIdentity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;  // 0: no file
@@ -17,22 +17,22 @@ struct FileIdentity {
     friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-/// The file at `path`, a link itself rather than what it leads to.
+/// Returns the identity of the file at `path`; for a link, that of the link itself.
 [[nodiscard]] FileIdentity identify(const std::string& path) noexcept;
 
-/// The file of a socket that we bound. Takes it away at the end, if it is still the one that we made; with it the
-/// scratch directory around it, if that was made for it.
-/// Threads: one. Limits: one file. Failure: what cannot be taken away stays.
+/// The file of a socket that we bound. On destruction, removes it if it is still the same file, and its scratch
+/// directory if one was made for it.
+/// Threads: one. Limits: one file. Failure: a file that cannot be removed stays.
 class IpcFile {
   public:
     IpcFile() = default;
-    /// `scratch_directory`: empty when the directory is not ours.
+    /// `scratch_directory`: empty if the directory is not ours.
     IpcFile(std::string path, std::string scratch_directory) noexcept;
     IpcFile(IpcFile&& other) noexcept;
     IpcFile& operator=(IpcFile&&) = delete;
     ~IpcFile();
 
-    /// From now on the file that the path names is ours.
+    /// Takes ownership of the file that the path names now.
     void claim() noexcept { identity_ = identify(path_); }
     [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -43,15 +43,15 @@ class IpcFile {
     FileIdentity identity_;
 };
 
-/// Binds `descriptor` to a path and listens, so that of several who try exactly one succeeds. The path "*" stands for a
-/// file in a new directory that only we may enter. Throws std::system_error and leaves no file.
+/// Binds `descriptor` to a path and listens. If several processes try at the same time, exactly one succeeds. The path
+/// "*" stands for a file in a new directory that only we may enter. Throws std::system_error, and then leaves no file.
 ///
-/// A file that is in the way is removed only when it is a socket that nobody listens on. Between looking and removing,
-/// and between bind() and listen(), a living socket looks dead; a lock on the directory keeps others out meanwhile. It
-/// leaves nothing behind and goes with the process, unlike a lock file.
+/// A file that exists at the path is removed only if it is a socket that no process listens on. Between checking and
+/// removing, and between bind() and listen(), a live socket looks dead; a lock on the directory keeps other processes
+/// out meanwhile. Unlike a lock file, it leaves nothing behind and ends with the process.
 [[nodiscard]] IpcFile listen_at_path(int descriptor, const Endpoint& endpoint, const SocketOptions& options);
 
-/// The socket address of an ipc endpoint, a path or an abstract name. Throws std::system_error when it has none.
+/// Returns the socket address of an ipc endpoint, a path or an abstract name. Throws std::system_error if it has none.
 [[nodiscard]] SocketAddress ipc_address(const Endpoint& endpoint);
 
 }  // namespace telegate::transport

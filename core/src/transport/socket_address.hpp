@@ -6,7 +6,7 @@
 
 namespace telegate::transport {
 
-/// An address of any family, as the socket calls take and give it.
+/// A socket address of any family, in the form that the system calls use.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t bytes = 0;
@@ -24,7 +24,7 @@ struct SocketAddress {
     }
 };
 
-/// Where to connect: addresses to try in order. Without any, `error` says why.
+/// The addresses to connect to, in order. If there are none, `error` is the reason.
 struct Destination {
     std::vector<SocketAddress> addresses;
     int error = 0;

@@ -11,7 +11,7 @@
 namespace telegate::transport {
 namespace {
 
-/// Both ends are one socket.
+/// Returns whether both ends are one socket.
 bool is_connected_to_itself(int descriptor) noexcept {
     SocketAddress own;
     SocketAddress peer;
@@ -54,7 +54,7 @@ void SocketConnector::try_next() {
     failure_alarm_.set(std::chrono::milliseconds(0));
 }
 
-/// 0 when the attempt is under way.
+/// Returns 0 if the attempt is in progress.
 int SocketConnector::begin(const SocketAddress& address) {
     watch_.reset();
     descriptor_ = UniqueFd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -85,7 +85,7 @@ void SocketConnector::look() {
 }
 
 void SocketConnector::finish(std::unique_ptr<Stream> stream) {
-    const OnConnected call = std::move(on_connected_);  // it may destroy this
+    const OnConnected call = std::move(on_connected_);  // the call may destroy this
     const int error = error_;
     call(std::move(stream), error);
 }

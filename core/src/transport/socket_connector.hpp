@@ -13,8 +13,8 @@
 
 namespace telegate::transport {
 
-/// Connector over stream sockets. Gives the error of the last address when none answers.
-/// Threads: the reactor's. Limits: one descriptor at a time. Failure: as Connector.
+/// Connector over stream sockets. Reports the error of the last address if no address accepts.
+/// Threads: the reactor's thread. Limits: one descriptor at a time. Failure: as Connector.
 class SocketConnector final : public Connector {
   public:
     SocketConnector(Reactor& reactor, Destination destination, MakeStream make_stream, OnConnected on_connected);
@@ -32,12 +32,12 @@ class SocketConnector final : public Connector {
     std::size_t next_ = 0;
     int error_;
     UniqueFd descriptor_;
-    std::unique_ptr<Watch> watch_;  // goes before the descriptor
-    Alarm failure_alarm_;           // so that the call never comes from within the constructor
+    std::unique_ptr<Watch> watch_;  // destroyed before the descriptor
+    Alarm failure_alarm_;           // so that the callback never runs within the constructor
 };
 
-/// What became of a connect() that had to wait: 0, or why it failed. A tcp connection to a free port of the range that
-/// the system takes its own ports from may meet itself, with nobody listening: that counts as refused.
+/// Returns the result of a connect() that had to wait: 0 or an errno value. A tcp socket that connects to a free port
+/// in the system's ephemeral range may connect to itself; that counts as refused.
 [[nodiscard]] int outcome_of_connect(int descriptor) noexcept;
 
 }  // namespace telegate::transport

@@ -16,7 +16,8 @@ bool is_lack_of_descriptors(int error) noexcept {
     return error == EMFILE || error == ENFILE;
 }
 
-/// Errors of a connection that died before it was accepted: accept(2) passes them on, and they take it off the queue.
+/// Returns whether the error belongs to a connection that died before it was accepted. accept(2) reports such errors
+/// and removes the connection from the queue.
 bool concerns_one_connection(int error) noexcept {
     switch (error) {
         case ECONNABORTED:
@@ -76,12 +77,12 @@ void SocketListener::accept_some() {
 void SocketListener::wait_a_moment() {
     try {
         pause_alarm_.set(pause);
-    } catch (const std::bad_alloc&) {  // this has memory of its own; what comes then is accepted or closed
+    } catch (const std::bad_alloc&) {  // this has its own memory; connections that arrive then are accepted or closed
         watch_.wait_readable();
     }
 }
 
-/// What one turn may accept.
+/// Accepts as many connections as one event-loop iteration may.
 SocketListener::Next SocketListener::accept_batch(Calls& calls) {
     bool must_pause = false;
     for (std::size_t count = 0; count < limits::accepts_per_turn; ++count) {
@@ -121,8 +122,8 @@ SocketListener::Outcome SocketListener::accept_one(Calls& calls) {
     return calls.gone ? Outcome::gone : outcome;
 }
 
-/// Closes the next newcomer with the help of the spare descriptor: otherwise it would wait in vain, and the socket
-/// would stay readable. Nobody need be there: without descriptors the system does not look.
+/// Closes the next new connection with the help of the spare descriptor. Otherwise the peer would wait without a reply,
+/// and the socket would stay readable. There may be no connection: without descriptors the system does not check.
 SocketListener::Outcome SocketListener::turn_one_away() {
     spare_ = UniqueFd();
     UniqueFd peer(::accept4(bound_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

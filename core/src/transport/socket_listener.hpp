@@ -14,7 +14,7 @@
 
 namespace telegate::transport {
 
-/// A listening socket, which does not block, and the endpoint as it is really bound.
+/// A non-blocking listening socket and the endpoint that it is actually bound to.
 struct Bound {
     UniqueFd descriptor;
     Endpoint endpoint;
@@ -22,33 +22,33 @@ struct Bound {
 };
 
 /// Listener over a listening socket.
-/// Threads: the reactor's. Limits: as Listener; one spare descriptor.
-/// Failure: as Listener; what on_accept or on_error throws is passed on, and the listener goes on after a pause.
+/// Threads: the reactor's thread. Limits: as Listener; one spare descriptor.
+/// Failure: as Listener; exceptions from on_accept or on_error are passed on, and the listener continues after a pause.
 class SocketListener final : public Listener {
   public:
-    /// Throws std::system_error when the event loop can watch no more.
+    /// Throws std::system_error if the event loop cannot watch another descriptor.
     SocketListener(Reactor& reactor, Bound bound, MakeStream make_stream, ListenerEvents events);
     ~SocketListener() override;
 
     [[nodiscard]] const Endpoint& endpoint() const noexcept override { return bound_.endpoint; }
 
   private:
-    /// Outlives the listener while a call is under way.
+    /// Outlives the listener while a callback runs.
     struct Calls {
         ListenerEvents events;
         bool gone = false;
     };
     enum class Outcome : std::uint8_t {
-        again,        // one connection is dealt with
-        turned_away,  // the same, but there was no descriptor for it
-        stuck,        // the connection is still there
+        again,        // one connection was handled
+        turned_away,  // the same, but no descriptor was available for it
+        stuck,        // the connection is still queued
         none_left,
-        gone,  // this listener
+        gone,  // this listener was destroyed
     };
-    /// How the listener goes on after a turn.
+    /// How the listener continues after an event-loop iteration.
     enum class Next : std::uint8_t { wait, pause, nothing };
 
-    /// Descriptors and memory do not come back within microseconds.
+    /// Descriptors and memory do not become available within microseconds.
     static constexpr std::chrono::milliseconds pause{100};
 
     void accept_some();

@@ -34,7 +34,7 @@ void SocketStream::watch(std::function<void()> on_readable, std::function<void()
 
 StreamWrite SocketStream::write(std::span<const StreamPart> parts) {
     TELEGATE_ASSERT(!parts.empty());
-    if (parts.size() == 1) {  // a lone message: less for the kernel to look at
+    if (parts.size() == 1) {  // a single message: less work for the kernel
         const StreamPart& part = parts.front();
         return write_with([&](int descriptor) { return ::send(descriptor, part.data, part.bytes, write_flags); });
     }
@@ -92,7 +92,7 @@ void SocketStream::end_writing() noexcept {
 
 std::size_t SocketStream::unacknowledged_bytes() const noexcept {
     int bytes = 0;
-    // A unix socket counts what its buffers cost, not what was written.
+    // A Unix socket counts the size of its buffers, not the bytes written.
     if (transport_ != Transport::tcp || ::ioctl(descriptor_.get(), SIOCOUTQ, &bytes) != 0 || bytes < 0) {
         return 0;
     }
@@ -101,15 +101,15 @@ std::size_t SocketStream::unacknowledged_bytes() const noexcept {
 
 std::int64_t SocketStream::acknowledged_ms_ago() const noexcept {
     if (transport_ != Transport::tcp) {
-        return 0;  // the peer's machine is this one, and tells us when the peer goes
+        return 0;  // the peer is on this machine, and the kernel reports when it is gone
     }
     tcp_info info{};
     socklen_t bytes = sizeof info;
     if (::getsockopt(descriptor_.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) {
         return -1;
     }
-    // A peer without room is asked again by the kernel, more and more rarely, up to two minutes apart. Between its
-    // answer and the next question it owes us none.
+    // The kernel probes a peer with a full receive buffer with exponential backoff, up to two minutes apart. Between
+    // the response and the next probe no acknowledgment is due.
     const bool all_answered = info.tcpi_unacked == 0 && info.tcpi_probes == 0;
     return all_answered ? 0 : info.tcpi_last_ack_recv;
 }

@@ -11,14 +11,15 @@
 
 namespace telegate::transport {
 
-/// Who is at the other end; see Stream::peer() and Stream::address().
+/// The name of the peer; see Stream::peer() and Stream::address().
 struct PeerName {
     std::string text;
     std::string address;
 };
 
-/// A connected socket, tcp or ipc, that does not block.
-/// Threads: the reactor's. Limits: the kernel's buffers; parts_per_write_max parts in one write. Failure: as Stream.
+/// A connected non-blocking socket, tcp or ipc.
+/// Threads: the reactor's thread. Limits: the kernel's buffers; parts_per_write_max parts in one write. Failure: as
+/// Stream.
 class SocketStream final : public Stream {
   public:
     SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name);
@@ -46,17 +47,17 @@ class SocketStream final : public Stream {
     template <class Call>
     [[nodiscard]] StreamWrite write_with(const Call& call);
 
-    /// What fits on the stack; a batch is a few large parts. The kernel would take 1,024.
+    /// Small enough for the stack; a batch is a few large parts. The kernel would accept 1,024.
     static constexpr std::size_t parts_per_write_max = 64;
 
     Reactor* reactor_;
     const UniqueFd descriptor_;
     const Transport transport_;
     const PeerName name_;
-    std::unique_ptr<Watch> watch_;  // goes before the descriptor
+    std::unique_ptr<Watch> watch_;  // destroyed before the descriptor
 };
 
-/// Sets a fresh connection up for our kind of traffic. What cannot be set is left as it is.
+/// Makes a stream from a new connection and sets its socket options. Options that cannot be set are left as they are.
 using MakeStream = std::unique_ptr<Stream> (*)(Reactor& reactor, UniqueFd descriptor);
 
 }  // namespace telegate::transport

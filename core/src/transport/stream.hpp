@@ -15,69 +15,73 @@ namespace telegate {
 enum class IoStatus : std::uint8_t {
     ok,
     would_block,  // nothing was done; wait, then try again
-    end,          // the peer writes nothing more
-    error,        // the stream is dead
+    end,          // the peer sends nothing more
+    error,        // the stream is unusable
 };
 
-/// A piece to write. With `segment`, the bytes stay as they are for as long as the segment is referred to; without,
-/// they last during the call only.
-struct StreamPart {  // without values of its own: there are many in each write, mostly unused
+/// A piece to write. With `segment`, the bytes stay unchanged as long as the segment is referenced; without, they are
+/// valid only during the call.
+struct StreamPart {  // no default values: each write has many of them, mostly unused
     const std::byte* data;
     std::size_t bytes;
     Segment* segment;
 };
 
 struct StreamWrite {
-    IoStatus status = IoStatus::ok;  // ok: `bytes` were taken, at least one; fewer than offered means wait_writable()
+    // ok: `bytes` were accepted, at least one; if fewer than offered, call wait_writable()
+    IoStatus status = IoStatus::ok;
     std::size_t bytes = 0;
     int error = 0;  // errno value, with IoStatus::error
 };
 
 struct StreamRead {
     IoStatus status = IoStatus::ok;
-    std::size_t bytes = 0;  // that input has more than before
+    std::size_t bytes = 0;  // added to the input
     int error = 0;
-    bool more = false;  // there is probably something to read still, so that asking is better than waiting
+    bool more = false;  // more data is probably available, so reading again is better than waiting
 };
 
-/// One connection as a session sees it: bytes in order, never waiting. Real: SocketStream (tcp, ipc), InprocStream.
+/// One connection as a session sees it: bytes in order, never blocking. Implemented by SocketStream (tcp, ipc) and
+/// InprocStream.
 ///
-/// Threads: the reactor's that it was made for.
-/// Limits:  the kernel's buffers; inproc_parts_max pieces.
-/// Failure: statuses. Destruction closes.
+/// Threads: the thread of its reactor.
+/// Limits: the kernel's buffers; inproc_parts_max pieces.
+/// Failure: reported as statuses. Destruction closes the connection.
 class Stream {
   public:
     virtual ~Stream() = default;
 
-    /// Before watch(): another thread's reactor is to be its own. False when that cannot be.
+    /// Before watch(): moves the stream to another thread's reactor. Returns false if that is not possible.
     [[nodiscard]] virtual bool move_to(Reactor& /*reactor*/) noexcept { return false; }
-    /// Once, before the first wait. Throws std::system_error when the event loop can watch no more. No call comes after
-    /// destruction, which may happen inside a call.
+    /// Sets the callbacks; called once, before the first wait. Throws std::system_error if the event loop cannot watch
+    /// another descriptor. No callback runs after destruction, which may happen inside a callback.
     virtual void watch(std::function<void()> on_readable, std::function<void()> on_writable) = 0;
-    /// One call to on_readable when there is something to read, or an end or error. Asking twice is asking once.
+    /// Requests one call to on_readable when there is data, the end or an error. Requesting twice is requesting once.
     virtual void wait_readable() = 0;
     virtual void wait_writable() = 0;
-    /// Whether a write() is worth a try before on_writable has come; only where looking costs no system call.
+    /// Returns whether a write() is worth trying before on_writable is called. Always false where a check needs a
+    /// system call.
     [[nodiscard]] virtual bool is_writable() noexcept { return false; }
 
     [[nodiscard]] virtual StreamWrite write(std::span<const StreamPart> parts) = 0;
-    /// Adds what has arrived to `input`: one piece, as much as there is room for.
+    /// Adds arrived data to `input`: one piece, as much as fits.
     [[nodiscard]] virtual StreamRead read(Input& input) = 0;
-    /// Nothing more will be written; what was written still arrives, then the peer reads the end.
+    /// Ends our side of the stream. The peer still receives all written data, then it reads the end.
     virtual void end_writing() noexcept = 0;
 
-    /// Written bytes that the peer's machine has not acknowledged yet; 0 where that is not known. The peer is alive
-    /// while the number of bytes written less this one grows.
+    /// Returns how many written bytes the peer's machine has not acknowledged yet; 0 if unknown. The peer is alive
+    /// while the number of bytes written minus this one grows.
     [[nodiscard]] virtual std::size_t unacknowledged_bytes() const noexcept = 0;
-    /// Milliseconds since the peer's machine last acknowledged anything, were it only that it has no room; 0 while it
-    /// owes no answer, negative where that is not known. Only asked while something waits to be taken.
+    /// Returns the milliseconds since the peer's machine last acknowledged anything, even if only that its receive
+    /// buffer is full; 0 while no acknowledgment is due, negative if unknown. Called only while data is pending or
+    /// unacknowledged.
     [[nodiscard]] virtual std::int64_t acknowledged_ms_ago() const noexcept = 0;
 
-    /// "127.0.0.1:50312", "pid=712 uid=1000", or "inproc".
+    /// Returns the peer's name: "127.0.0.1:50312", "pid=712 uid=1000", or "inproc".
     [[nodiscard]] virtual std::string peer() const = 0;
-    /// What counts as one origin for the limit per address: the IP address; empty where there is no such limit.
+    /// Returns the origin that the limit per address counts: the IP address; empty if there is no such limit.
     [[nodiscard]] virtual std::string address() const = 0;
-    /// Whether it never leaves the process, so that CURVE would guard nothing.
+    /// Returns whether the data never leaves the process, so that CURVE would protect nothing.
     [[nodiscard]] virtual bool stays_in_process() const noexcept = 0;
 };
 

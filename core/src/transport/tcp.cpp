@@ -17,7 +17,7 @@
 namespace telegate::transport {
 namespace {
 
-/// A silent peer's machine is asked after half a minute, then every ten seconds, three times.
+/// TCP keepalive: the first probe after half a minute of silence, then every ten seconds, three times.
 constexpr int keepalive_idle_s = 30;
 constexpr int keepalive_interval_s = 10;
 constexpr int keepalive_count = 3;
@@ -36,10 +36,10 @@ PeerName name_tcp_peer(int descriptor) {
     return {to_string(peer).substr(std::strlen("tcp://")), peer.host};
 }
 
-/// The sizes of the kernel's buffers are left alone: setting them would end their tuning.
+/// Leaves the kernel's buffer sizes alone, because setting them would disable their automatic tuning.
 std::unique_ptr<Stream> make_tcp_stream(Reactor& reactor, UniqueFd descriptor) {
     const int number = descriptor.get();
-    set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // we batch ourselves; a lone message must leave at once
+    set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // we batch ourselves; a single message must leave at once
     set_option(number, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_s);
     set_option(number, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
@@ -47,7 +47,7 @@ std::unique_ptr<Stream> make_tcp_stream(Reactor& reactor, UniqueFd descriptor) {
     return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::tcp, name_tcp_peer(number));
 }
 
-/// 0, or why this address cannot be listened on.
+/// Returns 0, or the errno value why this address cannot be listened on.
 int try_listen(UniqueFd& descriptor, const SocketAddress& address) {
     descriptor = UniqueFd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (descriptor.get() < 0) {
@@ -56,7 +56,7 @@ int try_listen(UniqueFd& descriptor, const SocketAddress& address) {
     set_option(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // not REUSEPORT: a second gateway must be refused
     if (address.family() == AF_INET6) {
         set_option(descriptor.get(), IPPROTO_IPV6, IPV6_V6ONLY,
-                   0);  // [::] takes IPv4 too, whatever the system's default
+                   0);  // [::] includes IPv4, whatever the system's default is
     }
     if (::bind(descriptor.get(), address.get(), address.bytes) != 0 ||
         ::listen(descriptor.get(), accept_backlog) != 0) {
@@ -74,7 +74,7 @@ std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint,
     for (const SocketAddress& address : places.addresses) {
         error = try_listen(descriptor, address);
         if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) {
-            break;  // the next one is for systems that lack this family
+            break;  // the next address is for systems without this family
         }
     }
     if (error != 0) {
@@ -98,7 +98,7 @@ std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, 
             return place.family() == address.family() && to_endpoint(place).host == bound.host;
         });
     if (!is_there || (endpoint.port != 0 && endpoint.port != bound.port)) {
-        refuse_adopted(endpoint, bound.host.empty() ? "is no tcp socket" : "listens at " + to_string(bound));
+        refuse_adopted(endpoint, bound.host.empty() ? "is not a TCP socket" : "is bound to " + to_string(bound));
     }
     return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, {}}, make_tcp_stream,
                                             std::move(events));

@@ -30,7 +30,7 @@ std::optional<SocketAddress> parse_ipv4(const std::string& host, std::uint16_t p
     return address;
 }
 
-/// The number of a zone that is written as the name of an interface or as a number; 0 for none.
+/// Returns the index of a zone that is given as an interface name or a number; 0 if there is none.
 std::uint32_t find_zone(const std::string& zone) {
     if (const unsigned index = ::if_nametoindex(zone.c_str()); index != 0) {
         return index;
@@ -111,7 +111,7 @@ std::string to_text(const sockaddr_in6& address) {
 }  // namespace
 
 Destination resolve(const Endpoint& endpoint) {
-    // "*" is every IPv4 address, as for libzmq unless told otherwise; who wants IPv6 as well asks for [::].
+    // "*" is every IPv4 address, as in libzmq by default; [::] includes IPv6.
     if (const auto v4 = parse_ipv4(endpoint.host == "*" ? "0.0.0.0" : endpoint.host, endpoint.port)) {
         return {{*v4}, 0};
     }

@@ -5,11 +5,11 @@
 
 namespace telegate::transport {
 
-/// The addresses that a tcp endpoint stands for: one, two for "localhost" (IPv4 first), or the first of an interface,
-/// IPv4 before IPv6. None with EINVAL, or with ENODEV for an interface or zone that is not there.
+/// Returns the addresses of a tcp endpoint: one, two for "localhost" (IPv4 first), or the first of an interface, IPv4
+/// before IPv6. Returns none, with EINVAL, or with ENODEV for an unknown interface or zone.
 [[nodiscard]] Destination resolve(const Endpoint& endpoint);
 
-/// Numeric; an IPv4 address that came as IPv6 is shown as the IPv4 address that it is.
+/// Returns the numeric endpoint of an address. An IPv4 address in IPv6 form is shown as IPv4.
 [[nodiscard]] Endpoint to_endpoint(const SocketAddress& address);
 
 }  // namespace telegate::transport

@@ -10,20 +10,21 @@
 #include <memory>
 #include <string_view>
 
-/// Ways to reach a peer: tcp.cpp, ipc.cpp, inproc.cpp. What they have in common is Stream, Listener and Connector.
+/// The transports: tcp.cpp, ipc.cpp, inproc.cpp. Their common interfaces are Stream, Listener and Connector.
 namespace telegate::transport {
 
-/// Accepts connections at one endpoint, for ever: an error of one connection or a lack of descriptors only delays it.
+/// Accepts connections at one endpoint until it is destroyed: an error of one connection or a lack of descriptors only
+/// delays it.
 ///
-/// Threads: the reactor's.
-/// Limits:  accepts_per_turn connections in one turn of the loop. Without descriptors it closes newcomers with a spare
-///          one, so that they are not left hanging, and pauses.
-/// Failure: on_error gets an errno value and a word; nothing stops it but its destruction, which may happen inside a
-///          call and frees the endpoint at once.
+/// Threads: the reactor's thread.
+/// Limits: accepts_per_turn connections in one event-loop iteration. Without descriptors it uses a spare one to close
+/// new connections, so that they do not hang, and pauses.
+/// Failure: on_error gets an errno value; nothing but destruction stops it, which may happen inside a callback and
+/// frees the endpoint at once.
 class Listener {
   public:
     virtual ~Listener() = default;
-    /// As bound: with the real port, or the real path.
+    /// Returns the endpoint as bound: with the actual port or path.
     [[nodiscard]] virtual const Endpoint& endpoint() const noexcept = 0;
 };
 
@@ -32,31 +33,32 @@ struct ListenerEvents {
     std::function<void(int error)> on_error;
 };
 
-/// Binds and listens. Throws std::system_error with the endpoint in its text; a live socket at an ipc path, and a name
-/// in use, is std::errc::address_in_use. Destroying the listener takes back the file that it made.
+/// Binds and listens. Throws std::system_error with the endpoint in its text; a live socket at an ipc path, or a name
+/// in use, is std::errc::address_in_use. Destroying the listener removes the file that it created.
 [[nodiscard]] std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
                                                ListenerEvents events);
 
-/// Listens on a socket that somebody else has bound and listens on: the service manager that started this process. The
-/// descriptor is taken over, also when this fails; the file of an ipc socket is left to who made it. Throws
-/// std::system_error, which names both, when it is not a listening socket at `endpoint`; port 0 and "*" stand for any.
+/// Listens on a socket that another process has bound and put into the listening state: the service manager that
+/// started this process. Takes ownership of the descriptor, even on failure; the file of an ipc socket is left to its
+/// creator. Throws std::system_error, which names both endpoints, if it is not a listening socket at `endpoint`; port 0
+/// and "*" match any.
 [[nodiscard]] std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
                                               ListenerEvents events);
 
-/// One attempt to reach an endpoint. Destroying it gives the attempt up.
+/// One attempt to connect to an endpoint. Destruction cancels it.
 class Connector {
   public:
     virtual ~Connector() = default;
 };
 
-/// A null stream comes with an errno value. Called once, never from within connect().
+/// Called once, never from within connect(). A null stream comes with an errno value.
 using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 
-/// Begins an attempt. For inproc it lasts until the name is bound. Throws std::system_error for an endpoint that cannot
-/// be connected, whoever listens: "*", port 0, a path that is too long.
+/// Starts an attempt. For inproc it lasts until the name is bound. Throws std::system_error for an endpoint that can
+/// never be connected to: "*", port 0, a path that is too long.
 [[nodiscard]] std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected);
 
-// The transports themselves.
+// The individual transports.
 [[nodiscard]] std::unique_ptr<Listener> listen_tcp(Reactor&, const Endpoint&, ListenerEvents);
 [[nodiscard]] std::unique_ptr<Listener> listen_ipc(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
 [[nodiscard]] std::unique_ptr<Listener> listen_inproc(Reactor&, const Endpoint&, ListenerEvents);
@@ -69,7 +71,7 @@ using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 /// Throws std::system_error with the errno value `error` and the endpoint in its text.
 [[noreturn]] void throw_at(int error, const Endpoint& endpoint);
 
-/// Connections that the kernel may hold for us until we accept; the usual system-wide maximum.
+/// The number of connections that the kernel may queue until we accept them; the usual system-wide maximum.
 inline constexpr int accept_backlog = 4'096;
 
 }  // namespace telegate::transport

@@ -13,7 +13,7 @@ namespace telegate::zmtp {
 
 namespace {
 
-/// A longer TTL overflows in libzmq, which counts it in milliseconds and 16 bits.
+/// A longer TTL overflows in libzmq, which stores it as 16 bits of milliseconds.
 constexpr std::uint16_t ping_ttl_deciseconds_max = 655;
 
 /// In the order of SocketType.
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",
     return 1U << static_cast<unsigned>(type);
 }
 
-/// The types that may be at the other end, one bit each.
+/// Returns the types that may be at the other end, one bit each.
 [[nodiscard]] constexpr unsigned peers_of(SocketType type) noexcept {
     using enum SocketType;
     switch (type) {
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// `length text`, the form of every name.
+/// Appends `length text`, the form of every name.
 void append_name(std::vector<std::byte>& out, std::string_view name) {
     out.push_back(static_cast<std::byte>(name.size()));
     append_bytes(out, as_bytes(name));
@@ -78,9 +78,9 @@ struct Property {
     std::string_view value;
 };
 
-/// Takes one property off the front of `data`. Returns a fault, empty when there is none.
+/// Takes one property off the front of `data`. Returns a fault; empty if there is none.
 [[nodiscard]] std::string_view take_property(Bytes& data, Property& property) noexcept {
-    constexpr std::string_view truncated = "READY cut short";
+    constexpr std::string_view truncated = "truncated READY";
     const auto name_bytes = std::to_integer<std::size_t>(data.front());
     if (name_bytes == 0) {
         return "READY with an empty property name";
@@ -100,12 +100,12 @@ struct Property {
     return {};
 }
 
-/// What parse_ready() has understood so far.
+/// The properties that parse_ready() has read so far.
 struct ReadyReader {
     ReadyProperties properties;
     bool identity_seen = false;
 
-    /// Returns a fault, empty when there is none.
+    /// Returns a fault; empty if there is none.
     [[nodiscard]] std::string_view read(const Property& property) {
         if (equal_without_case(property.name, "Socket-Type")) {
             return read_socket_type(property.value);
@@ -115,7 +115,7 @@ struct ReadyReader {
 
     [[nodiscard]] std::string_view read_socket_type(std::string_view value) noexcept {
         if (properties.socket_type) {
-            return "READY with two Socket-Types";
+            return "READY with duplicate Socket-Type";
         }
         properties.socket_type = parse_socket_type(value);
         return properties.socket_type ? std::string_view{} : "unknown Socket-Type";
@@ -123,11 +123,11 @@ struct ReadyReader {
 
     [[nodiscard]] std::string_view read_identity(std::string_view value) {
         if (identity_seen) {
-            return "READY with two Identities";
+            return "READY with duplicate Identity";
         }
         identity_seen = true;
         if (value.size() > limits::identity_bytes_max) {
-            return "Identity over 255 bytes";
+            return "Identity longer than 255 bytes";
         }
         if (value.starts_with('\0')) {
             return "Identity with a leading zero byte";

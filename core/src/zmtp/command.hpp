@@ -11,12 +11,12 @@
 
 namespace telegate::zmtp {
 
-/// Socket types that NULL and CURVE peers name in READY.
+/// Socket types that NULL and CURVE peers send in READY.
 enum class SocketType : std::uint8_t { pair, pub, sub, req, rep, dealer, router, pull, push, xpub, xsub };
 
 [[nodiscard]] std::string_view to_string(SocketType type) noexcept;
 [[nodiscard]] std::optional<SocketType> parse_socket_type(std::string_view text) noexcept;
-/// Whether RFC 37 lets these two talk.
+/// Returns whether RFC 37 allows these two types to be connected.
 [[nodiscard]] bool compatible(SocketType ours, SocketType theirs) noexcept;
 
 /// The body of a command frame: `name-length name data`.
@@ -25,7 +25,7 @@ struct Command {
     Bytes data;
 };
 
-/// nullopt when the name is empty or longer than the body.
+/// Parses the body of a command frame. Returns nullopt if the name is empty or longer than the body.
 [[nodiscard]] std::optional<Command> parse_command(Bytes body) noexcept;
 /// Appends `bytes`.
 inline void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
@@ -34,7 +34,7 @@ inline void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
 /// Appends a whole command frame.
 void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data);
 
-/// What READY says. Names are matched without regard to case; unknown properties are skipped.
+/// The properties in READY. Names are not case-sensitive; unknown properties are skipped.
 struct ReadyProperties {
     std::optional<SocketType> socket_type;
     std::string identity;
@@ -42,11 +42,12 @@ struct ReadyProperties {
 
 struct ReadyResult {
     std::optional<ReadyProperties> properties;
-    std::string_view fault;  // when there are none
+    std::string_view fault;  // if there are no properties
 };
 
-/// Parses READY's data, which CURVE puts into INITIATE and READY alike. Faults: truncated, empty name, one of these two
-/// twice, too many, an identity over 255 bytes or with a leading zero byte, an unknown or missing Socket-Type.
+/// Parses the data of READY, which CURVE puts into both INITIATE and READY. Faults: truncated data, an empty name, a
+/// duplicate of one of these two properties, too many properties, an identity longer than 255 bytes or with a leading
+/// zero byte, an unknown or missing Socket-Type.
 [[nodiscard]] ReadyResult parse_ready(Bytes data);
 
 struct Ping {
@@ -54,31 +55,31 @@ struct Ping {
     Bytes context;                      // at most limits::ping_context_bytes_max
 };
 
-/// nullopt when shorter than its TTL or the context is too long.
+/// Parses the data of PING. Returns nullopt if it is shorter than its TTL or the context is too long.
 [[nodiscard]] std::optional<Ping> parse_ping(Bytes data) noexcept;
-/// The context that PONG returns; nullopt when it is longer than any that we may have sent.
+/// Returns the context of a PONG; nullopt if it is longer than any that we may have sent.
 [[nodiscard]] std::optional<Bytes> parse_pong(Bytes data) noexcept;
 
-/// Data of a READY of ours. `identity` is told when the socket type is one that has it (REQ, DEALER, ROUTER).
+/// Appends the data of our READY. Includes `identity` if the socket type has one (REQ, DEALER, ROUTER).
 void append_metadata(std::vector<std::byte>& out, SocketType type, std::string_view identity);
-/// A whole READY frame, for NULL.
+/// Appends a whole READY frame, for NULL.
 void append_ready(std::vector<std::byte>& out, SocketType type, std::string_view identity);
-/// A whole PING frame. Of the TTL at most 655 is sent, since libzmq counts a longer one wrongly; 0 is none.
+/// Appends a whole PING frame. A TTL over 655 is sent as 655, because libzmq miscounts longer ones; 0 is none.
 void append_ping(std::vector<std::byte>& out, std::uint16_t ttl_deciseconds, Bytes context);
-/// A whole PONG frame that returns `context`.
+/// Appends a whole PONG frame that returns `context`.
 void append_pong(std::vector<std::byte>& out, Bytes context);
 
-/// What a SUB or XSUB peer asks for.
+/// A request of a SUB or XSUB peer.
 struct Subscription {
     enum class Kind : std::uint8_t { subscribe, cancel };
     Kind kind = Kind::subscribe;
     Bytes prefix;
 };
 
-/// Reads either form, whatever the peer's version: the command SUBSCRIBE or CANCEL of ZMTP 3.1, or the message
-/// `01 prefix` or `00 prefix` of earlier ones. nullopt when the frame is something else.
+/// Parses either form, regardless of the peer's version: the command SUBSCRIBE or CANCEL of ZMTP 3.1, or the message
+/// `01 prefix` or `00 prefix` of earlier versions. Returns nullopt for any other frame.
 [[nodiscard]] std::optional<Subscription> parse_subscription(const Frame& frame) noexcept;
-/// A whole frame in the form that a peer of ZMTP 3.`minor` knows: the command, or the message for minor 0.
+/// Appends a whole frame in the form for a peer of ZMTP 3.`minor`: the command, or the message for minor 0.
 void append_subscribe(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
 void append_cancel(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
 

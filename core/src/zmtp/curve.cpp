@@ -13,7 +13,7 @@ namespace telegate::zmtp {
 
 namespace {
 
-// The body: name, nonce, verifier, then the box's text, which begins with the inner flags.
+// The body: name, nonce, verifier, then the text of the box, which begins with the inner flags.
 constexpr std::string_view name = "\x07MESSAGE";
 constexpr std::size_t nonce_at = name.size();
 constexpr std::size_t nonce_bytes = sizeof(std::uint64_t);
@@ -21,19 +21,18 @@ constexpr std::size_t verifier_at = nonce_at + nonce_bytes;
 constexpr std::size_t text_at = verifier_at + crypto_onetimeauth_poly1305_BYTES;
 constexpr std::size_t payload_at = text_at + 1;
 
-// What stands before the text is as long as the one-time key of the verifier, which is the first part of the key
-// stream.
+// The part before the text is as long as the one-time key of the verifier, which is the first part of the key stream.
 constexpr std::size_t verifier_key_bytes = crypto_onetimeauth_poly1305_KEYBYTES;
 static_assert(text_at == verifier_key_bytes);
 
-/// Key stream that open() makes in one go; a few blocks at once cost little more than one.
+/// The key stream that open() generates at once; a few blocks cost little more than one.
 constexpr std::size_t stream_block_bytes = 64;
 constexpr std::size_t stream_head_bytes = 8 * stream_block_bytes;
 
 constexpr std::string_view to_server = "CurveZMQMESSAGEC";
 constexpr std::string_view to_client = "CurveZMQMESSAGES";
 
-/// Inner flags, and what they are on a frame. They are libzmq's too.
+/// Inner flags and the corresponding frame flags. libzmq uses the same values.
 constexpr std::uint8_t inner_more = 1;
 constexpr std::uint8_t inner_command = 2;
 constexpr std::array<std::uint8_t, 3> frame_flags_of_inner = {0, frame_flag::more, frame_flag::command};
@@ -75,7 +74,7 @@ std::size_t CurveCipher::seal(std::byte* out, std::uint8_t flags, Bytes payload)
     std::memset(body, 0, verifier_key_bytes);
     body[text_at] = std::byte{flags == frame_flag::command ? inner_command : flags};
     std::copy(payload.begin(), payload.end(), body + payload_at);
-    // One pass makes the verifier's key out of the zeros in front, and the secret text behind them.
+    // One pass turns the leading zeros into the verifier's key, and the text after them into the secret text.
     ::crypto_stream_salsa20_xor(octets(body), octets(body), text_at + text_bytes, octets(nonce.data()),
                                 octets(seal_key_.data()));
     std::array<std::byte, crypto_onetimeauth_poly1305_BYTES> verifier;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t key_bytes = sizeof(CurveKey);
 constexpr std::size_t box_extra_bytes = crypto_box_MACBYTES;
 constexpr std::size_t short_nonce_bytes = sizeof(std::uint64_t);
-constexpr std::size_t long_nonce_bytes = 16;  // the part that is sent of a random one
+constexpr std::size_t long_nonce_bytes = 16;  // the part of a random nonce that is sent
 
 // HELLO: version, padding, C', nonce, box of zeros.
 constexpr std::byte version_major{1};
@@ -41,7 +41,7 @@ constexpr std::size_t ready_bytes_min = short_nonce_bytes + box_extra_bytes;
 
 using Nonce = std::array<std::byte, crypto_box_NONCEBYTES>;
 
-/// A fixed prefix, and the part that is on the wire.
+/// Joins a fixed prefix and the part that is on the wire.
 [[nodiscard]] Nonce make_nonce(std::string_view prefix, Bytes rest) noexcept {
     Nonce nonce{};
     TELEGATE_ASSERT(prefix.size() + rest.size() == nonce.size());
@@ -67,7 +67,7 @@ template <std::size_t Size>
     return {secret.data(), Size};
 }
 
-/// Takes so many bytes off the front.
+/// Takes `bytes` bytes off the front of `data`.
 [[nodiscard]] Bytes take_front(Bytes& data, std::size_t bytes) noexcept {
     const Bytes front = data.first(bytes);
     data = data.subspan(bytes);
@@ -85,7 +85,8 @@ template <std::size_t Size>
     return a.size() == b.size() && ::sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// What two keys have in common. False for a public key that gives away the result, whatever the secret one.
+/// The shared secret of two keys. agree() returns false for a public key whose result does not depend on the secret
+/// key.
 using Shared = Secret<crypto_box_BEFORENMBYTES>;
 [[nodiscard]] bool agree(Shared& shared, const CurveKey& public_key, const CurveKey& secret_key) noexcept {
     return ::crypto_box_beforenm(octets(shared.data()), octets(public_key.data()), octets(secret_key.data())) == 0;
@@ -98,7 +99,7 @@ void append_box(std::vector<std::byte>& out, const Shared& shared, const Nonce& 
                               octets(shared.data()));
 }
 
-/// `text` has room for what is in the box.
+/// Decrypts `box` to `text`, which must have space for its contents.
 [[nodiscard]] bool open_box(std::byte* text, const Shared& shared, const Nonce& nonce, Bytes box) noexcept {
     return ::crypto_box_open_easy_afternm(octets(text), octets(box.data()), box.size(), octets(nonce.data()),
                                           octets(shared.data())) == 0;
@@ -122,7 +123,7 @@ CurveHandshake::Status CurveHandshake::start(std::vector<std::byte>& out) {
     }
     transient_ = make_curve_key_pair();
     if (!agree(hello_, client_->server_key, transient_.secret_key)) {
-        return fail("the server key that we were given is no key");
+        return fail("invalid server key");
     }
     const auto nonce = counted(++own_nonce_);
     std::vector<std::byte> data = {version_major, version_minor};
@@ -145,7 +146,7 @@ CurveHandshake::Status CurveHandshake::take(const Command& command, std::vector<
         case Phase::proven:
         case Phase::failed: break;
     }
-    TELEGATE_ASSERT(phase_ == Phase::failed);  // the others expect no command
+    TELEGATE_ASSERT(phase_ == Phase::failed);  // the other phases expect no command
     return Status::violation;
 }
 
@@ -171,11 +172,11 @@ CurveHandshake::Status CurveHandshake::take_hello(const Command& command, std::v
     }
     const Bytes version = take_front(data, version_bytes);
     if (version[0] != version_major || version[1] != version_minor) {
-        return fail("another version of CURVE");
+        return fail("unsupported CURVE version");
     }
     const Bytes padding = take_front(data, padding_bytes);
     if (::sodium_is_zero(octets(padding.data()), padding.size()) == 0) {
-        return fail("HELLO with a padding that is not zero");
+        return fail("HELLO with nonzero padding");
     }
     const Bytes client_transient = take_front(data, key_bytes);
     const Bytes nonce = take_front(data, short_nonce_bytes);
@@ -183,7 +184,7 @@ CurveHandshake::Status CurveHandshake::take_hello(const Command& command, std::v
     if (!agree(hello_, key_of(client_transient), server_->keys.secret_key) ||
         !open_box(zeros.data(), hello_, make_nonce("CurveZMQHELLO---", nonce), data) ||
         ::sodium_is_zero(octets(zeros.data()), zeros.size()) == 0) {
-        return fail("HELLO does not open: made for another server key");
+        return fail("cannot decrypt HELLO: made for a different server key");
     }
     peer_nonce_ = load_big_endian<std::uint64_t>(nonce.data());
     append_welcome(out, client_transient);
@@ -219,17 +220,17 @@ CurveHandshake::Status CurveHandshake::take_initiate(const Command& command) {
         return fail("second command is not a CURVE INITIATE");
     }
     if (!open_cookie(take_front(data, cookie_bytes))) {
-        return fail("INITIATE with a cookie that is not ours");
+        return fail("INITIATE with an invalid cookie");
     }
     const Bytes nonce = take_front(data, short_nonce_bytes);
     const auto nonce_value = load_big_endian<std::uint64_t>(nonce.data());
     std::vector<std::byte> text(data.size() - box_extra_bytes);
     if (!agree(shared_, peer_transient_, transient_.secret_key) ||
         !open_box(text.data(), shared_, make_nonce("CurveZMQINITIATE", nonce), data)) {
-        return fail("INITIATE does not open");
+        return fail("cannot decrypt INITIATE");
     }
     if (nonce_value <= peer_nonce_) {
-        return fail("INITIATE with a nonce that does not grow");
+        return fail("INITIATE with a nonce that does not increase");
     }
     peer_nonce_ = nonce_value;
     const Status status = take_client(Bytes(text).first(key_bytes + vouch_bytes));
@@ -237,7 +238,7 @@ CurveHandshake::Status CurveHandshake::take_initiate(const Command& command) {
     return status;
 }
 
-/// Gives back what WELCOME has sealed into it: the client's transient key and our own.
+/// Restores the keys that WELCOME sealed into the cookie: the client's transient key and our own.
 bool CurveHandshake::open_cookie(Bytes cookie) {
     const Bytes nonce = take_front(cookie, long_nonce_bytes);
     Secret<2 * key_bytes> text;
@@ -251,7 +252,7 @@ bool CurveHandshake::open_cookie(Bytes cookie) {
     return true;
 }
 
-/// Whether the client has the key that it names, and whether that key may come in.
+/// Checks that the client owns the key that it names, and that the key is allowed.
 CurveHandshake::Status CurveHandshake::take_client(Bytes key_and_vouch) {
     const CurveKey client_key = key_of(take_front(key_and_vouch, key_bytes));
     if (!open_vouch(client_key, key_and_vouch)) {
@@ -287,13 +288,13 @@ CurveHandshake::Status CurveHandshake::take_welcome(const Command& command, std:
     const Bytes nonce = take_front(data, long_nonce_bytes);
     std::array<std::byte, key_bytes + cookie_bytes> text{};
     if (!open_box(text.data(), hello_, make_nonce("WELCOME-", nonce), data)) {
-        return fail("WELCOME does not open: from another server key");
+        return fail("cannot decrypt WELCOME: made with a different server key");
     }
     hello_.wipe();
     Bytes cookie(text);
     const Bytes server_transient = take_front(cookie, key_bytes);
     if (!append_initiate(out, cookie, server_transient)) {
-        return fail("WELCOME with a transient key that is no key");
+        return fail("WELCOME with an invalid transient key");
     }
     phase_ = Phase::ready;
     return Status::need_more;
@@ -330,7 +331,7 @@ CurveHandshake::Status CurveHandshake::take_ready(const Command& command) {
     const Bytes nonce = take_front(data, short_nonce_bytes);
     peer_metadata_.resize(data.size() - box_extra_bytes);
     if (!open_box(peer_metadata_.data(), shared_, make_nonce("CurveZMQREADY---", nonce), data)) {
-        return fail("READY does not open");
+        return fail("cannot decrypt READY");
     }
     peer_nonce_ = load_big_endian<std::uint64_t>(nonce.data());
     peer_key_ = client_->server_key;

@@ -16,36 +16,36 @@
 namespace telegate::zmtp {
 
 /// The commands of one CURVE connection between its greetings and its traffic (RFC 25 and 26), from either side.
-/// Pure. README.md has the bytes.
+/// Pure. README.md describes the bytes.
 ///
-/// As a server it keeps nothing of a HELLO but a random key of its own, with which the cookie in WELCOME is sealed, and
-/// takes the rest from the cookie that comes back in INITIATE.
+/// As a server it keeps only the nonce of a HELLO and its own random key, which seals the cookie in WELCOME. It takes
+/// the rest from the cookie that the client returns in INITIATE.
 ///
 /// Threads: one.
-/// Limits:  the size of the commands that it is given.
-/// Failure: a violation is final; fault() names it. Never sends ERROR. All secrets are wiped when they have served.
+/// Limits: the size of the commands passed to it.
+/// Failure: a violation is final; fault() names it. Never sends ERROR. All secrets are wiped after use.
 class CurveHandshake {
   public:
     enum class Status : std::uint8_t { need_more, proven, violation };
 
-    /// `security` is CurveServer or CurveClient, and outlives this. `metadata` is what we tell the peer.
+    /// `security` must be CurveServer or CurveClient, and outlive this. `metadata` is sent to the peer.
     CurveHandshake(const Security& security, std::vector<std::byte> metadata);
 
-    /// Once, when the peer's greeting is valid: a client says HELLO.
+    /// Called once, when the peer's greeting is valid. A client sends HELLO.
     [[nodiscard]] Status start(std::vector<std::byte>& out);
-    /// Takes the peer's next command, and appends our answer. After proven the peer is who it says and may come in.
+    /// Takes the peer's next command and appends our reply. After `proven`, the peer is authenticated and allowed.
     [[nodiscard]] Status take(const Command& command, std::vector<std::byte>& out);
 
-    /// The peer's long-term key once it has proven that it has it, also when that key is not allowed.
+    /// Returns the peer's long-term key once the peer has proven that it owns it, even if that key is not allowed.
     [[nodiscard]] const std::optional<CurveKey>& peer_key() const noexcept { return peer_key_; }
-    // After proven.
-    /// The client's name, where clients are known by name.
+    // Valid after `proven`.
+    /// Returns the client's name, if clients are known by name.
     [[nodiscard]] const std::string& peer_name() const noexcept { return peer_name_; }
     [[nodiscard]] Bytes peer_metadata() const noexcept { return peer_metadata_; }
-    /// The peer's metadata is acceptable: a server says READY.
+    /// Returns the cipher, because the peer's metadata is acceptable. A server sends READY.
     [[nodiscard]] std::unique_ptr<CurveCipher> finish(std::vector<std::byte>& out);
 
-    /// In a few fixed words.
+    /// Returns the fault as a short fixed text.
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
   private:
@@ -66,10 +66,10 @@ class CurveHandshake {
     const CurveClient* const client_;
     const std::vector<std::byte> metadata_;
     Phase phase_ = Phase::start;
-    CurveKeyPair transient_;  // ours
+    CurveKeyPair transient_;  // our own
     CurveKey peer_transient_{};
-    Secret<crypto_box_BEFORENMBYTES> hello_;   // between the client's transient and the server's long-term key
-    Secret<crypto_box_BEFORENMBYTES> shared_;  // between the two transient keys
+    Secret<crypto_box_BEFORENMBYTES> hello_;   // of the client's transient and the server's long-term key
+    Secret<crypto_box_BEFORENMBYTES> shared_;  // of the two transient keys
     Secret<crypto_secretbox_KEYBYTES> cookie_;
     std::uint64_t own_nonce_ = 0;
     std::uint64_t peer_nonce_ = 0;

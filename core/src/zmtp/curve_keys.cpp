@@ -23,17 +23,17 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t key_text_bytes = 40;
-/// First line of the secret key files that we write, so that nobody takes one for a public key. No key looks like it,
-/// since Z85 has no space.
+/// First line of the secret key files that we write, so that they cannot be mistaken for public keys. No key looks like
+/// it, because Z85 has no space.
 constexpr std::string_view secret_mark = "# CURVE secret key\n";
-/// The mark, a key, and some white space behind it.
+/// The mark, a key, and some white space after it.
 constexpr std::size_t key_file_bytes_max = 96;
 
 constexpr std::string_view z85_digits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 constexpr std::uint32_t z85_base = 85;
 static_assert(z85_digits.size() == z85_base);
-// Four bytes are five digits.
+// Four bytes are encoded as five digits.
 constexpr std::size_t group_bytes = 4;
 constexpr std::size_t group_digits = 5;
 
@@ -48,7 +48,7 @@ void write_z85(const CurveKey& key, char* out) noexcept {
     }
 }
 
-/// False when `text` has other characters or a value that does not fit.
+/// Returns false if `text` has other characters or a value that does not fit.
 [[nodiscard]] bool read_z85(std::string_view text, CurveKey& key) noexcept {
     for (std::size_t at = 0; at < key.size(); at += group_bytes) {
         std::uint64_t value = 0;
@@ -90,21 +90,21 @@ void write_z85(const CurveKey& key, char* out) noexcept {
 void require_kept_secret(const std::filesystem::path& file, const struct stat& status, SecretFile kind) {
     if (kind == SecretFile::own && status.st_uid != ::geteuid()) {
         fail(file, "owned by uid " + std::to_string(status.st_uid) + "; a secret key must be owned by uid " +
-                       std::to_string(::geteuid()) + ", which reads it");
+                       std::to_string(::geteuid()) + ", the user that reads it");
     }
     const mode_t mode = status.st_mode & 07777U;
     if (kind == SecretFile::credential && (mode & 07U) != 0) {
-        fail(file, "mode " + octal(mode) + "; a credential must be closed to other users");
+        fail(file, "mode " + octal(mode) + "; a credential must not be accessible to other users");
     }
     if (kind != SecretFile::credential && mode != 0600U && mode != 0400U) {
-        fail(file, "mode " + octal(mode) + "; a secret key must have 0600 or 0400");
+        fail(file, "mode " + octal(mode) + "; a secret key must have mode 0600 or 0400");
     }
 }
 
-/// What is judged is the open file, so that nobody can put another one in its place meanwhile.
+/// Reads a key. The checks apply to the open file, so that no other file can take its place meanwhile.
 /// `secret` nullopt: a public key.
 void read_key_file(const std::filesystem::path& file, std::optional<SecretFile> secret, CurveKey& key) {
-    // O_NONBLOCK, since opening a pipe would wait for its writer.
+    // O_NONBLOCK, because opening a pipe would wait for its writer.
     const UniqueFd descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status {};
     if (descriptor.get() < 0 || ::fstat(descriptor.get(), &status) != 0) {
@@ -124,17 +124,17 @@ void read_key_file(const std::filesystem::path& file, std::optional<SecretFile> 
     std::string_view text(reinterpret_cast<const char*>(content.data()), static_cast<std::size_t>(got));
     if (text.starts_with(secret_mark)) {
         if (!secret) {
-            fail(file, "a secret key; the public key is wanted");
+            fail(file, "contains a secret key; must be a public key");
         }
         text.remove_prefix(secret_mark.size());
     }
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     if (static_cast<std::size_t>(got) > key_file_bytes_max || text.size() != key_text_bytes || !read_z85(text, key)) {
-        fail(file, "not a key; it must hold 40 characters of Z85 and nothing else");
+        fail(file, "not a key; must contain 40 Z85 characters and nothing else");
     }
 }
 
-/// Creates `file`; takes it away again unless kept. Threads: one. Limits: none. Failure: throws, naming the file.
+/// Creates `file` and removes it again unless kept. Threads: one. Limits: none. Failure: throws, naming the file.
 class NewFile {
   public:
     NewFile(std::filesystem::path file, mode_t mode)
@@ -159,7 +159,7 @@ class NewFile {
         write_z85(key, end);
         end[key_text_bytes] = '\n';
         const std::size_t bytes = mark.size() + key_text_bytes + 1;
-        errno = ENOSPC;  // what a short write means
+        errno = ENOSPC;  // the reason for a short write
         if (::write(descriptor_.get(), begin, bytes) != static_cast<ssize_t>(bytes) ||
             ::fsync(descriptor_.get()) != 0) {
             fail_with_errno(file_);
@@ -186,7 +186,7 @@ struct NamedKey {
     bool operator==(const NamedKey&) const = default;
 };
 
-using KeyList = std::vector<NamedKey>;  // in order, each key once
+using KeyList = std::vector<NamedKey>;  // sorted, each key once
 
 [[nodiscard]] std::shared_ptr<const KeyList> read_clients(const std::filesystem::path& directory) {
     auto keys = std::make_shared<KeyList>();
@@ -197,7 +197,7 @@ using KeyList = std::vector<NamedKey>;  // in order, each key once
             continue;
         }
         if (keys->size() == limits::curve_clients_max) {
-            fail(directory, "over " + std::to_string(limits::curve_clients_max) + " client keys");
+            fail(directory, "more than " + std::to_string(limits::curve_clients_max) + " client keys");
         }
         keys->push_back({load_curve_public_key(entry->path()), entry->path().stem().string()});
     }
@@ -265,7 +265,7 @@ void save_curve_key_pair(const CurveKeyPair& pair, const std::filesystem::path& 
 
 struct CurveClients::State {
     const std::filesystem::path directory;
-    std::mutex reload_mutex;  // one reload at a time, so that the last one to begin is the last one to be seen
+    std::mutex reload_mutex;  // one reload at a time, so that the last one to start is the last one to take effect
     mutable std::mutex mutex;
     std::shared_ptr<const KeyList> keys;  // guarded by mutex; the list itself never changes
 

@@ -10,14 +10,15 @@ namespace telegate::zmtp {
 
 namespace {
 
-/// Room that stays with the decoder between frames. Subscriptions and commands fit; a larger frame gives its room back.
+/// Capacity that the decoder keeps between frames. Subscriptions and commands fit; the memory of a larger frame is
+/// freed.
 constexpr std::size_t kept_bytes_max = 1024;
 
 [[nodiscard]] constexpr bool is_long(std::byte flags) noexcept {
     return (flags & std::byte{frame_flag::long_size}) != std::byte{0};
 }
 
-/// Empty when a frame may start with these flags.
+/// Returns a fault; empty if a frame may start with these flags.
 [[nodiscard]] constexpr std::string_view flags_fault(std::byte flags) noexcept {
     constexpr std::byte more_command{frame_flag::more | frame_flag::command};
     constexpr std::byte known = more_command | std::byte{frame_flag::long_size};
@@ -27,7 +28,7 @@ constexpr std::size_t kept_bytes_max = 1024;
     return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
 }
 
-/// Bytes that the header takes, as far as the `seen` bytes of it tell.
+/// Returns the size of the header, as far as its first `seen` bytes determine it.
 [[nodiscard]] constexpr std::size_t header_bytes_wanted(const std::byte* header, std::size_t seen) noexcept {
     if (seen == 0) {
         return 1;
@@ -35,8 +36,8 @@ constexpr std::size_t kept_bytes_max = 1024;
     return is_long(header[0]) ? frame_header_bytes_max : 2;
 }
 
-/// Makes room for `needed` bytes. Doubles as a vector does, so that trickling bytes cost no copy each, but never goes
-/// beyond the declared size.
+/// Reserves memory for `needed` bytes. Doubles as a vector does, so that single bytes do not cost a copy each, but
+/// never exceeds the declared size.
 void grow(std::vector<std::byte>& body, std::size_t needed, std::size_t declared) {
     if (body.capacity() < needed) {
         body.reserve(std::min(declared, std::max(needed, 2 * body.size())));
@@ -73,7 +74,7 @@ FeedStatus FrameDecoder::feed(Bytes& input) {
     if (body.size() < declared) {
         return FeedStatus::need_more;
     }
-    // The form of the size says nothing more once it is read, so only more and command remain.
+    // The form of the size no longer matters once it is read, so only more and command remain.
     const auto flags = std::to_integer<std::uint8_t>(header_[0] & ~std::byte{frame_flag::long_size});
     frame_ = Frame{flags, body};
     phase_ = Phase::header;
@@ -81,12 +82,12 @@ FeedStatus FrameDecoder::feed(Bytes& input) {
     return FeedStatus::frame_ready;
 }
 
-/// Moves on to Phase::body when the header is complete and its size allowed.
+/// Continues with Phase::body if the header is complete and its size is allowed.
 FeedStatus FrameDecoder::feed_header(Bytes& input) {
     if (header_bytes_ == 0) {
         body_.clear();
         if (body_.capacity() > kept_bytes_max) {
-            body_ = std::vector<std::byte>();  // a bare {} would keep the room
+            body_ = std::vector<std::byte>();  // a bare {} would keep the memory
         }
     }
     while (header_bytes_ < header_bytes_wanted(header_, header_bytes_)) {

@@ -11,12 +11,12 @@ namespace telegate::zmtp {
 
 enum class FeedStatus : std::uint8_t { need_more, frame_ready, violation };
 
-/// Cuts a byte stream into frames. Pure: bytes in, frames out; how the bytes are split makes no difference.
+/// Splits a byte stream into frames. Pure: bytes in, frames out; how the bytes are split makes no difference.
 ///
 /// Threads: one.
-/// Limits:  a body above frame_bytes_max is a violation before a byte of it is stored; memory grows only with bytes
-///          that have arrived.
-/// Failure: after a violation every further feed() is one; fault() names the first.
+/// Limits: a body above frame_bytes_max is a violation before any byte of it is stored; memory grows only with bytes
+/// that have arrived.
+/// Failure: after a violation every further feed() reports one; fault() names the first.
 class FrameDecoder {
   public:
     explicit FrameDecoder(std::uint64_t frame_bytes_max);
@@ -24,11 +24,11 @@ class FrameDecoder {
     /// Consumes from the front of `input` up to the end of one frame.
     [[nodiscard]] FeedStatus feed(Bytes& input);
 
-    /// After frame_ready: the frame. Its body lies in `input` as it was given to feed(), or inside the decoder when it
-    /// came in pieces; it lasts until the next feed() or until the input's memory is reused.
+    /// After frame_ready: returns the frame. Its body is in the `input` of feed(), or inside the decoder if it arrived
+    /// in pieces. Valid until the next feed() or until the input's memory is reused.
     [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
 
-    /// After violation: what was wrong, in a few words.
+    /// After violation: returns the fault in a few words.
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
   private:
@@ -40,9 +40,9 @@ class FrameDecoder {
     const std::uint64_t frame_bytes_max_;
     Phase phase_ = Phase::header;
     std::byte header_[frame_header_bytes_max]{};
-    std::size_t header_bytes_ = 0;  // of the header seen so far
+    std::size_t header_bytes_ = 0;  // bytes of the header seen so far
     std::uint64_t body_bytes_ = 0;  // as declared
-    std::vector<std::byte> body_;   // the part seen so far, when it came in pieces
+    std::vector<std::byte> body_;   // the part seen so far, if it arrived in pieces
     Frame frame_;
     std::string_view fault_;
 };

@@ -11,7 +11,7 @@ namespace telegate::zmtp {
 
 using telegate::Bytes;
 
-/// Bits of a frame's first byte; the rest are reserved and zero.
+/// Bits of a frame's first byte; the others are reserved and zero.
 namespace frame_flag {
 inline constexpr std::uint8_t more = 1;       // another frame of the same message follows
 inline constexpr std::uint8_t long_size = 2;  // the size takes eight bytes, not one
@@ -21,7 +21,7 @@ inline constexpr std::uint8_t command = 4;
 inline constexpr std::size_t short_body_bytes_max = 255;
 inline constexpr std::size_t frame_header_bytes_max = 9;
 
-/// The unit on the wire: `flags size body`. A view; see FrameDecoder::frame() for how long it lasts.
+/// The unit on the wire: `flags size body`. A view; see FrameDecoder::frame() for its lifetime.
 struct Frame {
     std::uint8_t flags = 0;
     Bytes body;
@@ -30,19 +30,19 @@ struct Frame {
     [[nodiscard]] bool is_command() const noexcept { return (flags & frame_flag::command) != 0; }
 };
 
-/// Bytes of the header in front of a body of this size: 2 or 9.
+/// Returns the size of the header of a body of this size: 2 or 9.
 [[nodiscard]] constexpr std::size_t frame_header_bytes(std::uint64_t body_bytes) noexcept {
     return body_bytes <= short_body_bytes_max ? 2 : frame_header_bytes_max;
 }
 
-/// Writes the header of a body of up to short_body_bytes_max bytes, two bytes, to `out`.
+/// Writes the two-byte header of a body of up to short_body_bytes_max bytes to `out`.
 inline void write_short_frame_header(std::byte* out, std::uint8_t flags, std::size_t body_bytes) noexcept {
     out[0] = std::byte{flags};
     out[1] = static_cast<std::byte>(body_bytes);
 }
 
-/// Writes the header to `out`, which has room for frame_header_bytes(body_bytes), and returns that number. `flags` is
-/// more, command or 0; long_size is set as needed.
+/// Writes the header to `out`, which must have space for frame_header_bytes(body_bytes), and returns that number.
+/// `flags` is more, command or 0; long_size is set as needed.
 inline std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::uint64_t body_bytes) noexcept {
     TELEGATE_ASSERT(flags == 0 || flags == frame_flag::more || flags == frame_flag::command);
     if (body_bytes <= short_body_bytes_max) {
@@ -54,7 +54,8 @@ inline std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::u
     return frame_header_bytes(body_bytes);
 }
 
-/// Bytes of the frame that starts at `wire`, header included. `wire` must be bytes that write_frame_header() wrote.
+/// Returns the size of the frame that starts at `wire`, header included. `wire` must hold bytes that
+/// write_frame_header() wrote.
 [[nodiscard]] std::uint64_t frame_bytes_at(const std::byte* wire) noexcept;
 
 }  // namespace telegate::zmtp

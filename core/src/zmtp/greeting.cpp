@@ -18,7 +18,7 @@ constexpr std::size_t as_server_at = 32;
 constexpr std::byte major{3};
 constexpr std::byte minor{1};
 
-/// The mechanism's byte at `index`, with the NUL padding that follows it on the wire.
+/// Returns the mechanism's byte at `index`, including the NUL padding that follows it on the wire.
 [[nodiscard]] std::byte padded_at(std::string_view mechanism, std::size_t index) noexcept {
     return index < mechanism.size() ? static_cast<std::byte>(mechanism[index]) : std::byte{0};
 }
@@ -60,12 +60,12 @@ GreetingResult check_greeting(Bytes received, std::string_view mechanism) noexce
         return violation("greeting without a version");
     }
     if (received.size() > major_at && received[major_at] < major) {
-        return violation("version before ZMTP 3");
+        return violation("ZMTP version older than 3");
     }
     if (received.size() > mechanism_at) {
         const Bytes tail = received.subspan(mechanism_at);
         if (!mechanism_begins(mechanism, tail.first(std::min(tail.size(), mechanism_bytes)))) {
-            return violation("another mechanism");
+            return violation("security mechanisms do not match");
         }
     }
     if (received.size() < greeting_bytes) {

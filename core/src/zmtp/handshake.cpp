@@ -53,7 +53,7 @@ std::unique_ptr<CurveCipher> Handshake::take_cipher() noexcept {
     return std::move(cipher_);
 }
 
-/// Moves on to Phase::commands when the peer's greeting is complete and valid.
+/// Continues with Phase::commands if the peer's greeting is complete and valid.
 Handshake::Status Handshake::feed_greeting(Bytes& input) {
     const Bytes taken = input.first(std::min(input.size(), greeting_bytes - received_bytes_));
     std::copy(taken.begin(), taken.end(), received_.data() + received_bytes_);
@@ -96,7 +96,7 @@ Handshake::Status Handshake::feed_commands(Bytes& input) {
 Handshake::Status Handshake::take_frame(const Frame& frame) {
     const auto command = frame.is_command() ? parse_command(frame.body) : std::nullopt;
     if (command && command->name == "ERROR") {
-        // The reason inside is the peer's text, so it stays out of our fault and of any log.
+        // The reason inside is the peer's text, so it is neither part of our fault nor logged.
         return fail("peer sent ERROR");
     }
     if (curve_) {
@@ -138,7 +138,7 @@ Handshake::Status Handshake::take_metadata(Bytes data) {
     return Status::done;
 }
 
-/// `fault` is a fixed text, so it outlives what said it.
+/// `fault` must be a string literal: fault_ still refers to it after curve_, which may have returned it, is destroyed.
 Handshake::Status Handshake::fail(std::string_view fault) noexcept {
     phase_ = Phase::failed;
     fault_ = fault;

@@ -21,25 +21,26 @@ class CurveHandshake;
 struct HandshakeOptions {
     SocketType socket_type = SocketType::pub;
     std::string identity;  // 0 to 255 bytes
-    Security security{};   // of the socket; NULL when empty
+    Security security{};   // of the socket; empty for NULL
 };
 
 struct PeerInfo {
     std::uint8_t minor = 0;  // of ZMTP 3
     SocketType socket_type = SocketType::sub;
     std::string identity;
-    std::optional<CurveKey> curve_key;  // the client's long-term key, or the server's, that was proven
-    std::string curve_name{};           // of the client, where the server knows clients by name
+    std::optional<CurveKey> curve_key;  // the proven long-term key of the client or server
+    std::string curve_name{};           // of the client, if the server knows clients by name
 };
 
-/// Greeting and handshake, NULL or CURVE, of one connection, from either side. Pure: bytes in, bytes out.
+/// The greeting and handshake, NULL or CURVE, of one connection, from either side. Pure: bytes in, bytes out.
 ///
-/// Our greeting is ready at construction, since a peer may wait for it; the rest follows once the peer's greeting is
+/// Our greeting is ready at construction, because a peer may wait for it; the rest follows once the peer's greeting is
 /// valid.
 ///
 /// Threads: one.
-/// Limits:  metadata_bytes_max for READY and INITIATE; one greeting of memory otherwise.
-/// Failure: a violation is final; fault() names it. We never send ERROR: a libzmq client that gets one never returns.
+/// Limits: metadata_bytes_max for READY and INITIATE; otherwise the memory of one greeting.
+/// Failure: a violation is final; fault() names it. Never sends ERROR: a libzmq client that receives one never
+/// reconnects.
 class Handshake {
   public:
     enum class Status : std::uint8_t { need_more, done, violation };
@@ -47,15 +48,15 @@ class Handshake {
     explicit Handshake(HandshakeOptions options);
     ~Handshake();
 
-    /// Consumes from the front of `input`. After done, what is left of `input` is the first traffic.
+    /// Consumes from the front of `input`. After done, the rest of `input` is the first traffic.
     [[nodiscard]] Status feed(Bytes& input);
 
-    /// Bytes to send now; the caller takes them all.
+    /// Returns the bytes to send now; the caller must send all of them.
     [[nodiscard]] std::vector<std::byte> take_output();
 
-    /// After done; after a violation what was known by then, which is a key at most.
+    /// Complete after done; after a violation it holds what was known by then, such as the peer's key.
     [[nodiscard]] const PeerInfo& peer() const noexcept { return peer_; }
-    /// After done: what seals and opens the traffic; null for NULL.
+    /// After done: returns the cipher for the traffic; null for NULL.
     [[nodiscard]] std::unique_ptr<CurveCipher> take_cipher() noexcept;
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 

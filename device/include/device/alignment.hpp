@@ -4,11 +4,11 @@
 
 namespace telegate {
 
-/// Where the deadlines of a device lie.
+/// How the deadlines of a device are aligned.
 enum class Alignment : std::uint8_t {
-    start,   // counted from its start
-    wall,    // on whole multiples of the interval by the wall clock
-    spread,  // apart from those of other devices with the same interval
+    start,   // relative to the start of the device
+    wall,    // at whole multiples of the interval on the wall clock
+    spread,  // away from those of other devices with the same interval
 };
 
 }  // namespace telegate

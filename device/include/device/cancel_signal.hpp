@@ -5,12 +5,12 @@
 
 namespace telegate {
 
-/// Asks a read that waits for its device to return soon: a flag, and a descriptor that is readable while it is set, to
-/// be watched beside the device's own.
+/// Requests that a read that waits for its device return soon. Consists of a flag and a descriptor that is readable
+/// while the flag is set, which a driver polls together with the descriptor of its device.
 ///
-/// Threads: any; set() and clear() under a mutex.
-/// Limits:  one descriptor.
-/// Failure: the constructor throws std::system_error when there is no descriptor; nothing else fails.
+/// Threads: any; set() and clear() lock a mutex.
+/// Limits: one descriptor.
+/// Failure: the constructor throws std::system_error when no descriptor is available; nothing else fails.
 class CancelSignal {
   public:
     CancelSignal();
@@ -21,12 +21,12 @@ class CancelSignal {
     void set() noexcept;
     void clear() noexcept;
     [[nodiscard]] bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
-    /// Readable (POLLIN) while it is set.
+    /// Returns a descriptor that is readable (POLLIN) while the signal is set.
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
   private:
     const int descriptor_;
-    std::mutex mutex_;  // so that the flag and the descriptor say the same
+    std::mutex mutex_;  // keeps the flag and the descriptor consistent
     std::atomic<bool> set_{false};
 };
 

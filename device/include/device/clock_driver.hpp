@@ -7,8 +7,9 @@
 
 namespace telegate {
 
-/// The wall clock as a device: whether it is right, by how much it may be wrong, and its steps. Channels are in
-/// docs/clock.md. Never fails; what the kernel does not say is a channel of quality bad.
+/// Creates the driver that publishes the state of the wall clock: whether it is synchronized, its estimated error, and
+/// its steps. The channels are listed in docs/clock.md. Reading never fails; a value that the kernel does not report is
+/// a sample of quality bad.
 [[nodiscard]] std::unique_ptr<Driver> make_clock_driver(std::shared_ptr<ClockWatch> watch = machine_clock_watch());
 
 }  // namespace telegate

@@ -13,24 +13,24 @@
 
 namespace telegate {
 
-/// Whether something keeps the wall clock right (NTP, PTP, GPS), as the kernel has it.
-enum class ClockSync : std::uint8_t { unknown, unsynchronised, synchronised };
+/// Whether the wall clock is synchronized (NTP, PTP, GPS), according to the kernel.
+enum class ClockSync : std::uint8_t { unknown, unsynchronized, synchronized };
 [[nodiscard]] std::string_view to_string(ClockSync sync) noexcept;
 
-/// What the kernel says of the wall clock at one moment.
+/// The state of the wall clock at one moment, as the kernel reports it.
 struct ClockReading {
     std::int64_t utc_ns = 0;
     std::int64_t mono_ns = 0;
-    std::int64_t between_ns = 0;  // how far apart the two may have been read
-    bool was_set = false;         // the kernel says that it was set since the reading before
+    std::int64_t between_ns = 0;  // the longest time that can have passed between reading the two
+    bool was_set = false;         // the kernel reports that the clock was set since the previous reading
     ClockSync sync = ClockSync::unknown;
-    int failure = 0;  // why it is unknown: the system's number of the error
+    int failure = 0;  // errno if the state is unknown
     double error_estimated_s = 0.0;
     double error_maximum_s = 0.0;
-    double frequency_ppm = 0.0;  // by how much the kernel corrects its speed
+    double frequency_ppm = 0.0;  // the frequency correction that the kernel applies
 };
 
-/// Where readings come from: the kernel, or a test.
+/// A source of clock readings: the kernel, or a test.
 /// Threads: one at a time.
 class ClockSource {
   public:
@@ -38,49 +38,50 @@ class ClockSource {
     [[nodiscard]] virtual ClockReading read() noexcept = 0;
 };
 
-/// adjtimex() without a change, and a timer that the kernel cancels when the wall clock is set. Where there is no such
-/// timer (no descriptor left) was_set is never true.
+/// Creates a source that calls adjtimex() without changing anything, and uses a timer that the kernel cancels when the
+/// wall clock is set. If no descriptor is available for the timer, was_set is never true.
 [[nodiscard]] std::unique_ptr<ClockSource> make_kernel_clock_source();
 
 struct ClockStep {
-    std::int64_t time_utc_ns = 0;  // when it was seen, by the clock as it was set
-    double seconds = 0.0;          // forward when positive
+    std::int64_t time_utc_ns = 0;  // when it was detected, on the clock after the step
+    double seconds = 0.0;          // positive: forward
 };
 
 struct ClockStatus {
     ClockReading reading;
-    std::int64_t offset_ns = 0;  // the wall clock less the monotonic one
-    std::uint64_t steps = 0;     // since the watch began
-    double stepped_s = 0.0;      // all steps together
+    std::int64_t offset_ns = 0;  // wall clock minus monotonic clock
+    std::uint64_t steps = 0;     // since the watch was created
+    double stepped_s = 0.0;      // sum of all steps
     std::optional<ClockStep> last_step = {};
 };
 
-/// Keeps an eye on the wall clock: whether it is right, as far as anybody knows, and whether it was stepped.
+/// Watches whether the wall clock is synchronized, as far as that is known, and whether it is stepped.
 ///
-/// The wall clock and the monotonic one are slewed together, so their difference changes only when the wall clock is
-/// set, by a leap second, or while the machine sleeps. Where the kernel tells of it, any difference counts that is
-/// more than the reading's own inaccuracy; otherwise one of more than step_min and step_ppm of the time between two
-/// looks, as on kernels that slew otherwise.
+/// The wall clock and the monotonic clock are slewed together, so their difference changes only when the wall clock is
+/// set, at a leap second, or while the machine sleeps. If the kernel reports that the clock was set, any difference
+/// larger than the uncertainty of the reading is a step. Otherwise a step is a difference of more than step_min plus
+/// step_ppm of the time between two readings, which allows for kernels that slew the clocks separately.
 ///
-/// Threads: any. look() and status() wait for another look to end, some microseconds; is_unsynchronised() never waits.
-/// Limits:  one reading at a time; keeps the last one and the last step.
-/// Failure: none; what is unknown is told as such.
+/// Threads: any. look() and status() wait for a concurrent reading to finish, which takes microseconds;
+/// is_unsynchronized() never waits.
+/// Limits: one reading at a time; stores the last reading and the last step.
+/// Failure: none; an unknown value is reported as unknown.
 class ClockWatch {
   public:
     static constexpr std::int64_t step_min_ns = 1'000'000;
     static constexpr std::int64_t step_ppm = 500;
-    /// What is_unsynchronised() says is at most so old.
+    /// The maximum age of the result of is_unsynchronized().
     static constexpr std::int64_t look_interval_ns = 1'000'000'000;
 
     explicit ClockWatch(std::unique_ptr<ClockSource> source = make_kernel_clock_source());
 
-    /// Looks now.
+    /// Reads the clock now.
     ClockStatus look();
-    /// As of the last look.
+    /// Returns the status as of the last reading.
     [[nodiscard]] ClockStatus status() const;
-    /// Whether the kernel says at that time, on the monotonic clock, that nothing keeps the wall clock right. Looks
-    /// when the last look is long ago.
-    [[nodiscard]] bool is_unsynchronised(std::int64_t mono_ns) noexcept;
+    /// Returns whether the kernel reports the wall clock as unsynchronized at `mono_ns` on the monotonic clock. Reads
+    /// the clock if the last reading is too old.
+    [[nodiscard]] bool is_unsynchronized(std::int64_t mono_ns) noexcept;
 
   private:
     void take_reading() noexcept;
@@ -90,21 +91,21 @@ class ClockWatch {
     ClockStatus status_;
     bool has_reading_ = false;
     std::atomic<std::int64_t> looked_at_ns_{0};
-    std::atomic<bool> is_unsynchronised_{false};
+    std::atomic<bool> is_unsynchronized_{false};
 };
 
-/// The watch of this machine's clock, one for the process.
+/// Returns the watch of this machine's clock. There is one per process.
 [[nodiscard]] std::shared_ptr<ClockWatch> machine_clock_watch();
 
-/// The system's clocks, and what the watch says of the wall clock.
+/// The system's clocks, with the synchronization state from a ClockWatch.
 class WatchedClock final : public Clock {
   public:
     explicit WatchedClock(std::shared_ptr<ClockWatch> watch = machine_clock_watch()) : watch_(std::move(watch)) {}
 
     [[nodiscard]] MonoTime mono_now() const noexcept override { return system_.mono_now(); }
     [[nodiscard]] std::int64_t utc_now_ns() const noexcept override { return system_.utc_now_ns(); }
-    [[nodiscard]] bool utc_is_unsynchronised(std::int64_t mono_ns) const noexcept override {
-        return watch_->is_unsynchronised(mono_ns);
+    [[nodiscard]] bool utc_is_unsynchronized(std::int64_t mono_ns) const noexcept override {
+        return watch_->is_unsynchronized(mono_ns);
     }
 
   private:

@@ -15,35 +15,35 @@ namespace telegate {
 
 struct ExecDriverOptions {
     enum class Mode : std::uint8_t {
-        once,        // run at each interval, to its end
-        continuous,  // runs on, its lines are read as they come, and it is started again when it ends
+        once,        // run to its end at each interval
+        continuous,  // kept running, its lines are read as they arrive, restarted when it exits
     };
-    std::string command;  // words, as split_command() takes them apart; with `shell` what /bin/sh is given
+    std::string command;  // split into words by split_command(); with `shell` passed to /bin/sh
     bool shell = false;
     Mode mode = Mode::once;
-    Duration timeout = std::chrono::seconds(5);  // once: for one run
-    std::chrono::milliseconds silence_max{0};    // continuous: without a good line it is ended then; 0: never
+    Duration timeout = std::chrono::seconds(5);  // once: limit for one run
+    // continuous: ended after this time without a good line; 0: never
+    std::chrono::milliseconds silence_max{0};
     LineFormat lines;
-    std::optional<MetricRules> json;  // lines are JSON and no `lines`
+    std::optional<MetricRules> json;  // set: the lines are JSON, and `lines` is not used
     LineLimits limits;
-    std::size_t output_bytes_max = 1'048'576;  // once: of one run, together on both outputs
+    std::size_t output_bytes_max = 1'048'576;  // once: limit for one run, both outputs together
     std::string working_directory;             // "": the root directory
-    std::vector<std::string> environment;      // NAME=VALUE, beside what every command has
-    std::size_t memory_max_bytes = 0;          // of address space, for each process; 0: no limit
-    std::uint32_t cpu_seconds_max = 0;         // of processor time, for each process; 0: no limit
+    std::vector<std::string> environment;      // NAME=VALUE, in addition to the inherited variables
+    std::size_t memory_max_bytes = 0;          // address space of each process; 0: no limit
+    std::uint32_t cpu_seconds_max = 0;         // CPU time of each process; 0: no limit
 };
 
-/// A command whose output is lines with readings.
+/// Creates a driver that runs a command and reads samples from the lines of its output.
 ///
-/// Threads: those of Driver; it has a thread of its own, which has to live as long as the command runs: the kernel
-///          kills the command when that thread ends. `continuous` streams.
-/// Limits:  those of the options. A command that is to end has 500 ms after SIGTERM, then it is killed, with all of its
-///          process group.
-/// Failure: std::invalid_argument for bad options. Everything else is a failed read: a command that cannot be started,
-///          takes too long, prints too much, ends with a status or by a signal, or whose lines are all refused. In mode
-///          continuous every end is one, and so is a silence that lasts too long, which ends it; it is started again
-///          after 1 s, doubled up to 60 s, by a quarter more or less. The destructor ends the command and waits for
-///          that, a second at most.
+/// Threads: those of Driver, with its own thread. That thread must live as long as the command, because the kernel
+/// kills the command when the thread exits. `continuous` streams.
+/// Limits: those of the options. A command gets SIGTERM to end it, and 500 ms later its whole process group is killed.
+/// Failure: std::invalid_argument for invalid options. Everything else is a failed reading: the command cannot be
+/// started, runs too long, prints too much, exits with a status or by a signal, or all of its lines are refused. In
+/// mode continuous every exit is a failed reading, and a silence that is too long ends the command. The command is
+/// restarted after 1 s, doubling up to 60 s, with a jitter of a quarter. The destructor ends the command and waits for
+/// it for at most one second.
 [[nodiscard]] std::unique_ptr<Driver> make_exec_driver(ExecDriverOptions options);
 
 }  // namespace telegate

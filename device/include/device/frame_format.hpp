@@ -9,15 +9,15 @@
 
 namespace telegate {
 
-/// What ends a frame, computed over all bytes before it.
+/// The checksum at the end of a frame, computed over all bytes before it.
 enum class FrameChecksum : std::uint8_t {
     none,
-    sum8,   // their sum
-    xor8,   // their exclusive or
-    crc16,  // CRC-16 as Modbus has it, low byte first
+    sum8,   // sum of the bytes
+    xor8,   // exclusive or of the bytes
+    crc16,  // CRC-16 as in Modbus, low byte first
 };
 
-/// The numbers that a frame holds.
+/// The encoding of a number in a frame.
 struct FrameNumber {
     enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real };
     Kind kind = Kind::unsigned_integer;
@@ -25,7 +25,8 @@ struct FrameNumber {
     bool little_endian = false;
 };
 
-/// int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64, all but the first two with _be or _le.
+/// Parses int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32 and float64; all but the first two need the
+/// suffix _be or _le.
 [[nodiscard]] std::optional<FrameNumber> to_frame_number(std::string_view text) noexcept;
 
 struct FrameChannel {
@@ -35,18 +36,19 @@ struct FrameChannel {
     FrameNumber number;
 };
 
-/// Frames of a fixed length that begin with fixed bytes.
+/// Frames of a fixed length that start with fixed bytes.
 struct FrameFormat {
     static constexpr std::size_t frame_bytes_most = 1'024;
     static constexpr std::size_t start_bytes_most = 8;
 
-    std::string start;            // the bytes themselves
-    std::size_t frame_bytes = 0;  // all of it, with start and checksum
+    std::string start;            // as raw bytes
+    std::size_t frame_bytes = 0;  // including start and checksum
     FrameChecksum checksum = FrameChecksum::none;
     std::vector<FrameChannel> channels;
 };
 
-/// "AA 55" or "aa55" as the bytes that it writes; nullopt for what is not pairs of hexadecimal digits.
+/// Returns the bytes of a hexadecimal text such as "AA 55" or "aa55"; nullopt if the text is not pairs of hexadecimal
+/// digits.
 [[nodiscard]] std::optional<std::string> to_frame_start(std::string_view hex);
 
 }  // namespace telegate

@@ -10,26 +10,28 @@
 
 namespace telegate {
 
-/// What the driver `gateway` publishes as one sample of its channel `events`.
+/// A notice that the driver `gateway` publishes as one sample of its channel `events`.
 struct GatewayNotice {
-    std::uint64_t number = 0;  // counts from 1; those that are missing count as lost at source
+    std::uint64_t number = 0;  // counts from 1; missing numbers count as lost at the source
     std::int64_t time_utc_ns = 0;
     std::string text = {};
 };
 
-/// Where the driver `gateway` gets its notices from. Threads: any.
+/// The source of the notices of the driver `gateway`.
+/// Threads: any.
 class NoticeSource {
   public:
     virtual ~NoticeSource() = default;
     [[nodiscard]] virtual std::uint64_t last_number() const noexcept = 0;
-    /// Notices with a greater number, the oldest first. Throws std::bad_alloc.
+    /// Returns the notices with a greater number, oldest first. Throws std::bad_alloc.
     [[nodiscard]] virtual std::vector<GatewayNotice> after(std::uint64_t number) const = 0;
 };
 
-/// The gateway as a device: the channels of its clock, as the driver `clock` has them, and `events`.
+/// The gateway as a device: the channels of the driver `clock`, and `events`.
 class GatewayDriver : public Driver {
   public:
-    /// Starts to publish the notices after number `*published`, which it advances. Before the driver is installed.
+    /// Sets the source. Publishes the notices after number `*published`, which it advances. Call it before the driver
+    /// is installed.
     virtual void read_from(std::unique_ptr<const NoticeSource> source,
                            std::shared_ptr<std::atomic<std::uint64_t>> published) = 0;
 };

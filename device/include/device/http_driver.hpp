@@ -11,7 +11,7 @@
 
 namespace telegate {
 
-/// What an endpoint answers: one JSON text, or metrics in the text formats of Prometheus and OpenMetrics.
+/// The format of a response: one JSON text, or the text format of Prometheus and OpenMetrics.
 enum class HttpFormat : std::uint8_t { json, prometheus };
 
 struct HttpChannel {
@@ -23,19 +23,19 @@ struct HttpChannel {
 struct HttpDriverOptions {
     std::string url = {};  // http://HOST, with :PORT and /PATH if needed, or https://
     HttpFormat format = HttpFormat::json;
-    std::chrono::milliseconds timeout{2'000};      // from the look-up of the host to the last byte; 10 to 10000
+    std::chrono::milliseconds timeout{2'000};      // from resolving the host name to the last byte; 10 to 10000
     std::size_t response_bytes_max = 1024 * 1024;  // 1024 to 16 MiB
-    std::string token_file = {};                   // a bearer token, read before each request; "": none
-    std::string ca_file = {};                      // PEM certificates to trust; "": those of the system
-    std::size_t channels_max = 256;                // without `channels`: names of values; 1 to 4096
-    std::vector<HttpChannel> channels = {};        // "": every value of the answer becomes a channel
+    std::string token_file = {};                   // file with a bearer token, read before each request; "": none
+    std::string ca_file = {};                      // trusted certificates (PEM); "": those of the system
+    std::size_t channels_max = 256;                // without `channels`: limit of names; 1 to 4096
+    std::vector<HttpChannel> channels = {};        // empty: every value of the response becomes a channel
 
     static constexpr std::size_t response_bytes_limit = 16 * 1024 * 1024;
     static constexpr std::size_t channels_limit = 4'096;
 };
 
-/// Polls an HTTP endpoint with GET; see docs/drivers/http.md. Waits for its device: it has a thread of its own.
-/// Throws std::invalid_argument for bad options, std::runtime_error in a build without an HTTP client.
+/// Creates a driver that polls an HTTP endpoint with GET; see docs/drivers/http.md. It has its own thread. Throws
+/// std::invalid_argument for invalid options, and std::runtime_error in a build without an HTTP client.
 [[nodiscard]] std::unique_ptr<Driver> make_http_driver(HttpDriverOptions options);
 
 }  // namespace telegate

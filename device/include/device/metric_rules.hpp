@@ -5,9 +5,9 @@
 
 namespace telegate {
 
-/// What a number that stands for a time counts.
+/// The unit of a number that is a time.
 enum class TimePrecision : std::uint8_t {
-    by_size,  // told by the number itself: seconds of this century are no milliseconds of it
+    by_size,  // detected from the magnitude: seconds and milliseconds of this century do not overlap
     ns,
     us,
     ms,
@@ -16,10 +16,10 @@ enum class TimePrecision : std::uint8_t {
 
 /// How lines that name their own metrics are read.
 struct MetricRules {
-    bool use_time = false;  // samples carry the time that their line gives, where it does; otherwise that of arrival
+    bool use_time = false;  // samples carry the time of their line if it has one, otherwise the time of arrival
     TimePrecision time_precision = TimePrecision::by_size;
-    std::string time_member;  // JSON: the member of the outermost object that gives the time; "": none
-    std::string name_member;  // JSON: the member whose text comes before each name; "": none
+    std::string time_member;  // JSON: the member of the outermost object that holds the time; "": none
+    std::string name_member;  // JSON: the member whose text is prepended to each name; "": none
 };
 
 }  // namespace telegate

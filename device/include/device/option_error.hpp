@@ -6,8 +6,7 @@
 
 namespace telegate {
 
-/// An option that a driver cannot have: of which channel, if it is one of a channel, and why.
-/// what() is "KEY: PROBLEM", or "channel "NAME": KEY: PROBLEM".
+/// An invalid driver option. what() is "KEY: PROBLEM", or "channel "NAME": KEY: PROBLEM" for an option of a channel.
 class OptionError : public std::invalid_argument {
   public:
     /// `key` is the name of the setting.
@@ -15,7 +14,8 @@ class OptionError : public std::invalid_argument {
         : std::invalid_argument((channel.empty() ? "" : "channel \"" + channel + "\": ") + key + ": " + problem),
           parts_(std::make_shared<const Parts>(Parts{channel, key, problem})) {}
 
-    [[nodiscard]] const std::string& channel() const noexcept { return parts_->channel; }  // "": of the device
+    // "": an option of the device
+    [[nodiscard]] const std::string& channel() const noexcept { return parts_->channel; }
     [[nodiscard]] const std::string& key() const noexcept { return parts_->key; }
     [[nodiscard]] const std::string& problem() const noexcept { return parts_->problem; }
 

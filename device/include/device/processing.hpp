@@ -17,50 +17,50 @@
 
 namespace telegate {
 
-/// What becomes of a value outside its valid range.
+/// How a value outside its valid range is handled.
 enum class OutOfRange : std::uint8_t {
-    uncertain,  // it goes on with quality uncertain
-    drop,       // it is held back
+    uncertain,  // sent with quality uncertain
+    drop,       // suppressed
 };
 
-/// What goes on in place of a value.
+/// The quantity that is sent instead of the value.
 enum class Derive : std::uint8_t {
     none,
-    rate,          // its change per second
-    counter_rate,  // the same of a counter, which may run over at 32 bits or begin anew
+    rate,          // change per second
+    counter_rate,  // change per second of a counter, which may overflow at 32 bits or restart
 };
 
-/// What is told of a window: each is a channel of its own, NAME.min and so on.
+/// The aggregates of a window. Each is a channel of its own, NAME.min and so on.
 enum class Aggregate : std::uint8_t { min, max, mean, last, count };
 inline constexpr std::size_t aggregate_kinds = 5;
 [[nodiscard]] std::string_view to_string(Aggregate aggregate) noexcept;
 
-/// What the alarm of a channel says.
+/// The state of an alarm.
 enum class AlarmState : std::uint8_t {
-    unknown,  // until the values have shown it
+    unknown,  // until the values have determined it
     normal,
     high,
     low,
 };
 [[nodiscard]] std::string_view to_string(AlarmState state) noexcept;
-/// nullopt: no state has this name.
+/// Returns nullopt if no state has this name.
 [[nodiscard]] std::optional<AlarmState> to_alarm_state(std::string_view name) noexcept;
 
 /// Where the windows of a channel begin.
 enum class WindowAlign : std::uint8_t {
-    wall,       // at whole multiples of their length on the wall clock
-    monotonic,  // the same on the monotonic clock
+    wall,       // at whole multiples of the window length on the wall clock
+    monotonic,  // at whole multiples of the window length on the monotonic clock
 };
 
-/// What is sent in place of a number: the name of a state, such as "off" for 0.
+/// A text that is sent instead of a number, such as "off" for 0.
 struct ValueText {
     std::int64_t value = 0;
     std::string text;  // 1 to TelemetrySample::text_bytes_max bytes
 };
 
-/// How the values of one channel are processed: the stages in the order in which they come. The defaults do nothing.
+/// How the values of one channel are processed. The members are in the order of the stages. The defaults do nothing.
 struct ChannelProcessing {
-    std::string unit;  // in place of the driver's; "": the driver's, per second where a rate is derived
+    std::string unit;  // replaces the unit of the driver; "": the unit of the driver, per second if a rate is derived
 
     double scale = 1.0;  // value * scale + offset
     double offset = 0.0;
@@ -69,9 +69,9 @@ struct ChannelProcessing {
     std::optional<double> valid_max;
     OutOfRange out_of_range = OutOfRange::uncertain;
 
-    double deadband = 0.0;          // a value goes out when it differs by more from the last one that did; 0: none
-    double deadband_percent = 0.0;  // of the last one that did; of the two the larger holds; 0: none
-    Duration silence_max{0};        // then it goes out all the same; 0: never
+    double deadband = 0.0;          // a value is sent if it differs by more from the last sent value; 0: none
+    double deadband_percent = 0.0;  // of the last sent value; the larger of the two deadbands applies; 0: none
+    Duration send_interval_max{0};  // a value within the deadband is sent after this time; 0: never
 
     Duration send_interval_min{0};  // 0: no rate limit
 
@@ -80,66 +80,67 @@ struct ChannelProcessing {
     Duration window{0};  // 0: none
     WindowAlign window_align = WindowAlign::monotonic;
     std::vector<Aggregate> aggregates;
-    bool window_raw = false;  // the values go out beside their aggregates
+    bool window_raw = false;  // the values are sent in addition to their aggregates
 
     std::optional<double> alarm_high;
     std::optional<double> alarm_low;
     double alarm_hysteresis = 0.0;
     Duration alarm_delay{0};
     Duration alarm_clear_delay{0};
-    AlarmState alarm_before = AlarmState::unknown;  // at the end of the run before this one
+    AlarmState alarm_before = AlarmState::unknown;  // at the end of the previous run
 
-    std::optional<unsigned> decimals;  // 0 to decimals_max: what is sent is rounded to so many, half away from zero
-    std::vector<ValueText> texts;      // ascending values, each once; a value without one is uncertain
+    // 0 to decimals_max: decimals of sent values, rounded half away from zero; nullopt: not rounded
+    std::optional<unsigned> decimals;
+    std::vector<ValueText> texts;  // ascending unique values; a value without a text is uncertain
 
     [[nodiscard]] bool has_window() const noexcept { return window > Duration(0); }
     [[nodiscard]] bool has_alarm() const noexcept { return alarm_high.has_value() || alarm_low.has_value(); }
     [[nodiscard]] bool has_stages() const noexcept;
 };
 
-/// More than a double has in most values, and a power of ten that it holds exactly.
+/// More digits than most values have in a double, and an exponent whose power of ten a double represents exactly.
 inline constexpr unsigned decimals_max = 12;
 
-/// By the name of the channel, a topic part.
+/// The processing of each channel, by name (a topic part).
 struct ProcessingPlan {
     std::map<std::string, ChannelProcessing, std::less<>> channels;
 };
 
-/// Longer names leave no room for the longest ending of a channel that is made, such as ".alarm".
+/// A longer name has no space for the longest suffix of a derived channel, such as ".alarm".
 inline constexpr std::size_t processed_name_bytes_max = 58;
 
-/// Why a sample was held back: the first stage that did.
+/// Why a sample was suppressed: the first stage that suppressed it.
 enum class FilterReason : std::uint8_t { range, deadband, rate_limit, window };
 inline constexpr std::size_t filter_reasons = 4;
 [[nodiscard]] std::string_view to_string(FilterReason reason) noexcept;
 
-/// By reason.
+/// Counts by FilterReason.
 using FilterCounts = std::array<std::uint64_t, filter_reasons>;
 
-/// Reports the state of one alarm: each time that its channel gets a sample, or that a reading begins or breaks a
+/// The state of one alarm. Reported each time the alarm channel gets a sample, and when a reading begins or breaks a
 /// crossing of a limit.
 struct AlarmNews {
-    std::string_view device;   // this and `channel` are valid during the call
-    std::string_view channel;  // whose values are watched
+    std::string_view device;   // `device` and `channel` are valid during the call
+    std::string_view channel;  // the channel whose values are watched
     AlarmState state = AlarmState::unknown;
     Quality quality = Quality::bad;    // of the state; bad: the last reading had no value
-    double value = 0.0;                // the last one
-    std::optional<double> limit = {};  // that is crossed; none: the state is normal or unknown
+    double value = 0.0;                // the last value
+    std::optional<double> limit = {};  // the limit that is crossed; nullopt: the state is normal or unknown
     std::int64_t time_utc_ns = 0;
 };
 
-/// Receives the states of alarms. Called on the thread that reads the device, so it must be quick and must not throw.
+/// Receives alarm states. Called on the thread that reads the device, so it must return quickly and must not throw.
 using AlarmObserver = std::function<void(const AlarmNews& news)>;
 
-/// Samples of one device that were held back, since the last time that it was told. Both say the same.
+/// Samples of one device that were suppressed since the last report: the same samples, by channel and by reason.
 struct FilteredSamples {
     std::span<const FilteredCount> channels;
     FilterCounts by_reason{};
 };
 
-/// The callbacks of a device's batch about its processing.
+/// The processing callbacks of a device's batch.
 struct ProcessingObserver {
-    std::function<void(const FilteredSamples&)> on_filtered;  // as samples are handed on
+    std::function<void(const FilteredSamples&)> on_filtered;  // called when samples are handed over
     AlarmObserver on_alarm = {};                              // may be empty
 };
 

@@ -9,12 +9,12 @@
 namespace telegate {
 
 enum class ReplayMode : std::uint8_t {
-    timed,    // as far apart as they were recorded
-    stepped,  // one recorded moment at each reading
+    timed,    // with the intervals of the recording
+    stepped,  // one recorded moment per reading
 };
 enum class ReplayTime : std::uint8_t {
-    now,       // samples carry the times when they are played
-    recorded,  // or those when they were captured first
+    now,       // samples carry the time at which they are played
+    recorded,  // samples carry the time at which they were recorded
 };
 
 struct ReplayOptions {
@@ -22,19 +22,19 @@ struct ReplayOptions {
     static constexpr double speed_max = 1'000.0;
 
     std::string file;
-    double speed = 1.0;  // speed_min to speed_max, of timed
+    double speed = 1.0;  // timed only; speed_min to speed_max
     ReplayMode mode = ReplayMode::timed;
     bool loop = false;
-    std::string source;  // a recorded device; "": all of them, and then channels are called DEVICE.CHANNEL
+    std::string source;  // a recorded device; "": all devices, with channels named DEVICE.CHANNEL
     ReplayTime time = ReplayTime::now;
 };
 
-/// Plays a recording (docs/recording.md) back: the values, qualities and order of its samples, numbered anew. The file
-/// is opened at the first read. Where it is damaged one read fails, and the next one goes on behind the damage. When it
-/// ends there is nothing more, or it begins again; when it ends without a sample of the source, reads fail.
-/// docs/drivers/replay.md says the rest.
+/// Creates a driver that plays a recording (docs/recording.md): the values, qualities and order of its samples, with
+/// new sequence numbers. The first read opens the file. At a damaged range one reading fails, and the next reading
+/// continues after it. At its end the recording stops or starts again; if it has no samples of the source, readings
+/// fail. See docs/drivers/replay.md.
 ///
-/// Limits:  samples_per_read_max samples a read.
+/// Limits: samples_per_read_max samples per reading.
 /// Failure: throws std::invalid_argument for options out of range.
 [[nodiscard]] std::unique_ptr<Driver> make_replay_driver(ReplayOptions options);
 

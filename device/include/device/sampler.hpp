@@ -27,24 +27,24 @@ namespace telegate {
 
 /// How one device is sampled.
 struct DeviceOptions {
-    /// A thread needs a few microseconds to wake up and to read; below this it would never rest.
+    /// Waking up and reading takes a thread a few microseconds; with a shorter interval it would never sleep.
     static constexpr Duration interval_min = std::chrono::microseconds(10);
     static constexpr Duration interval_max = std::chrono::hours(1);
 
     std::string name;                             // a topic part
     Duration interval = std::chrono::seconds(1);  // interval_min to interval_max
-    Alignment alignment = Alignment::start;       // where its deadlines lie
-    Duration offset{0};                           // moves them; less than the interval
-    /// Failed reads in a row before state safe; 0: never; nullopt: errors_before_safe_shared, or never for a device
-    /// with a thread of its own, which has a breaker.
+    Alignment alignment = Alignment::start;       // alignment of its deadlines
+    Duration offset{0};                           // shifts the deadlines; less than the interval
+    /// Consecutive failed readings before state safe; 0: never; nullopt: errors_before_safe_shared, or never for a
+    /// device with its own thread, which has a breaker.
     std::optional<std::uint32_t> errors_before_safe{};
-    BreakerOptions breaker{};  // of a device with a thread of its own
-    bool started = true;       // false: idle until it is started
+    BreakerOptions breaker{};  // for a device with its own thread
+    bool started = true;       // false: idle until a start command
 
     static constexpr std::uint32_t errors_before_safe_shared = 10;
 };
 
-/// A device as seen from outside; every number is read from the sampler's own counters.
+/// The externally visible state of a device. All numbers are read from the sampler's own counters.
 struct DeviceStatus {
     std::string name;
     DeviceState state = DeviceState::idle;
@@ -53,78 +53,77 @@ struct DeviceStatus {
     std::uint64_t reads = 0;
     std::uint64_t reads_failed = 0;
     std::uint64_t ticks_missed = 0;
-    std::uint64_t reads_skipped = 0;  // deadlines at which it was left alone by its breaker
-    std::uint64_t failures_in_row = 0;
-    std::uint64_t lost_at_source = 0;  // readings that the device, or the kernel for it, lost before they were taken
-    FilterCounts filtered_by{};        // by FilterReason
-    std::string thread = {};           // that reads it
-    std::optional<BreakerState> breaker{};  // of a device with a thread of its own
-    std::string last_error = {};            // of the last failed read; "" when there was none since start or reset
-    std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were not taken
-    std::string last_refused = {};          // why the last one was not; "" when there was none since start or reset
-    std::int64_t last_refused_utc_ns = 0;   // when that was
+    std::uint64_t reads_skipped = 0;  // deadlines that were skipped because the breaker was open
+    std::uint64_t consecutive_failures = 0;
+    // readings that the device, or the kernel on its behalf, lost before they were read
+    std::uint64_t lost_at_source = 0;
+    FilterCounts filtered_by{};             // by FilterReason
+    std::string thread = {};                // the thread that reads it
+    std::optional<BreakerState> breaker{};  // for a device with its own thread
+    std::string last_error = {};            // of the last failed reading; "": none since start or reset
+    std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were refused
+    std::string last_refused = {};          // reason of the last refusal; "": none since start or reset
+    std::int64_t last_refused_utc_ns = 0;   // time of the last refusal
     bool is_error_current = false;          // false: the device has recovered from last_error
-    std::int64_t last_error_utc_ns = 0;     // 0: as with last_error
-    std::int64_t last_good_utc_ns = 0;      // of the last good read that gave a reading; 0: none yet
+    std::int64_t last_error_utc_ns = 0;     // 0: none since start or reset
+    std::int64_t last_good_utc_ns = 0;      // of the last good reading that returned data; 0: none yet
     std::int64_t state_since_utc_ns = 0;    // when it entered `state`
-    std::uint64_t outages = 0;              // how often it has gone from measuring to error since the start
+    std::uint64_t outages = 0;              // transitions from measuring to error since the start
     std::uint64_t samples_bad = 0;          // samples of quality bad
-    bool is_wanted = true;                  // its settings start it
+    bool is_wanted = true;                  // the settings start it
     std::chrono::nanoseconds lateness_p50{0};
     std::chrono::nanoseconds lateness_p99{0};
     std::chrono::nanoseconds lateness_max{0};
 
-    /// Whether somebody has stopped it, or reset it from the state safe, and not started it again.
+    /// Returns whether a command stopped the device, or reset it from state safe, and it was not started again.
     [[nodiscard]] bool is_stopped() const noexcept { return state == DeviceState::idle && is_wanted; }
 };
 
-/// What is to become of devices while they are sampled. Those that it does not name stay as they are, to the last
-/// deadline.
+/// Changes to devices while they are sampled. Devices that are not listed are not affected and miss no deadline.
 struct DeviceChange {
     struct NewDriver {
         DeviceOptions options;
         std::unique_ptr<Driver> driver;
         ProcessingPlan processing{};  // of its channels
     };
-    std::vector<NewDriver> set;           // added; or, where there is one of the name, another driver for it
-    std::vector<DeviceOptions> adjusted;  // driver and state stay; with another interval a new grid begins
+    std::vector<NewDriver> set;           // added, or replaces the driver of the device with this name
+    std::vector<DeviceOptions> adjusted;  // driver and state stay; a different interval starts a new grid
     std::vector<std::string> removed;
 
     [[nodiscard]] bool empty() const noexcept { return set.empty() && adjusted.empty() && removed.empty(); }
 };
 
-/// Returns the name of a device's own thread, "tg-bus-NAME", which the system cuts at thread_name_bytes_max.
+/// Returns the name of a device's own thread, "tg-bus-NAME", which the system truncates to thread_name_bytes_max.
 [[nodiscard]] std::string own_thread_name(std::string_view device);
 
 enum class DeviceCommand : std::uint8_t { start, stop, reset };
 
-/// Answer to a command: the state after it, and whether it was possible.
+/// The result of a command.
 struct CommandResult {
     DeviceState state = DeviceState::idle;
     bool possible = true;  // false: the device is in state safe and must be reset first
 };
 
-/// Reads every device on absolute deadlines and hands the samples to the queue.
+/// Reads every device at absolute deadlines and hands its samples to the queue.
 ///
-/// Interval k of a device is due at start + k * interval on the monotonic clock, so nothing drifts. A tick that could
-/// not be served before the next one was due is counted as missed, never made up for. A device that may make others
-/// wait is stepped by itself, on a thread of its own; a name that has had such a device keeps that thread.
+/// Deadline k of a device is start + k * interval on the monotonic clock, so deadlines do not drift. A tick that is not
+/// served before the next deadline is counted as missed and not repeated. A device that may block is stepped on its own
+/// thread; a name that has had such a device keeps its thread.
 ///
-/// A name that a device has had keeps its id, the numbers of its samples and its counts, also when the device is
-/// removed and comes back.
+/// A device name keeps its id, sequence numbers and counts, even if the device is removed and added again.
 ///
-/// Threads: step(MonoTime), apply() and command() of a device that it steps tg-sample; step_own(), install_own(),
-///          remove_own() and command() of a device with a thread of its own that thread; add() before they start;
-///          prepare(), announce() one at a time; all else any. See SamplingThreads.
-/// Limits:  one read per device and step; each thread holds at most its share of the queue, and what it is lent; names
-/// as
-///          far as the ledger has room. A device that can wait for room in the queue waits a second at most.
-/// Failure: a failed read gives samples of quality bad and the device state error, repeated failures state safe.
-///          prepare() throws std::length_error when there have been too many names, and std::invalid_argument when a
-///          channel that processing makes has the name of one that the driver has.
+/// Threads: step(MonoTime), apply() and command() of a shared device run on tg-sample. step_own(), install_own(),
+/// remove_own() and command() of a device with its own thread run on that thread. add() runs before the threads start.
+/// prepare() and announce() run one at a time. Everything else is for any thread. See SamplingThreads.
+/// Limits: one reading per device and step. Each thread can use its share of the queue, plus borrowed capacity. The
+/// ledger limits the number of names. A device that can wait for queue capacity waits for at most one second.
+/// Failure: a failed reading gives samples of quality bad and the device state error; repeated failures give state
+/// safe. prepare() throws std::length_error if there are too many names, and std::invalid_argument if a channel derived
+/// by processing has the name of a channel of the driver.
 class Sampler {
   public:
-    /// A patient consumer is told of samples when the last time is so long ago, or when so much of the queue is full.
+    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if 1/untold_share of the queue is
+    /// full.
     static constexpr std::chrono::seconds untold_max{1};
     static constexpr std::size_t untold_share = 8;
 
@@ -134,74 +133,76 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    /// Reports the alarms of all devices to `observer`. Before the first add().
+    /// Sets the receiver of the alarms of all devices. Call it before the first add().
     void observe_alarms_with(AlarmObserver observer) { alarm_observer_ = std::move(observer); }
-    /// Before the first add(): is to be called with the device and the reason for each line, frame and datagram of a
-    /// device that is not taken, on the thread that reads it.
+    /// Sets a handler that is called with the device and the reason for each refused line, frame and datagram, on the
+    /// thread that reads the device. Call it before the first add().
     void on_refused(std::function<void(const std::string&, std::string_view)> handler) {
         on_refused_ = std::move(handler);
     }
-    /// Reports the transitions of all devices to `observer`. Before the threads start.
+    /// Sets the receiver of the transitions of all devices. Call it before the threads start.
     void observe_with(DeviceObserver observer) { observer_ = std::move(observer); }
 
-    /// Names get the ids 0, 1, ... in order; `ledger` must have room for them.
+    /// Adds a device. Names get the ids 0, 1, ... in order; `ledger` must have capacity for them.
     DeviceId add(DeviceOptions options, std::unique_ptr<Driver> driver, ProcessingPlan processing = {});
 
-    /// A change made ready: drivers are open, all memory is there.
+    /// A prepared change: drivers are open, and all memory is allocated.
     struct Prepared;
-    /// Names must be there that are adjusted or removed, and none twice. A change that is not applied costs the names
-    /// that are new in it, nothing else.
+    /// Prepares a change. Adjusted and removed names must exist, and no name may be listed more than once. A change
+    /// that is not applied uses up ids for its new names, and has no other effect.
     [[nodiscard]] std::shared_ptr<Prepared> prepare(DeviceChange change);
-    /// Does what concerns the devices that step() reads, once. What it takes out, such as drivers, ends with
-    /// `prepared`.
+    /// Applies the part of a change that concerns the devices of step(). Call it once. Removed objects, such as
+    /// drivers, are destroyed with `prepared`.
     void apply(Prepared& prepared);
 
-    /// What is left of a change for devices with threads of their own.
+    /// The part of a change that concerns one device with its own thread.
     struct OwnChange {
         enum class Kind : std::uint8_t { install, adjust, remove };
         Kind kind;
         DeviceId device;
-        std::size_t entry;                     // among those of its kind, for install_own() and adjust_own()
-        std::shared_ptr<CancelSignal> cancel;  // of the driver to install
+        // index among the entries of this kind, for install_own() and adjust_own()
+        std::size_t entry;
+        std::shared_ptr<CancelSignal> cancel;  // of the driver that is installed
     };
     [[nodiscard]] static std::vector<OwnChange> own_changes(const Prepared& prepared);
-    /// Shows the device as there, or as gone, before install_own() and remove_own(), which may take their time.
+    /// Marks the device as present or removed, before install_own() and remove_own(), which may take longer.
     void announce(DeviceId device, bool present) noexcept;
-    /// Once for each, when the thread of the device before has ended. What was before it ends with `prepared`.
+    /// Apply one entry each, after the previous thread of the device has ended. Replaced objects are destroyed with
+    /// `prepared`.
     void install_own(Prepared& prepared, std::size_t entry);
     void adjust_own(Prepared& prepared, std::size_t entry);
     void remove_own(DeviceId device);
-    /// Of a device that is installed, while no thread reads it.
+    /// Returns the signal of an installed device. Call it while no thread reads the device.
     [[nodiscard]] std::shared_ptr<CancelSignal> cancel_of(DeviceId device) const noexcept;
 
-    /// Reads each device that is due at `now`, once. Returns when the next one is due; MonoTime::max() if none runs.
+    /// Reads each device that is due at `now` once. Returns the next deadline; MonoTime::max() if no device runs.
     MonoTime step(MonoTime now);
-    /// The same for one device with a thread of its own.
+    /// Like step(), for one device with its own thread.
     MonoTime step_own(DeviceId device, MonoTime now);
 
-    /// start: idle -> measuring, at a deadline grid that begins now; one that runs keeps its own.
-    /// stop: any but safe -> idle. reset: driver reset, errors forgotten, safe -> idle; other states stay as they are.
-    /// All are idempotent. start and stop are not possible in state safe. A device that has been removed stays idle.
+    /// Runs a command. start: idle -> measuring, with a deadline grid that begins now; a running device keeps its grid.
+    /// stop: any state except safe -> idle. reset: resets the driver and clears errors, safe -> idle; other states
+    /// stay. All commands are idempotent. start and stop are not possible in state safe. A removed device stays idle.
     CommandResult command(DeviceId device, DeviceCommand command);
 
-    /// While interrupted, step() reads nothing more than the read in hand. Threads: any.
+    /// While interrupted, step() finishes the current reading and reads no other device. Threads: any.
     void interrupt(bool interrupted) noexcept { interrupted_.store(interrupted, std::memory_order_relaxed); }
 
-    /// Those that there are, by id.
+    /// Returns the devices that are present, by id.
     [[nodiscard]] std::vector<DeviceId> devices() const;
-    /// Names that there have been: the ids up to here have books.
+    /// Returns the number of names so far. Smaller ids have a ledger entry.
     [[nodiscard]] std::size_t names() const noexcept { return names_.load(std::memory_order_acquire); }
-    /// nullopt also for one that has been removed.
+    /// Returns nullopt for an unknown or removed device.
     [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const noexcept;
-    /// Also of one that has been removed.
+    /// Also works for a removed device.
     [[nodiscard]] DeviceStatus status(DeviceId device) const;
-    /// Whether it has, or had, a thread of its own.
+    /// Returns whether the device has, or had, its own thread.
     [[nodiscard]] bool is_own(DeviceId device) const noexcept;
-    /// The state alone, which costs next to nothing. Threads: any.
+    /// Returns only the state, which is cheap. Threads: any.
     [[nodiscard]] DeviceState state(DeviceId device) const noexcept;
-    /// When the queue last dropped a sample of the device because it was full. Threads: any.
+    /// Returns when the full queue last dropped a sample of the device. Threads: any.
     [[nodiscard]] std::optional<MonoTime> overflowed_at(DeviceId device) const noexcept;
-    /// Whether tg-sample waits for room in a queue with policy block. Threads: any.
+    /// Returns whether tg-sample waits for capacity in a queue with policy block. Threads: any.
     [[nodiscard]] bool waits_for_room() const noexcept { return waits_for_room_.load(std::memory_order_relaxed); }
 
   private:
@@ -214,7 +215,7 @@ class Sampler {
     [[nodiscard]] MonoTime step(Device& device, MonoTime now);
     [[nodiscard]] MonoTime step_on_grid(Device& device, MonoTime now);
     [[nodiscard]] MonoTime step_stream(Device& device, MonoTime now);
-    /// Whether the read came to its end.
+    /// Returns whether the reading was completed.
     [[nodiscard]] bool read(Device& device, MonoTime now, const ClockPair& both);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void push(const Device& device, std::span<const TelemetrySample> samples);
@@ -230,9 +231,9 @@ class Sampler {
     AlarmObserver alarm_observer_;
     DeviceObserver observer_;
     const std::unique_ptr<std::unique_ptr<Device>[]>
-        by_id_;                          // of names that there have been, at most ledger_.devices()
+        by_id_;                          // indexed by id, including removed names; at most ledger_.devices()
     std::atomic<std::size_t> names_{0};  // released after the entry is complete
-    std::vector<Device*> devices_;       // those that step(MonoTime) reads; tg-sample's
+    std::vector<Device*> devices_;       // the devices that step(MonoTime) reads; used by tg-sample
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
     std::atomic<MonoTime> notified_at_{MonoTime()};

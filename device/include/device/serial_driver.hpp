@@ -14,12 +14,12 @@
 
 namespace telegate {
 
-/// How a tty is set.
+/// Settings of a tty.
 struct SerialPortOptions {
     enum class Parity : std::uint8_t { none, even, odd };
     enum class Flow : std::uint8_t { none, rtscts, xonxoff };
 
-    std::string path;  // best one that stays the same, such as /dev/serial/by-id/...
+    std::string path;  // preferably a stable path, such as /dev/serial/by-id/...
     std::int64_t baud = 9'600;
     std::int64_t data_bits = 8;  // 5 to 8
     Parity parity = Parity::none;
@@ -31,18 +31,18 @@ struct SerialDriverOptions {
     SerialPortOptions port;
     std::variant<LineFormat, FrameFormat> format;
     LineLimits limits;  // for lines
-    /// After opening, what comes before the first line end may be the rest of a line and does not count.
+    /// After opening, ignore the data before the first line end, which may be the rest of a line.
     bool skip_first_line = true;
-    /// So long without a good line or frame is a failed read; zero: never.
+    /// A reading fails after this time without a good line or frame; zero: never.
     Duration silence_max = std::chrono::seconds(10);
 };
 
-/// The rates that a port may have, in ascending order.
+/// Returns the supported rates in ascending order.
 [[nodiscard]] std::span<const std::int64_t> serial_bauds() noexcept;
 
-/// A device that sends lines or frames over a tty, of its own accord. It is opened by the first read, used exclusively,
-/// and opened again after it was unplugged. Nothing is ever sent to it. docs/drivers/serial.md says more.
-/// Throws std::invalid_argument for options that cannot be; the text names the setting.
+/// Creates a driver for a device that sends lines or frames over a tty on its own. The first read opens the tty for
+/// exclusive use; after it was unplugged it is opened again. The driver never sends anything to the device. See
+/// docs/drivers/serial.md. Throws std::invalid_argument for invalid options; the text names the setting.
 [[nodiscard]] std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options);
 
 }  // namespace telegate

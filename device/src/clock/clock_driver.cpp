@@ -9,9 +9,8 @@
 namespace telegate {
 namespace {
 
-/// Threads: those of Driver. Besides the reading itself it waits for another look at the clock to end, which takes
-///          some microseconds.
-/// Limits:  never allocates after open().
+/// Threads: those of Driver. A read waits for a concurrent clock reading to finish, which takes microseconds.
+/// Limits: never allocates after open().
 /// Failure: none.
 class ClockDriver final : public Driver {
   public:
@@ -55,7 +54,7 @@ class ClockDriver final : public Driver {
 
   private:
     const std::shared_ptr<ClockWatch> watch_;
-    ClockStatus told_;  // up to where steps are told
+    ClockStatus told_;  // the last reported steps
     SampleBatch::Channel state_ = SampleBatch::Channel::none;
     SampleBatch::Channel error_ = SampleBatch::Channel::none;
     SampleBatch::Channel error_max_ = SampleBatch::Channel::none;

@@ -8,8 +8,8 @@ namespace telegate {
 std::string_view to_string(ClockSync sync) noexcept {
     switch (sync) {
         case ClockSync::unknown: return "unknown";
-        case ClockSync::unsynchronised: return "unsynchronised";
-        case ClockSync::synchronised: return "synchronised";
+        case ClockSync::unsynchronized: return "unsynchronized";
+        case ClockSync::synchronized: return "synchronized";
     }
     return "";
 }
@@ -29,14 +29,14 @@ ClockStatus ClockWatch::status() const {
     return status_;
 }
 
-bool ClockWatch::is_unsynchronised(std::int64_t mono_ns) noexcept {
+bool ClockWatch::is_unsynchronized(std::int64_t mono_ns) noexcept {
     if (mono_ns - looked_at_ns_.load(std::memory_order_relaxed) > look_interval_ns) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (lock) {  // otherwise somebody else looks just now
+        if (lock) {  // otherwise another thread is reading the clock
             take_reading();
         }
     }
-    return is_unsynchronised_.load(std::memory_order_relaxed);
+    return is_unsynchronized_.load(std::memory_order_relaxed);
 }
 
 void ClockWatch::take_reading() noexcept {
@@ -58,7 +58,7 @@ void ClockWatch::take_reading() noexcept {
     status_.reading = reading;
     has_reading_ = true;
     looked_at_ns_.store(reading.mono_ns, std::memory_order_relaxed);
-    is_unsynchronised_.store(reading.sync == ClockSync::unsynchronised, std::memory_order_relaxed);
+    is_unsynchronized_.store(reading.sync == ClockSync::unsynchronized, std::memory_order_relaxed);
 }
 
 std::shared_ptr<ClockWatch> machine_clock_watch() {

@@ -35,7 +35,7 @@ class KernelClockSource final : public ClockSource {
     }
 
   private:
-    /// A timer that never fires, but is cancelled when the wall clock is set.
+    /// Arms a timer that never expires, but is canceled when the wall clock is set.
     void arm() noexcept {
         constexpr std::int64_t seconds_max = 4'000'000'000;  // 2096
         itimerspec far{};
@@ -45,25 +45,25 @@ class KernelClockSource final : public ClockSource {
 
     bool was_set() noexcept {
         std::uint64_t expirations = 0;
-        const bool is_cancelled =
+        const bool is_canceled =
             timer_ >= 0 && ::read(timer_, &expirations, sizeof expirations) < 0 && errno == ECANCELED;
-        if (is_cancelled) {
+        if (is_canceled) {
             arm();
         }
-        return is_cancelled;
+        return is_canceled;
     }
 
     static void read_kernel(ClockReading& reading) noexcept {
         constexpr double us_per_second = 1e6;
-        constexpr double frequency_unit = 65'536.0;  // parts of a millionth
-        timex kernel{};                              // modes 0: changes nothing and needs no right
+        constexpr double frequency_unit = 65'536.0;  // 1/65536 ppm
+        timex kernel{};                              // modes 0: read only, needs no privilege
         const int state = ::adjtimex(&kernel);
         if (state < 0) {
             reading.failure = errno;
             return;
         }
         const bool is_off = state == TIME_ERROR || (static_cast<unsigned>(kernel.status) & unsigned{STA_UNSYNC}) != 0;
-        reading.sync = is_off ? ClockSync::unsynchronised : ClockSync::synchronised;
+        reading.sync = is_off ? ClockSync::unsynchronized : ClockSync::synchronized;
         reading.error_estimated_s = static_cast<double>(kernel.esterror) / us_per_second;
         reading.error_maximum_s = static_cast<double>(kernel.maxerror) / us_per_second;
         reading.frequency_ppm = static_cast<double>(kernel.freq) / frequency_unit;

@@ -36,7 +36,7 @@ std::string_view name_of(std::string_view variable) noexcept {
     return variable.substr(0, variable.find('='));
 }
 
-/// Later ones win.
+/// Merges variables; later ones override earlier ones.
 std::vector<std::string> merged(std::vector<std::string> variables, const std::vector<std::string>& more) {
     for (const std::string& variable : more) {
         const auto known = std::find_if(variables.begin(), variables.end(),
@@ -64,7 +64,7 @@ bool is_program(const std::string& path) noexcept {
     return ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Moves a descriptor above those of the standard streams.
+/// Duplicates a descriptor that is a standard stream to a higher number.
 UniqueFd above_standard(int descriptor) noexcept {
     if (descriptor < 0 || descriptor > STDERR_FILENO) {
         return UniqueFd(descriptor);
@@ -81,7 +81,7 @@ struct Pipe {
     [[nodiscard]] bool is_open() const noexcept { return reader.get() >= 0 && writer.get() >= 0; }
 };
 
-/// We never wait for what comes out; the command may wait for us to take it.
+/// Reading the pipe does not block; the command may block on writing.
 Pipe make_pipe() noexcept {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -125,7 +125,7 @@ ChildProcess::~ChildProcess() {
     close_all();
 }
 
-/// A name without a slash is looked up anew each time: it may have been installed since.
+/// Looks up a name without a slash on each start, because the program may have been installed since.
 std::string ChildProcess::find_program() const {
     const std::string& name = options_.arguments.front();
     if (name.find('/') != std::string::npos) {
@@ -153,7 +153,7 @@ std::string ChildProcess::program_fault() const {
     if (path.empty()) {
         return options_.arguments.front() + ": no such program in PATH";
     }
-    // A relative path would begin in the command's own folder.
+    // The command resolves a relative path in its own directory.
     return path_fault(path.front() == '/' ? path : options_.directory + '/' + path, X_OK);
 }
 
@@ -207,7 +207,7 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
                error_text(launched.error);
     }
     pid_ = launched.pid;
-    // The header of glibc 2.36 does not let C++ call its own function for it.
+    // The header of glibc 2.36 cannot be used from C++, so call the system call directly.
     pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U));
     if (pidfd_ < 0) {
         const int error = errno;
@@ -220,7 +220,7 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
     return {};
 }
 
-/// While it is not collected its number stands for this group and no other.
+/// Until the process is collected, its pid cannot be reused for another group.
 void ChildProcess::signal_group(int number) const noexcept {
     (void)::kill(-pid_, number);
 }
@@ -234,7 +234,7 @@ std::string ChildProcess::collect() {
     pid_ = -1;
     is_ending_ = false;
     if (info.si_code == CLD_EXITED) {
-        return info.si_status == 0 ? "" : "exited with " + std::to_string(info.si_status);
+        return info.si_status == 0 ? "" : "exited with status " + std::to_string(info.si_status);
     }
     return "killed by " + signal_name(info.si_status);
 }
@@ -255,13 +255,13 @@ bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
         const MonoTime deadline = is_killed_ ? kill_at_ + end_patience : kill_at_;
         bool has_ended = wait_until(deadline, cancel);
         if (!has_ended && cancel != nullptr && cancel->is_set()) {
-            has_ended = wait_until(std::min(deadline, std::chrono::steady_clock::now() + cancelled_patience), nullptr);
+            has_ended = wait_until(std::min(deadline, std::chrono::steady_clock::now() + canceled_patience), nullptr);
         }
         if (has_ended) {
             try {
                 (void)collect();
             } catch (const std::bad_alloc&) {
-                // Of the words only: it was collected before.
+                // Only the text failed: the process has been collected.
             }
         } else if (is_killed_) {
             return false;
@@ -274,7 +274,7 @@ bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
     return true;
 }
 
-/// Whether it has ended.
+/// Returns whether the process has ended.
 bool ChildProcess::wait_until(MonoTime deadline, const CancelSignal* cancel) const noexcept {
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

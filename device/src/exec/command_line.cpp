@@ -13,7 +13,7 @@ constexpr std::string_view blanks = " \t\r\n";
     throw OptionError("command", '"' + std::string(text) + "\": " + why);
 }
 
-/// Takes words apart one character at a time.
+/// Splits a command into words, character by character.
 class Splitter {
   public:
     explicit Splitter(std::string_view text) : text_(text) {}
@@ -36,7 +36,7 @@ class Splitter {
             ++at_;
         }
         if (quote_ != 0) {
-            refuse(text_, "a quote does not end");
+            refuse(text_, "unterminated quote");
         }
         end_word();
         return std::move(words_);
@@ -48,10 +48,10 @@ class Splitter {
         has_word_ = true;
     }
 
-    /// At a backslash.
+    /// Handles a backslash.
     void keep_next() {
         if (at_ + 1 == text_.size()) {
-            refuse(text_, "a backslash at its end");
+            refuse(text_, "backslash at the end");
         }
         const char next = text_[at_ + 1];
         if (quote_ == '"' && next != '"' && next != '\\') {
@@ -71,8 +71,8 @@ class Splitter {
 
     std::string_view text_;
     std::size_t at_ = 0;
-    char quote_ = 0;         // the one that is open, 0 for none
-    bool has_word_ = false;  // an empty one in quotes among them
+    char quote_ = 0;         // the open quote; 0: none
+    bool has_word_ = false;  // true also for an empty word in quotes
     std::string word_;
     std::vector<std::string> words_;
 };
@@ -82,10 +82,10 @@ class Splitter {
 std::vector<std::string> split_command(std::string_view text) {
     std::vector<std::string> words = Splitter(text).split();
     if (words.empty()) {
-        refuse(text, "no command");
+        refuse(text, "empty command");
     }
     if (words.front().empty()) {
-        refuse(text, "its first word is empty");
+        refuse(text, "empty program name");
     }
     return words;
 }

@@ -6,9 +6,9 @@
 
 namespace telegate::exec {
 
-/// The words of a command, which blanks part. Within single quotes everything is as it is; within double quotes a
-/// backslash keeps a double quote or another backslash; elsewhere it keeps any character. Nothing is expanded: no $, no
-/// *, no ~. Throws std::invalid_argument when a quote does not end, a backslash is last, or there is no word.
+/// Splits a command into words at blanks. Single quotes keep everything literally. In double quotes a backslash escapes
+/// a double quote or another backslash; elsewhere it escapes any character. Nothing is expanded: no $, no *, no ~.
+/// Throws std::invalid_argument for an unterminated quote, a backslash at the end, or a command without words.
 [[nodiscard]] std::vector<std::string> split_command(std::string_view text);
 
 }  // namespace telegate::exec

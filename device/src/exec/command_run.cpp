@@ -20,7 +20,8 @@ constexpr Duration timeout_least = std::chrono::milliseconds(1);
 constexpr Duration timeout_most = std::chrono::hours(1);
 constexpr std::size_t output_bytes_most = 1'073'741'824;
 constexpr std::size_t name_bytes_max = 40;  // in messages
-/// Buffers that are taken in one go, so that a command that prints without end is stopped in time, or read in turns.
+/// Buffers per call, so a command that prints without end can still be stopped, or share the thread with its other
+/// output.
 constexpr int buffers_max = 16;
 constexpr std::size_t buffer_bytes = 16 * 1024;
 
@@ -36,19 +37,19 @@ bool is_variable(const std::string& text) {
 }
 
 ExecDriverOptions checked(ExecDriverOptions options) {
-    require(!options.command.empty(), "command", "none");
-    require(options.command.find('\0') == std::string::npos, "command", "has a NUL byte");
-    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms", "1 to 3,600,000");
+    require(!options.command.empty(), "command", "must not be empty");
+    require(options.command.find('\0') == std::string::npos, "command", "must not contain a NUL byte");
+    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms", "must be 1 to 3600000");
     require(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most, "output_bytes_max",
-            "1 to 1,073,741,824");
+            "must be 1 to 1073741824");
     for (const std::string& variable : options.environment) {
-        require(is_variable(variable), "environment", "\"" + variable + "\" is not NAME=VALUE");
+        require(is_variable(variable), "environment", "\"" + variable + "\": must be NAME=VALUE");
     }
     if (options.working_directory.empty()) {
         options.working_directory.assign(1, '/');
     }
     require(options.working_directory.front() == '/', "working_directory",
-            "\"" + options.working_directory + "\" does not begin with /");
+            "\"" + options.working_directory + "\": must begin with /");
     return options;
 }
 
@@ -56,7 +57,7 @@ std::vector<std::string> arguments_of(const ExecDriverOptions& options) {
     return options.shell ? std::vector<std::string>{"/bin/sh", "-c", options.command} : split_command(options.command);
 }
 
-/// The beginning of the command in a shell, otherwise the program without its folder.
+/// Returns the beginning of a shell command, or the program name without its directory.
 std::string name_of(const ExecDriverOptions& options) {
     const std::string first = options.shell ? options.command : arguments_of(options).front();
     const std::size_t slash = options.shell ? std::string::npos : first.rfind('/');
@@ -73,7 +74,7 @@ ChildOptions child_options(const ExecDriverOptions& options) {
     return child;
 }
 
-/// Fit for any status page: what is not UTF-8, such as a character that was cut, is a question mark.
+/// Makes a text printable: if it is not UTF-8, replaces its non-ASCII bytes with question marks.
 std::string presentable(std::string_view words) {
     std::string text(words);
     if (!is_plain_text(text)) {
@@ -184,7 +185,7 @@ void CommandRun::take_errors() noexcept {
     }
 }
 
-/// A pipe holds less than what is taken here, so that it is all, unless others go on writing to it.
+/// A pipe holds less than is taken here, so this takes everything unless other processes keep writing.
 void CommandRun::take_rest(SampleBatch& batch) {
     take_output(batch);
     take_errors();
@@ -209,9 +210,9 @@ void CommandRun::skip_output(SampleBatch& batch) noexcept {
     }
 }
 
-void CommandRun::tell_books(SampleBatch& batch, bool all) {
+void CommandRun::report_counts(SampleBatch& batch, bool all) {
     batch.stamp_now();
-    std::visit([&](auto& reader) { reader.tell_books(batch, all); }, reader_);
+    std::visit([&](auto& reader) { reader.report_counts(batch, all); }, reader_);
 }
 
 CommandRun::Reader CommandRun::make_reader(const ExecDriverOptions& options) {
@@ -246,7 +247,7 @@ ReadResult CommandRun::fail_with_last_words(std::string_view what) {
 }
 
 ReadResult CommandRun::still_not_ended() {
-    return fail("process " + std::to_string(child_.pid()) + " was killed and has not ended");
+    return fail("process " + std::to_string(child_.pid()) + " was killed but has not ended");
 }
 
 ReadResult CommandRun::give_up() noexcept {
@@ -256,7 +257,7 @@ ReadResult CommandRun::give_up() noexcept {
     } catch (const std::bad_alloc&) {
         return {ReadResult::Status::failed, "out of memory"};
     } catch (...) {
-        return {ReadResult::Status::failed, "cannot be read"};
+        return {ReadResult::Status::failed, "cannot read the output"};
     }
 }
 

@@ -17,84 +17,83 @@
 
 namespace telegate::exec {
 
-/// What has happened while a command was waited for.
+/// The events that occurred while waiting for a command.
 struct CommandEvent {
-    bool is_cancelled = false;
+    bool is_canceled = false;
     bool has_ended = false;
     bool has_output = false;
     bool has_errors = false;
 };
 
-/// A command, the lines that it prints, and what is said of it: what both modes of the driver have in common.
+/// A running command, its output lines and its error texts: the part that both modes of the driver share.
 ///
 /// Threads: those of Driver.
-/// Limits:  those of its parts; buffers of 16 KiB, 16 of them at a time.
-/// Failure: the constructor throws std::invalid_argument; what reads may throw std::bad_alloc.
+/// Limits: those of its parts; buffers of 16 KiB, up to 16 per call.
+/// Failure: the constructor throws std::invalid_argument; reading may throw std::bad_alloc.
 class CommandRun {
   public:
     explicit CommandRun(ExecDriverOptions options);
 
     void cancel_with(const CancelSignal& signal) noexcept { cancel_ = &signal; }
     void open(SampleBatch& batch);
-    /// As Driver::later_channels().
+    /// See Driver::later_channels().
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
 
-    /// As Driver::missing_parts().
+    /// See Driver::missing_parts().
     [[nodiscard]] std::vector<MissingPart> missing_parts() const;
 
     [[nodiscard]] const ExecDriverOptions& options() const noexcept { return options_; }
     [[nodiscard]] ChildProcess& child() noexcept { return child_; }
     [[nodiscard]] const CancelSignal* cancel() const noexcept { return cancel_; }
-    [[nodiscard]] bool is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
+    [[nodiscard]] bool is_canceled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
 
-    /// "" when it runs.
+    /// Starts the command. Returns an error text, or "".
     [[nodiscard]] std::string start();
-    /// The process was started by another thread. The kernel kills it when that one ends, if it has not yet.
+    /// Returns whether another thread started the process. The kernel kills the process when that thread ends.
     [[nodiscard]] bool is_of_another_thread() const noexcept;
-    /// Waits for whatever comes first.
+    /// Waits until the first event, or until `deadline`.
     [[nodiscard]] CommandEvent wait_until(MonoTime deadline) const noexcept;
-    /// Takes what the process has printed, not more than a few buffers of it: samples of the one output, the last line
-    /// of the other.
+    /// Take what the process has printed, up to a few buffers: samples from stdout, the last line from stderr.
     void take_output(SampleBatch& batch);
     void take_errors() noexcept;
-    /// The same for a process that has ended, with a last line that has no end.
+    /// Takes the remaining output of a process that has ended, including an unterminated last line.
     void take_rest(SampleBatch& batch);
-    /// Throws away what was printed while nobody read, and counts its lines.
+    /// Discards output that was not read in time, and counts its lines.
     void skip_output(SampleBatch& batch) noexcept;
-    void tell_books(SampleBatch& batch, bool all);
+    void report_counts(SampleBatch& batch, bool all);
 
-    /// Of both outputs, since start().
+    /// Returns whether both outputs together exceed the limit since start().
     [[nodiscard]] bool has_printed_too_much() const noexcept { return bytes_ > options_.output_bytes_max; }
-    /// Since start().
+    /// Returns the number of good lines since start().
     [[nodiscard]] std::size_t good_lines() const noexcept { return good_; }
-    /// Lines came since start(), and none of them could be read.
+    /// Returns whether there were lines since start() and all of them were refused.
     [[nodiscard]] bool has_only_refused() const;
     [[nodiscard]] std::string why_refused() const;
 
     [[nodiscard]] ReadResult fail(std::string_view what, std::string_view more = {});
-    /// The same with what the process said last.
+    /// Like fail(), with the last line of stderr.
     [[nodiscard]] ReadResult fail_with_last_words(std::string_view what);
     [[nodiscard]] ReadResult still_not_ended();
-    /// For what a read has thrown, from within its handler; the process is ended.
+    /// Ends the process and returns the failure for an exception. Call it within the exception handler.
     [[nodiscard]] ReadResult give_up() noexcept;
 
   private:
     using Reader = std::variant<LineReader, JsonReader>;
 
-    /// -1 for nothing now, 0 for the end.
+    /// Returns the number of bytes; -1 if there are none now, 0 at the end.
     [[nodiscard]] ssize_t read_some(int descriptor) noexcept;
     [[nodiscard]] std::uint64_t refused() const;
     [[nodiscard]] static Reader make_reader(const ExecDriverOptions& options);
 
     const ExecDriverOptions options_;
-    const std::string name_;  // of the program, for messages
+    const std::string name_;  // program name in messages
     const CancelSignal* cancel_ = nullptr;
     Reader reader_;
     std::unique_ptr<char[]> buffer_;
     std::size_t bytes_ = 0;
-    std::size_t good_ = 0;  // lines, since start()
+    std::size_t good_ = 0;  // lines since start()
     std::uint64_t refused_before_ = 0;
-    pid_t started_by_ = -1;  // a thread's number of the kernel's: those of the library are used again
+    pid_t started_by_ = -1;  // the kernel's thread id, because those of the library are reused
     LastLine last_words_;
     std::string what_;
     ChildProcess child_;

@@ -9,9 +9,9 @@ namespace {
 
 constexpr Duration restart_wait_least = std::chrono::seconds(1);
 constexpr Duration restart_wait_most = std::chrono::seconds(60);
-/// A command that ran for so long has not failed at its start: its next wait is the least again.
+/// A command that ran this long did not fail at its start, so its next wait is the shortest again.
 constexpr Duration settled_after = std::chrono::seconds(10);
-/// What was printed while nobody read for longer than this has no time that could be told: the device was stopped.
+/// Output that was not read for longer than this has no known time, because the device was stopped.
 constexpr Duration unread_max = std::chrono::seconds(5);
 constexpr double jitter = 0.25;
 
@@ -33,11 +33,11 @@ ReadResult ContinuousDriver::read_or_throw(SampleBatch& batch) {
     if (command_.child().is_ending() && !command_.child().finish_end(command_.cancel())) {
         return command_.still_not_ended();
     }
-    if (command_.is_cancelled()) {
+    if (command_.is_canceled()) {
         return {ReadResult::Status::interrupted};
     }
     if (command_.is_of_another_thread()) {
-        // The device was given another thread, and the command dies with the one before: that is no failure of its own.
+        // The device has a new thread, and the command dies with the old one. This is not a failure of the command.
         command_.take_rest(batch);
         command_.child().begin_end();
         if (!command_.child().finish_end(command_.cancel())) {
@@ -50,11 +50,11 @@ ReadResult ContinuousDriver::read_or_throw(SampleBatch& batch) {
     return result;
 }
 
-/// Nobody is asked while it is not time yet to start it again, which is what `interrupted` stands for.
+/// Returns `interrupted` while it is too early to restart the command, because the command was not read.
 ReadResult ContinuousDriver::begin(SampleBatch& batch) {
     if (now() < restart_at_) {
         (void)command_.wait_until(std::min(restart_at_, now() + Driver::wait_max));
-        if (command_.is_cancelled() || now() < restart_at_) {
+        if (command_.is_canceled() || now() < restart_at_) {
             return {ReadResult::Status::interrupted};
         }
     }
@@ -64,7 +64,7 @@ ReadResult ContinuousDriver::begin(SampleBatch& batch) {
         return command_.fail(fault);
     }
     heard_at_ = started_at_;
-    command_.tell_books(batch, true);
+    command_.report_counts(batch, true);
     return {};
 }
 
@@ -85,7 +85,7 @@ ReadResult ContinuousDriver::listen(SampleBatch& batch) {
     if (event.has_errors) {
         command_.take_errors();
     }
-    command_.tell_books(batch, false);
+    command_.report_counts(batch, false);
     if (command_.child().output() < 0) {
         return await_end_after_output(batch);
     }
@@ -94,10 +94,10 @@ ReadResult ContinuousDriver::listen(SampleBatch& batch) {
     } else if (now() >= silent_at()) {
         return end_it("no good line for " + std::to_string(command_.options().silence_max.count()) + " ms");
     }
-    return {event.is_cancelled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
+    return {event.is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
 }
 
-/// The output of a command that ends is closed a little before its end can be seen.
+/// The output of a command is closed slightly before its exit can be detected.
 ReadResult ContinuousDriver::await_end_after_output(SampleBatch& batch) {
     const MonoTime deadline = now() + ChildProcess::end_patience;
     while (now() < deadline) {
@@ -106,14 +106,14 @@ ReadResult ContinuousDriver::await_end_after_output(SampleBatch& batch) {
             command_.take_rest(batch);
             return note_end(batch);
         }
-        if (event.is_cancelled) {
+        if (event.is_canceled) {
             return {ReadResult::Status::interrupted};
         }
         if (event.has_errors) {
             command_.take_errors();
         }
     }
-    return end_it("has closed its output and not ended");
+    return end_it("closed its output but did not exit");
 }
 
 MonoTime ContinuousDriver::silent_at() const noexcept {
@@ -130,7 +130,7 @@ ReadResult ContinuousDriver::end_it(std::string_view why) {
 
 ReadResult ContinuousDriver::note_end(SampleBatch& batch) {
     const std::string end = command_.child().collect();
-    command_.tell_books(batch, false);
+    command_.report_counts(batch, false);
     schedule_restart();
     return command_.fail_with_last_words(end.empty() ? "ended" : std::string_view(end));
 }

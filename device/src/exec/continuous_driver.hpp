@@ -14,7 +14,7 @@
 
 namespace telegate::exec {
 
-/// Keeps the command running, see make_exec_driver().
+/// Keeps the command running; see make_exec_driver().
 class ContinuousDriver final : public Driver {
   public:
     explicit ContinuousDriver(ExecDriverOptions options) : command_(std::move(options)) {}
@@ -27,10 +27,10 @@ class ContinuousDriver final : public Driver {
     }
     [[nodiscard]] std::vector<MissingPart> missing_parts() const override { return command_.missing_parts(); }
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
-    /// Ends the command; the next read starts it anew.
+    /// Ends the command; the next read restarts it.
     void reset() noexcept override;
 
-    /// The process, -1 for none.
+    /// Returns the process id; -1: none.
     [[nodiscard]] int pid() noexcept { return command_.child().pid(); }
 
   private:
@@ -40,7 +40,7 @@ class ContinuousDriver final : public Driver {
     [[nodiscard]] ReadResult await_end_after_output(SampleBatch& batch);
     [[nodiscard]] ReadResult note_end(SampleBatch& batch);
     [[nodiscard]] ReadResult end_it(std::string_view why);
-    /// When a command that goes on saying nothing has been silent for too long.
+    /// Returns when the command will have been silent for too long.
     [[nodiscard]] MonoTime silent_at() const noexcept;
     void schedule_restart() noexcept;
 
@@ -48,9 +48,9 @@ class ContinuousDriver final : public Driver {
     RandomStream random_{static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()), 0};
     MonoTime started_at_{};
     MonoTime restart_at_{};
-    Duration wait_{0};        // the last one before a restart, without its jitter; 0: none yet
-    MonoTime listened_at_{};  // when the last read ended
-    MonoTime heard_at_{};     // the last good line, or the start
+    Duration wait_{0};        // the last restart wait, without jitter; 0: none yet
+    MonoTime listened_at_{};  // end of the last read
+    MonoTime heard_at_{};     // time of the last good line, or of the start
 };
 
 }  // namespace telegate::exec

@@ -22,7 +22,7 @@ std::size_t JsonReader::take(std::string_view bytes, SampleBatch& batch) {
     }
     if (assembler_.overlong() != overlong_seen_) {
         overlong_seen_ = assembler_.overlong();
-        batch.refused("a line is longer than " + std::to_string(assembler_.bytes_max()) + " bytes");
+        batch.refused("line longer than " + std::to_string(assembler_.bytes_max()) + " bytes");
     }
     return good;
 }
@@ -52,7 +52,7 @@ void JsonReader::tell(SampleBatch& batch, Told& told, std::int64_t value, bool a
     }
 }
 
-void JsonReader::tell_books(SampleBatch& batch, bool all) {
+void JsonReader::report_counts(SampleBatch& batch, bool all) {
     tell(batch, lines_refused_, static_cast<std::int64_t>(refused()), all);
     tell(batch, fields_refused_, sink_.left_out(), all);
 }

@@ -13,20 +13,21 @@
 
 namespace telegate::exec {
 
-/// What LineReader is for other formats, for lines that are JSON each, with the same books.
+/// Reads lines of JSON, like LineReader for other formats, with the same counts.
 ///
-/// Threads: the constructor any; all else the one that reads the device.
-/// Limits:  those of LineAssembler, JsonScan and MetricSink.
+/// Threads: the constructor runs on any thread; everything else on the one that reads the device.
+/// Limits: those of LineAssembler, JsonScan and MetricSink.
 /// Failure: std::bad_alloc for a new name.
 class JsonReader {
   public:
     JsonReader(MetricRules rules, LineLimits limits);
 
     void open(SampleBatch& batch);
-    /// Samples of all lines that end in `bytes`, which have come now. Returns how many lines were good.
+    /// Adds samples of all lines that end in `bytes`, with the current time of arrival. Returns the number of good
+    /// lines.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
     std::size_t finish(SampleBatch& batch);
-    void tell_books(SampleBatch& batch, bool all = false);
+    void report_counts(SampleBatch& batch, bool all = false);
     void begin_line() noexcept { assembler_.clear(); }
     void skip_line() noexcept { assembler_.skip_line(); }
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_ + assembler_.overlong(); }

@@ -7,14 +7,14 @@
 
 namespace telegate::exec {
 
-/// The last line of a text that is not empty, which is where a command says why it fails.
+/// The last line of a text that is not blank, where a command usually reports its error.
 ///
 /// Threads: one.
-/// Limits:  bytes_max of a line, the rest of it does not count; control bytes become spaces.
+/// Limits: bytes_max of a line, the rest is ignored; control bytes become spaces.
 /// Failure: none.
 class LastLine {
   public:
-    static constexpr std::size_t bytes_max = 120;  // with what stands before it, what a status can show
+    static constexpr std::size_t bytes_max = 120;  // fits into a status text after its prefix
 
     void clear() noexcept { line_.size = last_.size = 0; }
     void take(std::string_view bytes) noexcept {
@@ -27,7 +27,7 @@ class LastLine {
             }
         }
     }
-    /// "" when there has been none.
+    /// Returns "" if there was no line.
     [[nodiscard]] std::string_view text() const noexcept { return line_.is_blank() ? last_.text() : line_.text(); }
 
   private:
@@ -46,7 +46,7 @@ class LastLine {
         line_.size = 0;
     }
 
-    Line line_;  // that has begun
+    Line line_;  // the unfinished line
     Line last_;
 };
 

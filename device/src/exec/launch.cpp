@@ -38,7 +38,7 @@ bool set_limit(decltype(RLIMIT_AS) which, rlim_t soft, rlim_t hard) noexcept {
     return ::setrlimit(which, &limit) == 0;
 }
 
-/// SIGXCPU at the limit, and a second later SIGKILL for who does not mind.
+/// Sets SIGXCPU at the limit, and SIGKILL one second later for a process that ignores it.
 bool set_limits(const Launch& what) noexcept {
     const rlim_t cpu = what.cpu_seconds_max;
     return (what.memory_max_bytes == RLIM_INFINITY ||
@@ -50,11 +50,12 @@ void reset_signals() noexcept {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; ++number) {
-        (void)::sigaction(number, &standard, nullptr);  // fails for those that cannot be caught, which are standard
+        // fails for signals that cannot be caught, which have the default handler anyway
+        (void)::sigaction(number, &standard, nullptr);
     }
 }
 
-/// In the child, which shares the parent's memory: system calls only. Returns what failed.
+/// Runs in the child, which shares the memory of the parent: system calls only. Returns the step that failed.
 Step run(const Launch& what, pid_t parent) noexcept {
     const sched_param ordinary{};
     if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) {
@@ -62,7 +63,7 @@ Step run(const Launch& what, pid_t parent) noexcept {
     }
     (void)::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     reset_signals();
-    // Those are above 2, and the copies are not closed by exec.
+    // The descriptors are above 2, and exec does not close the duplicates.
     if (::dup2(what.input, STDIN_FILENO) < 0 || ::dup2(what.output, STDOUT_FILENO) < 0 ||
         ::dup2(what.errors, STDERR_FILENO) < 0 ||
         ::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
@@ -86,11 +87,11 @@ Step run(const Launch& what, pid_t parent) noexcept {
     failed.step = run(what, parent);
     failed.error = errno;
     (void)!::write(report, &failed, sizeof(failed));
-    constexpr int cannot_execute = 127;  // what shells answer
+    constexpr int cannot_execute = 127;  // as in shells
     ::_exit(cannot_execute);
 }
 
-/// Apart, so that no variable lives across the two returns of vfork().
+/// A separate function, so no local variable is used across both returns of vfork().
 pid_t start(const Launch& what, int report) noexcept {
     const pid_t parent = ::getpid();
     const pid_t pid = ::vfork();
@@ -107,7 +108,7 @@ Launched collect(pid_t pid, int report) noexcept {
         got = ::read(report, &failed, sizeof(failed));
     } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(sizeof(failed))) {
-        return {pid, "", 0};  // exec has closed the pipe
+        return {pid, "", 0};  // exec closed the pipe
     }
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -121,7 +122,7 @@ Launched launch(const Launch& what) noexcept {
     if (::pipe2(report, O_CLOEXEC) != 0) {
         return {-1, "pipe", errno};
     }
-    // A handler that ran in the child would run on the parent's memory.
+    // A signal handler in the child would run in the parent's memory.
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);

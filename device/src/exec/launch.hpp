@@ -5,31 +5,31 @@
 
 namespace telegate::exec {
 
-/// Everything that a new process needs, ready made: between vfork() and exec nothing may be allocated and no lock
-/// taken, for another thread may hold it.
+/// Everything that a new process needs, prepared in advance. Between vfork() and exec, no memory may be allocated and
+/// no lock may be taken, because another thread may hold it.
 struct Launch {
     const char* path = nullptr;
-    char* const* arguments = nullptr;    // the first is the name; a null pointer ends them
-    char* const* environment = nullptr;  // as well
+    char* const* arguments = nullptr;    // the first is the name; terminated by a null pointer
+    char* const* environment = nullptr;  // terminated by a null pointer
     const char* directory = nullptr;
-    int input = -1;  // become its standard streams; all three above 2
+    int input = -1;  // the new standard streams; all three must be above 2
     int output = -1;
     int errors = -1;
     rlim_t memory_max_bytes = RLIM_INFINITY;
     rlim_t cpu_seconds_max = RLIM_INFINITY;
 };
 
-/// What came of it.
+/// The result of a launch.
 struct Launched {
-    pid_t pid = -1;         // -1 for nothing
-    const char* step = "";  // of what failed: "execve", "chdir"
-    int error = 0;          // and its errno
+    pid_t pid = -1;         // -1: failed
+    const char* step = "";  // the system call that failed: "execve", "chdir"
+    int error = 0;          // errno of the failed call
 };
 
-/// Starts a process in a group of its own, whose number is its pid. It has no descriptor but its standard streams, no
-/// signal blocked, ignored or handled, ordinary scheduling, no core file, the limits that are asked for, and gets
-/// SIGKILL when the calling thread ends. Never allocates, and does not copy the page tables of the caller, whose other
-/// threads go on undisturbed.
+/// Starts a process in its own process group, whose id is its pid. The process has only the standard streams, default
+/// signal handling with no signal blocked, ordinary scheduling, no core file and the requested limits. It gets SIGKILL
+/// when the calling thread ends. Never allocates, and does not copy the page tables of the caller. Other threads of the
+/// caller continue to run.
 [[nodiscard]] Launched launch(const Launch& what) noexcept;
 
 }  // namespace telegate::exec

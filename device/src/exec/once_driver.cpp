@@ -14,10 +14,10 @@ ReadResult OnceDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
 }
 
 ReadResult OnceDriver::read_or_throw(SampleBatch& batch) {
-    if (!command_.child().finish_end(command_.cancel())) {  // of a run that was cut short
+    if (!command_.child().finish_end(command_.cancel())) {  // of a run that was interrupted
         return command_.still_not_ended();
     }
-    if (command_.is_cancelled()) {
+    if (command_.is_canceled()) {
         return {ReadResult::Status::interrupted};
     }
     if (const std::string fault = command_.start(); !fault.empty()) {
@@ -25,7 +25,7 @@ ReadResult OnceDriver::read_or_throw(SampleBatch& batch) {
     }
     const ReadResult result = run(batch);
     if (result.status != ReadResult::Status::interrupted) {
-        command_.tell_books(batch, true);
+        command_.report_counts(batch, true);
         batch.add_absent_for_missing();
     }
     return result;
@@ -36,7 +36,7 @@ ReadResult OnceDriver::run(SampleBatch& batch) {
     const MonoTime deadline = std::chrono::steady_clock::now() + command_.options().timeout;
     for (;;) {
         const CommandEvent event = command_.wait_until(deadline);
-        if (event.is_cancelled) {
+        if (event.is_canceled) {
             command_.child().begin_end();
             (void)command_.child().finish_end(command_.cancel());
             return {ReadResult::Status::interrupted};
@@ -77,7 +77,7 @@ ReadResult OnceDriver::judge() {
         return command_.fail(too_much());
     }
     if (command_.has_only_refused()) {
-        return command_.fail("no line could be read, the last one", command_.why_refused());
+        return command_.fail("all lines refused, last reason", command_.why_refused());
     }
     return {};
 }

@@ -11,7 +11,7 @@
 
 namespace telegate::exec {
 
-/// Runs the command once in each read(), see make_exec_driver().
+/// Runs the command once in each read(); see make_exec_driver().
 class OnceDriver final : public Driver {
   public:
     explicit OnceDriver(ExecDriverOptions options) : command_(std::move(options)) {}
@@ -26,7 +26,7 @@ class OnceDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
     void reset() noexcept override {}
 
-    /// The process, -1 for none.
+    /// Returns the process id; -1: none.
     [[nodiscard]] int pid() noexcept { return command_.child().pid(); }
 
   private:

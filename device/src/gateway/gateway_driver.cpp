@@ -9,9 +9,9 @@
 namespace telegate {
 namespace {
 
-/// Threads: those of Driver. It waits for a thread that copies pointers of the ring, some microseconds.
-/// Limits:  allocates for events only.
-/// Failure: without memory events are published by a later read. Reading never fails.
+/// Threads: those of Driver. A read waits for a thread that copies pointers of the ring, which takes microseconds.
+/// Limits: allocates for events only.
+/// Failure: reading never fails. If memory is exhausted, a later read publishes the events.
 class ClockAndNotices final : public GatewayDriver {
   public:
     void open(SampleBatch& batch) override {
@@ -28,7 +28,7 @@ class ClockAndNotices final : public GatewayDriver {
         if (source_ != nullptr && source_->last_number() != *published_) {
             try {
                 publish(batch);
-            } catch (const std::bad_alloc&) {  // the source still has them at the next read
+            } catch (const std::bad_alloc&) {  // the source still has the notices at the next read
             }
         }
         return result;
@@ -43,7 +43,7 @@ class ClockAndNotices final : public GatewayDriver {
     }
 
   private:
-    /// Each at its own time. The clock's channels come first, so that their time is that of the read.
+    /// Each notice carries its own time. The channels of the clock come first, so they carry the time of the read.
     void publish(SampleBatch& batch) {
         const ClockPair now = read_both(batch.clock());
         for (const GatewayNotice& notice : source_->after(*published_)) {
@@ -56,7 +56,7 @@ class ClockAndNotices final : public GatewayDriver {
 
     const std::unique_ptr<Driver> clock_ = make_clock_driver();
     std::unique_ptr<const NoticeSource> source_;
-    std::shared_ptr<std::atomic<std::uint64_t>> published_;  // up to this number
+    std::shared_ptr<std::atomic<std::uint64_t>> published_;  // the last notice to publish
     SampleBatch::Channel channel_ = SampleBatch::Channel::none;
 };
 

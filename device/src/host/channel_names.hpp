@@ -8,8 +8,8 @@
 
 namespace telegate::host {
 
-/// The topic part nearest to `name`, at most `bytes_max` long, that `is_taken` does not claim: names that differ only
-/// in letter case or odd characters become x, x_2, x_3, in the order in which they are met.
+/// Returns the topic part closest to `name`, at most `bytes_max` long, for which `is_taken` returns false. Names that
+/// differ only in letter case or special characters become x, x_2, x_3, in the order in which they are found.
 template <class IsTaken>
 [[nodiscard]] std::string free_part(std::string_view name, std::size_t bytes_max, IsTaken is_taken) {
     const std::string wanted = to_topic_part(name.substr(0, bytes_max));

@@ -48,7 +48,7 @@ void CounterRows::update(const Tick& tick, std::string_view name, std::span<cons
 void CounterRows::end_tick(const Tick& tick) {
     for (Row& row : rows_) {
         if (!row.updated) {
-            row.field_count = 0;  // if it returns it may be another one of that name
+            row.field_count = 0;  // a row that returns may be a different one of the same name
         }
     }
     tick.batch.add(left_out_channel_, left_out_);
@@ -77,7 +77,7 @@ std::size_t CounterRows::find(std::string_view name) const noexcept {
 }
 
 void CounterRows::add(SampleBatch& batch, std::string_view name) {
-    constexpr std::size_t part_bytes_max = 32;  // leaves room for the prefix and the longest column
+    constexpr std::size_t part_bytes_max = 32;  // leaves space for the prefix and the longest column
     const auto is_taken = [this](const std::string& part) {
         return std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) { return row.part == part; });
     };

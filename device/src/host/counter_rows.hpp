@@ -14,7 +14,7 @@
 
 namespace telegate::host {
 
-/// A counter as it stands: field number `field` of the row, times `factor`.
+/// The value of a counter: field number `field` of the row, times `factor`.
 struct CounterColumn {
     const char* name;
     const char* unit;
@@ -22,7 +22,7 @@ struct CounterColumn {
     std::int64_t factor;
 };
 
-/// How fast a counter moves: the rate of field number `field` per second, times `factor`, at most `value_max`.
+/// The rate of a counter: field number `field` per second, times `factor`, at most `value_max`.
 struct RateColumn {
     const char* name;
     const char* unit;
@@ -32,18 +32,19 @@ struct RateColumn {
     double value_max = std::numeric_limits<double>::infinity();
 };
 
-/// What rows of one kind consist of; made of literals.
+/// The structure of rows of one kind; consists of literals.
 struct RowLayout {
     const char* prefix;  // channels are <prefix>.<row>.<column>
     std::span<const CounterColumn> counters;
     std::span<const RateColumn> rates;
 };
 
-/// The rows of a table of counters, such as disks or interfaces: they come and go, and keep their channels.
+/// The rows of a table of counters, such as disks or interfaces. Rows can disappear and return, and keep their
+/// channels.
 ///
 /// Threads: the sampling thread.
-/// Limits:  rows_max rows in all, those that are gone included; others are counted in <prefix>.left_out. Names are cut
-///          to what a topic part holds. Only a new row allocates.
+/// Limits: rows_max rows in total, including those that have disappeared; others are counted in <prefix>.left_out.
+/// Names are truncated to a topic part. Only a new row allocates.
 /// Failure: std::bad_alloc for a new row. A row that is not updated in a tick gives no samples.
 class CounterRows {
   public:
@@ -54,38 +55,38 @@ class CounterRows {
     explicit CounterRows(RowLayout layout);
 
     void open(SampleBatch& batch);
-    /// Adds the names of the channels of any row, with * for the row.
+    /// Adds the channel names of all rows, with * for the row.
     void add_names(std::vector<std::string>& names) const;
     void begin_tick() noexcept;
-    /// A row as it was just read. Unknown ones get their channels declared first. Thread: sampling.
+    /// Updates a row with the fields that were read. Declares the channels of a new row first. Thread: sampling.
     void update(const Tick& tick, std::string_view name, std::span<const std::uint64_t> fields);
-    /// After the last row of a table that could be read.
+    /// Ends a tick. Call it after the last row of a table that could be read.
     void end_tick(const Tick& tick);
     [[nodiscard]] bool contains(std::string_view name) const noexcept { return find(name) < rows_.size(); }
     /// Declares a row without a reading.
     void declare(SampleBatch& batch, std::string_view name);
-    /// The next reading of each row counts as its first.
+    /// Makes the next reading of each row count as its first.
     void forget_readings() noexcept;
 
   private:
     struct Row {
         std::string name;
-        std::string part;  // the name as a topic part, unlike that of any other row
+        std::string part;  // the name as a topic part, unique among the rows
         std::array<SampleBatch::Channel, columns_max> channels{};
         std::array<std::uint64_t, fields_max> fields{};
-        std::size_t field_count = 0;  // 0: no earlier reading
+        std::size_t field_count = 0;  // 0: no previous reading
         MonoTime time{};
         bool updated = false;
     };
 
-    /// The index of a row, rows_.size() if there is none.
+    /// Returns the index of a row; rows_.size() if there is none.
     [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
     void add(SampleBatch& batch, std::string_view name);
     void add_samples(const Tick& tick, const Row& row, std::span<const std::uint64_t> fields) const;
 
     const RowLayout layout_;
     std::vector<Row> rows_;
-    std::size_t next_row_ = 0;  // where the search begins: tables keep their order
+    std::size_t next_row_ = 0;  // where the search begins, because tables keep their order
     std::int64_t left_out_ = 0;
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
 };

@@ -20,7 +20,7 @@ struct Line {
     std::size_t count = 0;
 };
 
-/// The next line if it is one of a cpu; these come first in the file.
+/// Takes the next line if it is a CPU line; these come first in the file.
 std::optional<Line> take_cpu_line(std::string_view& text) noexcept {
     if (!text.starts_with("cpu")) {
         return std::nullopt;

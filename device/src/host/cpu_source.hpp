@@ -13,11 +13,11 @@
 
 namespace telegate::host {
 
-/// What one line of <proc>/stat says about the use of one core, or of all, in percent per mode.
+/// The usage of one core or of all cores, in percent per mode, from a line of <proc>/stat.
 ///
 /// Threads: the sampling thread.
-/// Limits:  a counter that steps back a little, as idle and iowait do, counts as standing still.
-/// Failure: no samples without an earlier reading, when no time was counted since, or when the counters began anew.
+/// Limits: a counter that steps back slightly, as idle and iowait do, counts as unchanged.
+/// Failure: no samples without a previous reading, if no time has been counted since, or if the counters restarted.
 class CpuUse {
   public:
     static constexpr std::size_t modes = 8;
@@ -35,23 +35,22 @@ class CpuUse {
     std::array<SampleBatch::Channel, modes> channels_{};
     SampleBatch::Channel busy_channel_ = SampleBatch::Channel::none;
     std::array<std::uint64_t, modes> times_{};  // clock ticks
-    std::size_t count_ = 0;                     // modes in the earlier reading; 0: none
+    std::size_t count_ = 0;                     // modes in the previous reading; 0: none
 };
 
-/// CPU use of the whole machine and, if asked for, of every core, from <proc>/stat.
+/// CPU usage of the machine and, optionally, of each core, from <proc>/stat.
 ///
 /// Threads: the sampling thread.
-/// Limits:  cores_max cores; those numbered beyond are counted in cpu.left_out. Only a new core allocates.
-/// Failure: while the file cannot be read there are no samples, nor for a core that is offline; std::bad_alloc for a
-///          new core.
+/// Limits: cores_max cores; higher-numbered cores are counted in cpu.left_out. Only a new core allocates.
+/// Failure: no samples while the file cannot be read, or for a core that is offline; std::bad_alloc for a new core.
 class CpuSource {
   public:
-    static constexpr std::size_t cores_max = 512;  // about what the buffer can hold
+    static constexpr std::size_t cores_max = 512;  // roughly what the buffer can hold
 
     CpuSource(const std::string& proc_root, bool per_core);
 
     void open(const Tick& tick);
-    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    /// Adds the names of channels that a later read() may declare, with * for any text.
     void add_later_names(std::vector<std::string>& names) const;
     void read(const Tick& tick);
     void reset() noexcept;
@@ -62,14 +61,14 @@ class CpuSource {
         bool updated = false;
     };
 
-    /// The core of that number, known from now on; null beyond cores_max.
+    /// Returns the core of this number, adding it if necessary; null beyond cores_max.
     Core* core(SampleBatch& batch, std::size_t number);
     void read_cores(const Tick& tick, std::string_view text);
 
     ProcFile file_;
     const bool per_core_;
     CpuUse total_;
-    std::vector<Core> cores_;  // by number
+    std::vector<Core> cores_;  // indexed by number
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
 };
 

@@ -21,7 +21,7 @@ void DirectoryNames::close() noexcept {
 }
 
 DirectoryNames::Step DirectoryNames::fill(std::span<char> buffer, std::size_t& bytes) noexcept {
-    // opendir() would allocate a buffer of its own each time.
+    // opendir() would allocate its own buffer each time.
     const long got = ::syscall(SYS_getdents64, fd_, buffer.data(), buffer.size());
     if (got > 0) {
         bytes = static_cast<std::size_t>(got);

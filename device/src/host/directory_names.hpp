@@ -7,11 +7,11 @@
 
 namespace telegate::host {
 
-/// The names in a directory, a piece at a time, without allocating.
+/// Lists the names in a directory in pieces, without allocating.
 ///
 /// Threads: one at a time.
-/// Limits:  one descriptor while it is open; a piece is what fits the caller's buffer.
-/// Failure: open() answers false, next() Step::failed; the directory is closed then.
+/// Limits: one descriptor while it is open; a piece is what fits in the caller's buffer.
+/// Failure: open() returns false, or next() returns Step::failed; the directory is closed then.
 class DirectoryNames {
   public:
     enum class Step { more, end, failed };
@@ -25,8 +25,8 @@ class DirectoryNames {
     void close() noexcept;
     [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
 
-    /// Calls `visit` with each name of the next piece, except "." and "..". `buffer` is aligned as new aligns it, and
-    /// not touched by `visit`.
+    /// Calls `visit` with each name of the next piece, except "." and "..". `buffer` must be aligned like memory from
+    /// new, and `visit` must not modify it.
     template <class Visit>
     Step next(std::span<char> buffer, Visit visit) {
         std::size_t bytes = 0;

@@ -10,7 +10,7 @@
 namespace telegate::host {
 namespace {
 
-// Field numbers of a line of diskstats, counted from behind the name.
+// Field numbers of a line of diskstats, counted after the name.
 enum DiskField : std::size_t {
     reads = 0,
     read_sectors = 2,
@@ -20,7 +20,7 @@ enum DiskField : std::size_t {
     disk_field_count = 17,
 };
 
-constexpr std::int64_t sector_bytes = 512;  // in this table whatever the disk itself uses
+constexpr std::int64_t sector_bytes = 512;  // in this table, regardless of the sector size of the disk
 
 constexpr std::array<CounterColumn, 4> disk_counters{{
     {"read_bytes", "By", read_sectors, sector_bytes},
@@ -29,10 +29,10 @@ constexpr std::array<CounterColumn, 4> disk_counters{{
     {"write_operations", "1", writes, 1},
 }};
 
-// 100 GB/s and as many operations as that makes; for counters of 32 bits what old kernels and buses can do.
+// 100 GB/s and the corresponding number of operations; for 32-bit counters the maximum of old kernels and buses.
 constexpr RateLimits sector_limits{1e11 / sector_bytes, 1.25e9 / sector_bytes};
 constexpr RateLimits operation_limits{2e8, 2e7};
-// Time is counted when requests end, so that one long request may show as several seconds at once.
+// The kernel counts time when requests end, so a long request can show up as several seconds at once.
 constexpr RateLimits busy_limits{1e7, 1e4};
 
 constexpr std::array<RateColumn, 5> disk_rates{{

@@ -10,13 +10,13 @@
 
 namespace telegate::host {
 
-/// Counters, rates and use of every whole disk, from <proc>/diskstats. A whole disk has an entry in <sys>/block; loop,
-/// ram and zram devices are left out.
+/// Counters, rates and usage of every whole disk, from <proc>/diskstats. A whole disk has an entry in <sys>/block.
+/// Loop, ram and zram devices are omitted.
 ///
 /// Threads: the sampling thread.
-/// Limits:  those of CounterRows. What is no disk is remembered for others_ticks ticks, others_max names at most.
-///          Only a name that has not been met yet allocates.
-/// Failure: while the file cannot be read there are no samples; std::bad_alloc for a new disk.
+/// Limits: those of CounterRows. Names that are not disks are remembered for others_ticks ticks, up to others_max
+/// names. Only a new name allocates.
+/// Failure: no samples while the file cannot be read; std::bad_alloc for a new disk.
 class DiskSource {
   public:
     static constexpr std::uint32_t others_ticks = 100;
@@ -25,7 +25,7 @@ class DiskSource {
     DiskSource(const std::string& proc_root, const std::string& sys_root);
 
     void open(const Tick& tick);
-    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    /// Adds the names of channels that a later read() may declare, with * for any text.
     void add_later_names(std::vector<std::string>& names) const { rows_.add_names(names); }
     void read(const Tick& tick);
     void reset() noexcept;
@@ -43,9 +43,9 @@ class DiskSource {
 
     ProcFile file_;
     CounterRows rows_;
-    std::string block_path_;         // <sys>/block/; a name is put behind it and taken off again
-    std::vector<ShortName> others_;  // partitions and the like; keeps its room
-    std::size_t next_other_ = 0;     // where the search begins: the table keeps its order
+    std::string block_path_;         // <sys>/block/; names are appended temporarily
+    std::vector<ShortName> others_;  // partitions and the like; keeps its capacity
+    std::size_t next_other_ = 0;     // where the search begins, because the table keeps its order
     std::uint32_t ticks_ = 0;
 };
 

@@ -12,13 +12,13 @@
 namespace telegate::host {
 namespace {
 
-constexpr std::size_t name_bytes_max = 32;  // leaves room for the prefix and what the stars stand for
+constexpr std::size_t name_bytes_max = 32;  // leaves space for the prefix and the text of the stars
 
 }  // namespace
 
 FileSource::FileSource(const std::string& proc_root, const std::vector<std::string>& texts) : table_(proc_root) {
     if (texts.size() > files_max) {
-        throw refused_option("files", texts[files_max], "up to " + std::to_string(files_max) + " files");
+        throw refused_option("files", texts[files_max], "at most " + std::to_string(files_max) + " files");
     }
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
@@ -28,7 +28,7 @@ FileSource::FileSource(const std::string& proc_root, const std::vector<std::stri
                                  "NAME=PATH, where NAME is 1 to " + std::to_string(name_bytes_max) + " of [a-z0-9_.-]");
         }
         if (std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; })) {
-            throw refused_option("files", text, "each name once");
+            throw refused_option("files", text, "each name only once");
         }
         try {
             entries_.push_back({name, PathPattern(std::string_view(text).substr(equals + 1))});
@@ -123,7 +123,7 @@ std::string_view FileSource::obstacle_of(const Entry& entry, const MountTable::R
 
 void FileSource::find_files(const Tick& tick, std::size_t index) {
     Entry& entry = entries_[index];
-    if (!entry.pattern.has_stars()) {  // has its channel whether it is there or not
+    if (!entry.pattern.has_stars()) {  // has a channel even if the file is missing
         entry.found_any = !entry.is_refused;
         if (std::none_of(files_.begin(), files_.end(), [&](const File& file) { return file.entry == index; })) {
             add_file(tick, index, {entry.pattern.text(), ""});

@@ -13,15 +13,15 @@
 
 namespace telegate::host {
 
-/// The number in a file as a channel, such as fan=/sys/class/hwmon/hwmon*/fan1_input.
+/// Reads the numbers in files, such as fan=/sys/class/hwmon/hwmon*/fan1_input, each as a channel.
 ///
 /// Threads: the sampling thread.
-/// Limits:  files_max files, others are counted in file.left_out. Only regular files, as those of procfs and sysfs are,
-///          and only where all that is mounted on the way, and below the first star, is local. A pattern is matched in
-///          open() and after reset(); and again, at most once in match_ticks ticks, while it has found nothing or what
-///          it found is gone. Only matching allocates.
-/// Failure: the constructor throws std::invalid_argument for what is no NAME=PATH. A file without a number, or that is
-///          not there, gives no sample; file.refused says what was not opened and why.
+/// Limits: files_max files; others are counted in file.left_out. Opens only regular files (files of procfs and sysfs
+/// are regular), and only if all mounts on the path, and below its first star, are local. A pattern is matched in
+/// open() and after reset(), and again, at most once in match_ticks ticks, while it has no match or a matched file is
+/// missing. Only matching allocates.
+/// Failure: the constructor throws std::invalid_argument for a text that is not NAME=PATH. A missing file or a file
+/// without a number gives no sample; file.refused says what was not opened and why.
 class FileSource {
   public:
     static constexpr std::size_t files_max = 64;
@@ -30,9 +30,9 @@ class FileSource {
     FileSource(const std::string& proc_root, const std::vector<std::string>& texts);
 
     void open(const Tick& tick);
-    /// Adds the names of channels that may be declared by a later read(), with * for any text.
+    /// Adds the names of channels that a later read() may declare, with * for any text.
     void add_later_names(std::vector<std::string>& names) const;
-    /// Returns the paths and patterns without a file now, but for those on a file system that may not answer.
+    /// Returns the paths and patterns that have no file now, except those on a file system that may not respond.
     [[nodiscard]] std::vector<std::string> missing(const MountTable::Reading& table) const;
     void read(const Tick& tick);
     void reset() noexcept;
@@ -54,7 +54,7 @@ class FileSource {
 
     void match(const Tick& tick);
     void find_files(const Tick& tick, std::size_t index);
-    /// Why the files of the entry are not opened; "" when they are.
+    /// Returns why the files of the entry are not opened; "" if they are.
     [[nodiscard]] static std::string_view obstacle_of(const Entry& entry, const MountTable::Reading& table) noexcept;
     void add_file(const Tick& tick, std::size_t index, const PatternMatch& match);
 
@@ -64,7 +64,7 @@ class FileSource {
     std::uint32_t ticks_before_match_ = 0;
     bool wants_match_ = false;
     std::int64_t left_out_ = 0;
-    std::string refused_;  // the last one and why; "" for none
+    std::string refused_;  // the last refused entry and the reason; "": none
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
     SampleBatch::Channel refused_channel_ = SampleBatch::Channel::none;
 };

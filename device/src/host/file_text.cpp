@@ -10,7 +10,7 @@
 namespace telegate::host {
 
 std::optional<std::string_view> file_text(const char* path, std::span<char> buffer) noexcept {
-    // To open a device may do something; to open a pipe without O_NONBLOCK may take for ever.
+    // Opening a device may have side effects; opening a pipe without O_NONBLOCK may block forever.
     const int fd = is_regular_file(path) ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
     if (fd < 0) {
         return std::nullopt;

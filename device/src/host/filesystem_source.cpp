@@ -38,7 +38,7 @@ FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vect
     : table_(proc_root) {
     if (mount_points.size() > mounts_max) {
         throw refused_option("filesystems", mount_points[mounts_max],
-                             "up to " + std::to_string(mounts_max) + " mount points");
+                             "at most " + std::to_string(mounts_max) + " mount points");
     }
     for (std::string path : mount_points) {
         while (path.size() > 1 && path.ends_with('/')) {
@@ -48,7 +48,7 @@ FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vect
             throw refused_option("filesystems", path, "the absolute path of a mount point");
         }
         if (std::any_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.path == path; })) {
-            throw refused_option("filesystems", path, "each mount point once");
+            throw refused_option("filesystems", path, "each mount point only once");
         }
         mounts_.emplace_back().path = path;
     }
@@ -102,7 +102,7 @@ void FilesystemSource::ask(SampleBatch& batch, const Mount& mount) {
     add_count(batch, mount.inodes_total_channel, status.f_files, 1);
     add_count(batch, mount.inodes_free_channel, status.f_ffree, 1);
     const double used = static_cast<double>(status.f_blocks) - static_cast<double>(status.f_bfree);
-    const double usable = used + static_cast<double>(status.f_bavail);  // without what is kept for root
+    const double usable = used + static_cast<double>(status.f_bavail);  // excludes the blocks reserved for root
     if (usable > 0.0) {
         batch.add(mount.used_channel, 100.0 * used / usable);
     }

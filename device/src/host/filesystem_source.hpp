@@ -9,13 +9,13 @@
 
 namespace telegate::host {
 
-/// How full the file systems at some mount points are.
+/// The space in the file systems at some mount points.
 ///
 /// Threads: the sampling thread.
-/// Limits:  mounts_max mount points. Only those of local types are asked, as others may hold the thread. Allocates when
-///          what is mounted changes, and not otherwise.
-/// Failure: the constructor throws std::invalid_argument for what is no absolute path. What is not asked, or does not
-///          answer, has no samples but its state, which says why.
+/// Limits: mounts_max mount points. Queries only file systems of local types, because others may block the thread.
+/// Allocates only when the mounts change.
+/// Failure: the constructor throws std::invalid_argument for a path that is not absolute. A file system that is not
+/// queried, or does not respond, has no samples except its state, which says why.
 class FilesystemSource {
   public:
     static constexpr std::size_t mounts_max = 32;
@@ -29,7 +29,7 @@ class FilesystemSource {
   private:
     struct Mount {
         std::string path;
-        std::string obstacle;  // why it is not asked; "" when it is
+        std::string obstacle;  // why it is not queried; "": it is queried
         SampleBatch::Channel total_channel = SampleBatch::Channel::none;
         SampleBatch::Channel free_channel = SampleBatch::Channel::none;
         SampleBatch::Channel available_channel = SampleBatch::Channel::none;

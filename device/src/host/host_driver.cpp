@@ -28,12 +28,12 @@
 namespace telegate {
 namespace {
 
-/// The sources of this machine's readings and the one buffer that they share.
+/// Owns the sources of this machine's readings and their shared buffer.
 ///
 /// Threads: those of Driver.
-/// Limits:  a file is read up to buffer_bytes; a longer one loses its last lines. Never allocates in a tick that brings
-///          no new disk, interface, core, mount or file.
-/// Failure: what cannot be read is quality bad; read() fails only for want of memory.
+/// Limits: files are read up to buffer_bytes; a longer file loses its last lines. A tick allocates only for a new disk,
+/// interface, core, mount or file.
+/// Failure: values that cannot be read have quality bad; read() fails only if memory is exhausted.
 class HostDriver final : public Driver {
   public:
     static constexpr std::size_t buffer_bytes = 64 * 1024;
@@ -61,7 +61,7 @@ class HostDriver final : public Driver {
     }
 
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
-        // Which of these there are is a matter of the machine at its start, not of the settings.
+        // These channels depend on the machine at start-up, not on the settings.
         std::vector<std::string> names{"psi.*", "temp.*"};
         std::get<host::CpuSource>(sources_).add_later_names(names);
         std::get<host::DiskSource>(sources_).add_later_names(names);
@@ -99,7 +99,7 @@ class HostDriver final : public Driver {
 
   private:
     const HostDriverOptions options_;
-    std::unique_ptr<char[]> buffer_;  // its pages count only once they are filled
+    std::unique_ptr<char[]> buffer_;  // its pages use memory only once they are written
     std::tuple<host::CpuSource, host::LoadSource, host::MemorySource, host::DiskSource, host::NetworkSource,
                host::PressureSource, host::TemperatureSource, host::ProcessSource, host::FilesystemSource,
                host::FileSource>

@@ -10,7 +10,7 @@ namespace telegate {
 namespace host_driver {
 namespace {
 
-/// What a device with the driver host says.
+/// The settings of a device with the driver host.
 struct HostSettings {
     bool per_core = false;
     std::string proc_root = "/proc";
@@ -25,28 +25,31 @@ using H = HostSettings;
 constexpr TextListRule processes_rule{.allowed = "the name of a program", .bytes_max = 64, .count_max = 32};
 constexpr TextListRule filesystems_rule{.allowed = "the path of a mount point", .bytes_max = 1'024, .count_max = 32};
 constexpr TextListRule files_rule{
-    .allowed = "NAME=PATH, where each part of PATH may have one *", .bytes_max = 1'024, .count_max = 64};
+    .allowed = "NAME=PATH, where each part of PATH may contain one *", .bytes_max = 1'024, .count_max = 64};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "per_core", .rule = BooleanRule{},
                .applies = Applies::live,
-               .meaning = "CPU use of every core as well as the total.", .slot = driver_slot<&H::per_core>},
+               .meaning = "Whether the CPU usage of each core is read in addition to the total.",
+               .slot = driver_slot<&H::per_core>},
     SettingRow{.section = "device", .key = "proc_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Where procfs is mounted.", .slot = driver_slot<&H::proc_root>},
+               .meaning = "Directory where procfs is mounted.", .slot = driver_slot<&H::proc_root>},
     SettingRow{.section = "device", .key = "sys_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Where sysfs is mounted.", .slot = driver_slot<&H::sys_root>},
+               .meaning = "Directory where sysfs is mounted.", .slot = driver_slot<&H::sys_root>},
     SettingRow{.section = "device", .key = "processes", .rule = processes_rule,
                .applies = Applies::live,
-               .meaning = "Programs whose processes are counted and measured.", .slot = driver_slot<&H::processes>},
+               .meaning = "Names of programs whose processes are counted and measured.",
+               .slot = driver_slot<&H::processes>},
     SettingRow{.section = "device", .key = "filesystems", .rule = filesystems_rule,
                .applies = Applies::live,
-               .meaning = "Mount points whose space is measured, where it is local.",
+               .meaning = "Mount points whose free space is measured. Only local file systems are queried.",
                .slot = driver_slot<&H::filesystems>},
     SettingRow{.section = "device", .key = "files", .rule = files_rule, .applies = Applies::file,
-               .meaning = "Files with a number that is a channel each, such as fan=/sys/class/hwmon/hwmon*/fan1_input.",
+               .meaning = "Files that contain a number, each a channel, such as "
+                          "fan=/sys/class/hwmon/hwmon*/fan1_input.",
                .slot = driver_slot<&H::files>},
 };
 // clang-format on

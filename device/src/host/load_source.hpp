@@ -11,8 +11,8 @@ namespace telegate::host {
 /// Load averages and the number of tasks, from <proc>/loadavg, and the uptime, from <proc>/uptime.
 ///
 /// Threads: the sampling thread.
-/// Limits:  never allocates after open().
-/// Failure: a field that is absent gives no sample.
+/// Limits: never allocates after open().
+/// Failure: a missing field gives no sample.
 class LoadSource {
   public:
     explicit LoadSource(const std::string& proc_root);

@@ -9,7 +9,7 @@ namespace telegate::host {
 namespace {
 
 struct MeminfoField {
-    std::string_view key;  // in meminfo
+    std::string_view key;  // the key in meminfo
     const char* channel;
 };
 
@@ -29,7 +29,7 @@ constexpr std::size_t swap_free = 6;
 
 using OptionalBytes = std::optional<std::int64_t>;
 
-/// From a value of meminfo, which is in KiB whatever the kB behind it says.
+/// Converts a value of meminfo. It is in KiB, although the unit in the file is kB.
 OptionalBytes to_bytes(std::string_view kibibytes) noexcept {
     const auto number = to_number<std::int64_t>(kibibytes);
     if (!number || *number < 0 || *number > std::numeric_limits<std::int64_t>::max() / 1024) {

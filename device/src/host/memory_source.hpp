@@ -11,8 +11,8 @@ namespace telegate::host {
 /// Memory and swap in bytes, from <proc>/meminfo.
 ///
 /// Threads: the sampling thread.
-/// Limits:  never allocates after open().
-/// Failure: a field that is absent, and what is computed from it, gives no sample.
+/// Limits: never allocates after open().
+/// Failure: a missing field, and a value that is calculated from it, gives no sample.
 class MemorySource {
   public:
     explicit MemorySource(const std::string& proc_root);

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 42> local_types{
 
 enum class Place { other, same, below };
 
-/// Where the word of mountinfo, in which blanks and backslashes are \ooo, stands to `path`.
+/// Returns the position of a mountinfo word, in which blanks and backslashes are escaped as \ooo, relative to `path`.
 Place place_of(std::string_view word, std::string_view path) noexcept {
     constexpr std::size_t escape_bytes = 4;
     std::size_t at = 0;
@@ -47,7 +47,7 @@ Place place_of(std::string_view word, std::string_view path) noexcept {
     return at > 0 && (word[at] == '/' || word[at - 1] == '/') ? Place::below : Place::other;
 }
 
-/// Takes the mount point off the front of a line.
+/// Takes the mount point from the front of a line.
 std::string_view take_mount_point(std::string_view& line) noexcept {
     constexpr int fields_before = 4;  // mount, parent, device, root
     for (int field = 0; field < fields_before; ++field) {
@@ -56,7 +56,7 @@ std::string_view take_mount_point(std::string_view& line) noexcept {
     return take_word(line);
 }
 
-/// Behind the lone "-" that ends the optional fields.
+/// Returns the word after the lone "-" that ends the optional fields.
 std::string_view type_of(std::string_view line) noexcept {
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
         if (word == "-") {
@@ -84,7 +84,7 @@ bool is_local_type(std::string_view type) noexcept {
 }
 
 std::string_view remote_type(std::string_view mountinfo, std::string_view path) noexcept {
-    std::size_t end = 0;  // of the directory that is looked at: "/" first, the path itself last
+    std::size_t end = 0;  // of the directory that is checked: "/" first, the path itself last
     while (end < path.size()) {
         const std::string_view type = mount_type(mountinfo, path.substr(0, std::max<std::size_t>(end, 1)));
         if (!type.empty() && !is_local_type(type)) {
@@ -116,7 +116,7 @@ MountTable::Reading MountTable::read(std::span<char> buffer) noexcept {
     if (!text || text->empty()) {
         reading.fault = "no mountinfo";
     } else if (text->size() + line_bytes_max > buffer.size()) {
-        reading.fault = "mountinfo is too long";
+        reading.fault = "mountinfo too long";
     } else {
         reading.text = *text;
     }

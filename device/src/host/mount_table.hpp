@@ -7,33 +7,33 @@
 #include <string>
 #include <string_view>
 
-/// Which file systems are where, from the text of <proc>/self/mountinfo. To ask a file system whose server does not
-/// answer holds the thread for ever, so what is not known to be local is left alone.
+/// Determines the file systems of paths from the text of <proc>/self/mountinfo. Querying a file system whose server
+/// does not respond blocks the thread forever, so file systems that are not known to be local are not queried.
 namespace telegate::host {
 
-/// The type of what was last mounted at `mount_point`; "" where nothing is.
+/// Returns the type of the last mount at `mount_point`; "" if there is none.
 [[nodiscard]] std::string_view mount_type(std::string_view mountinfo, std::string_view mount_point) noexcept;
 
-/// Whether file systems of that type answer without a network, a program or an automounter.
+/// Returns whether file systems of this type respond without a network, a program or an automounter.
 [[nodiscard]] bool is_local_type(std::string_view type) noexcept;
 
-/// The first type on the way to the absolute `path` that is not local; "" when there is none.
+/// Returns the first non-local type of the mounts on the absolute `path`; "" if there is none.
 [[nodiscard]] std::string_view remote_type(std::string_view mountinfo, std::string_view path) noexcept;
 
-/// The first type that is not local of what is mounted anywhere below `directory`; "" when there is none.
+/// Returns the first non-local type of the mounts below `directory`; "" if there is none.
 [[nodiscard]] std::string_view remote_type_below(std::string_view mountinfo, std::string_view directory) noexcept;
 
-/// The table of this process.
+/// The mount table of this process.
 ///
 /// Threads: the sampling thread.
-/// Limits:  a table that does not fit the caller's buffer has no text: its last lines are what counts.
+/// Limits: a table that does not fit in the caller's buffer has no text, because its last lines are decisive.
 /// Failure: `fault` says why there is no text; it is a literal.
 class MountTable {
   public:
     struct Reading {
         std::string_view text = {};   // in the caller's buffer
-        std::string_view fault = {};  // "" for none
-        bool has_changed = true;      // since the reading before
+        std::string_view fault = {};  // "": none
+        bool has_changed = true;      // since the previous reading
     };
 
     explicit MountTable(const std::string& proc_root) : file_(proc_root + "/self/mountinfo") {}

@@ -7,7 +7,7 @@
 namespace telegate::host {
 namespace {
 
-// Field numbers of a line of net/dev, counted from behind the colon.
+// Field numbers of a line of net/dev, counted after the colon.
 enum NetworkField : std::size_t {
     rx_bytes = 0,
     rx_packets = 1,
@@ -31,7 +31,7 @@ constexpr std::array<CounterColumn, 8> network_counters{{
     {"tx_drops", "1", tx_drops, 1},
 }};
 
-// 800 Gbit/s and what fits into it; counters of 32 bits are taken to be on links of 10 Gbit/s at most.
+// 800 Gbit/s and the corresponding number of packets; 32-bit counters are assumed to be on links of at most 10 Gbit/s.
 constexpr RateLimits byte_limits{1e11, 1.25e9};
 constexpr RateLimits packet_limits{1.2e9, 1.5e7};
 

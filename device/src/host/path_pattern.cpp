@@ -20,17 +20,17 @@ std::string checked(std::string_view text) {
     }
     if (!is_good) {
         throw std::invalid_argument("\"" + std::string(text) +
-                                    "\": allowed: the absolute path of a file, with one * in a part of it at most");
+                                    "\"; allowed: the absolute path of a file, with at most one * in each part");
     }
     return std::string(text);
 }
 
-/// Numbers in names count as numbers: hwmon2 comes before hwmon10.
+/// Sorts names with numbers by number: hwmon2 comes before hwmon10.
 bool comes_before(const PatternMatch& left, const PatternMatch& right) {
     return left.stars.size() != right.stars.size() ? left.stars.size() < right.stars.size() : left.path < right.path;
 }
 
-/// Puts in the place of each match what is below it and fits `part`.
+/// Replaces each match with the entries below it that match `part`.
 void step_into(PathPattern::Found& found, std::string_view part, std::size_t& entries) {
     const std::size_t star = part.find('*');
     if (star == std::string_view::npos) {

@@ -7,7 +7,8 @@
 namespace telegate::host {
 namespace {
 
-/// The values behind the line's name, such as "avg10=0.00 avg60=0.00 avg300=0.00 total=0"; empty without that line.
+/// Returns the values after the name of a line, such as "avg10=0.00 avg60=0.00 avg300=0.00 total=0"; empty if there is
+/// no such line.
 std::string_view find_line(std::string_view text, std::string_view name) noexcept {
     while (!text.empty()) {
         std::string_view line = take_line(text);
@@ -18,7 +19,7 @@ std::string_view find_line(std::string_view text, std::string_view name) noexcep
     return {};
 }
 
-/// The number behind `key`, its '=' included.
+/// Returns the number after `key`, which includes its '='.
 template <class Number>
 std::optional<Number> find_value(std::string_view values, std::string_view key) noexcept {
     for (std::string_view word = take_word(values); !word.empty(); word = take_word(values)) {

@@ -12,8 +12,8 @@ namespace telegate::host {
 /// Pressure stall information for cpu, memory and io, from <proc>/pressure.
 ///
 /// Threads: the sampling thread.
-/// Limits:  has channels only for the lines that are there at open(); never allocates after it.
-/// Failure: what can no longer be read gives no samples.
+/// Limits: has channels only for the lines that exist at open(); never allocates after it.
+/// Failure: values that can no longer be read give no samples.
 class PressureSource {
   public:
     explicit PressureSource(const std::string& proc_root);
@@ -34,12 +34,12 @@ class PressureSource {
         Line full{"full"};
     };
 
-    /// Whether `text` has the line; declares its channels if so.
+    /// Returns whether `text` has the line, and declares its channels if so.
     static bool open(SampleBatch& batch, const std::string& resource, std::string_view text, Line& line);
     static void read(SampleBatch& batch, std::string_view text, const Line& line);
 
     const std::string directory_;
-    std::vector<Resource> resources_;  // those that are there
+    std::vector<Resource> resources_;  // those that exist
 };
 
 }  // namespace telegate::host

@@ -13,7 +13,7 @@
 namespace telegate::host {
 namespace {
 
-/// Whether reading failed because what is behind the descriptor is no more, rather than for this once.
+/// Returns whether reading failed permanently because the file behind the descriptor no longer exists.
 bool is_gone(int error) noexcept {
     return error == ENODEV || error == ENXIO || error == ENOENT || error == ESTALE || error == ESRCH;
 }
@@ -42,7 +42,7 @@ std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept 
     }
     std::size_t filled = 0;
     while (filled < buffer.size()) {
-        // procfs hands out a long table about a page at a time; only a read of nothing is its end.
+        // procfs returns a long table about a page at a time; only an empty read is the end.
         const ssize_t got = ::pread(fd_, buffer.data() + filled, buffer.size() - filled, static_cast<off_t>(filled));
         if (got == 0) {
             break;
@@ -56,7 +56,7 @@ std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept 
             return std::nullopt;
         }
     }
-    if (was_removed()) {  // its last content would pass for a reading of now
+    if (was_removed()) {  // its last content would look like a current reading
         close();
         return std::nullopt;
     }
@@ -72,7 +72,7 @@ bool ProcFile::ensure_open() noexcept {
         --reads_before_reopen_;
         return false;
     }
-    // To open a device may do something; to open a pipe without O_NONBLOCK may take for ever.
+    // Opening a device may have side effects; opening a pipe without O_NONBLOCK may block forever.
     if (is_regular_file(path_.c_str())) {
         fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     }

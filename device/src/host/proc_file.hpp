@@ -8,12 +8,12 @@
 
 namespace telegate::host {
 
-/// A file of procfs or sysfs that stays open and is read again from its start on every tick.
+/// A file of procfs or sysfs that stays open and is read from its start in every tick.
 ///
 /// Threads: the sampling thread.
-/// Limits:  one descriptor; no more than the caller's buffer is read, and what does not fit is cut after its last
-///          whole line. A file that cannot be opened is tried again on every reopen_ticks-th read only.
-/// Failure: read() answers nullopt while there is no such file, after it has been removed, and when reading fails.
+/// Limits: one descriptor. Reads no more than the caller's buffer; a longer text is truncated after its last whole
+/// line. A file that cannot be opened is tried again only at every reopen_ticks-th read.
+/// Failure: read() returns nullopt while the file does not exist, after it was removed, and if reading fails.
 class ProcFile {
   public:
     static constexpr std::uint32_t reopen_ticks = 10;
@@ -23,7 +23,7 @@ class ProcFile {
     ProcFile(ProcFile&& other) noexcept;
     ProcFile& operator=(ProcFile&&) = delete;
 
-    /// The text of now, inside `buffer`. Never allocates.
+    /// Returns the current text, inside `buffer`. Never allocates.
     [[nodiscard]] std::optional<std::string_view> read(std::span<char> buffer) noexcept;
 
   private:
@@ -33,7 +33,7 @@ class ProcFile {
 
     std::string path_;
     int fd_ = -1;
-    bool counts_links_ = false;  // some file systems in user space always report 0 links
+    bool counts_links_ = false;  // some user-space file systems always report 0 links
     std::uint32_t reads_before_reopen_ = 0;
 };
 

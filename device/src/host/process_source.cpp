@@ -18,10 +18,10 @@
 namespace telegate::host {
 namespace {
 
-/// About 300 entries of <proc>: what looking at them takes is some milliseconds.
+/// About 300 entries of <proc>, which take some milliseconds to check.
 constexpr std::size_t piece_bytes = 8 * 1'024;
 
-/// Of each machine and each container, and of another user than a service's.
+/// Exists on every machine and in every container, and belongs to a different user than a service.
 constexpr std::uint32_t first_pid = 1;
 
 bool is_procfs(const std::string& path) noexcept {
@@ -46,14 +46,14 @@ ProcessSource::ProcessSource(const std::string& proc_root, const std::vector<std
       path_(proc_root + '/'),
       root_bytes_(path_.size()) {
     if (names.size() > names_max) {
-        throw refused_option("processes", names[names_max], "up to " + std::to_string(names_max) + " names");
+        throw refused_option("processes", names[names_max], "at most " + std::to_string(names_max) + " names");
     }
     for (const std::string& name : names) {
         if (name.empty() || name.find('/') != std::string::npos) {
             throw refused_option("processes", name, "the name of a program, without its directory");
         }
         if (find_name(name) < names_.size()) {
-            throw refused_option("processes", name, "each name once");
+            throw refused_option("processes", name, "each name only once");
         }
         names_.emplace_back().name = name;
     }
@@ -106,7 +106,7 @@ void ProcessSource::read(const Tick& tick) {
         std::remove_if(processes_.begin(), processes_.end(), [&](Process& process) { return !measure(tick, process); });
     if (gone != processes_.end()) {
         processes_.erase(gone, processes_.end());
-        reads_before_pass_ = 0;  // another one may have taken its place
+        reads_before_pass_ = 0;  // another process may have taken its place
     }
     add_samples(tick);
 }
@@ -159,10 +159,10 @@ void ProcessSource::look_at(std::uint32_t pid, std::span<char> buffer) {
     const auto known =
         std::find_if(processes_.begin(), processes_.end(), [&](const Process& process) { return process.pid == pid; });
     if (known != processes_.end()) {
-        if (name == names_.size()) {  // it has another program or name now
+        if (name == names_.size()) {  // the process has another program or name now
             processes_.erase(known);
         } else {
-            known->name = name;  // whether it is still the same one shows when it is measured
+            known->name = name;  // measure() detects whether it is still the same process
         }
         return;
     }
@@ -186,7 +186,7 @@ bool ProcessSource::measure(const Tick& tick, Process& process) {
         return false;
     }
     if (stat->start_ticks != process.start_ticks) {
-        return false;  // another one has that PID; the next pass looks at what it is
+        return false;  // another process has this PID; the next pass checks which one
     }
     Name& name = names_[process.name];
     ++name.count;
@@ -207,12 +207,12 @@ bool ProcessSource::measure(const Tick& tick, Process& process) {
 void ProcessSource::count_descriptors(const Tick& tick, std::uint32_t pid, Name& name) {
     const char* const path = path_of(pid, "/fd");
     struct stat status {};
-    if (tells_descriptors_ && ::stat(path, &status) == 0 && status.st_size > 0) {  // from Linux 6.2 on
+    if (tells_descriptors_ && ::stat(path, &status) == 0 && status.st_size > 0) {  // since Linux 6.2
         name.descriptors.add(status.st_size);
         return;
     }
     DirectoryNames directory;
-    if (!directory.open(path)) {  // of another user, as a rule
+    if (!directory.open(path)) {  // usually a process of another user
         return;
     }
     std::int64_t count = 0;
@@ -228,7 +228,7 @@ void ProcessSource::count_descriptors(const Tick& tick, std::uint32_t pid, Name&
 }
 
 void ProcessSource::add_samples(const Tick& tick) const {
-    if (are_hidden_) {  // then a count is not that of all
+    if (are_hidden_) {  // then the count is incomplete
         tick.batch.add(state_channel_, std::string_view("hidden by hidepid (ProtectProc)"), Quality::bad);
         return;
     }

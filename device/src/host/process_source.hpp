@@ -13,16 +13,17 @@
 
 namespace telegate::host {
 
-/// How many processes of some names there are and what they use together, from <proc>/PID.
+/// The number of processes with certain names, and their total resource usage, from <proc>/PID.
 ///
 /// Threads: the sampling thread.
-/// Limits:  names_max names; processes_max processes of those names. They are looked for in passes over <proc>, at
-///          most one in scan_ticks ticks or after one has gone; a tick looks at one piece of a pass, of some 300 PIDs,
-///          and a pass at pids_max of them. Descriptors are counted up to descriptors_max in a tick. Processes beyond
-///          are counted in proc.left_out. Only open() allocates.
-/// Failure: the constructor throws std::invalid_argument for a name that it cannot have. What cannot be read is not in
-///          the sum, which is uncertain then; a sum of nothing is no sample, except the count. Where the kernel hides
-///          processes of other users (hidepid), nothing has a value, and proc.state says why: PID 1 is always there.
+/// Limits: names_max names; processes_max processes of those names. They are searched for in passes over <proc>, at
+/// most one in scan_ticks ticks or after a process has ended. A tick checks one piece of a pass, about 300 PIDs, and a
+/// pass checks at most pids_max of them. At most descriptors_max descriptors are counted per tick. Further processes
+/// are counted in proc.left_out. Only open() allocates.
+/// Failure: the constructor throws std::invalid_argument for an invalid name. A process that cannot be read is not in
+/// the sum, which is then uncertain. A sum of nothing gives no sample, except the count. If the kernel hides processes
+/// of other users (hidepid), nothing has a value and proc.state says why; this is detected with PID 1, which always
+/// exists.
 class ProcessSource {
   public:
     static constexpr std::size_t names_max = 32;
@@ -38,7 +39,7 @@ class ProcessSource {
     void reset() noexcept;
 
   private:
-    /// A sum, and of how many processes it is.
+    /// A sum, and the number of processes in it.
     template <class Value>
     struct Sum {
         Value value = 0;
@@ -66,7 +67,7 @@ class ProcessSource {
     };
     struct Process {
         std::uint32_t pid = 0;
-        std::size_t name = 0;  // index of names_
+        std::size_t name = 0;  // index in names_
         std::uint64_t start_ticks = 0;
         std::uint64_t cpu_ticks = 0;
         MonoTime time{};
@@ -75,25 +76,25 @@ class ProcessSource {
 
     void scan(const Tick& tick);
     void look_at(std::uint32_t pid, std::span<char> buffer);
-    /// Whether it is still there; if so its figures are in those of its name.
+    /// Measures a process and adds its values to those of its name. Returns whether the process still exists.
     [[nodiscard]] bool measure(const Tick& tick, Process& process);
     void count_descriptors(const Tick& tick, std::uint32_t pid, Name& name);
     void add_samples(const Tick& tick) const;
-    /// The index of the name that a process goes by, names_.size() if none.
+    /// Returns the index of the name of a process; names_.size() if none.
     [[nodiscard]] std::size_t name_of(std::string_view name, std::uint32_t pid, std::span<char> buffer);
     [[nodiscard]] std::size_t find_name(std::string_view name) const noexcept;
-    /// The path of something below <proc>/PID, valid until the next call.
+    /// Returns a path below <proc>/PID. Valid until the next call.
     [[nodiscard]] const char* path_of(std::uint32_t pid, std::string_view file);
     [[nodiscard]] std::optional<ProcessStat> stat_of(std::uint32_t pid, std::span<char> buffer);
 
     const double ticks_per_second_;
     const std::int64_t page_bytes_;
-    const bool tells_descriptors_;  // the size of a directory <proc>/PID/fd is the number of its entries
-    std::string path_;              // <proc>/; what follows is put behind it and taken off again
+    const bool tells_descriptors_;  // the size of the directory <proc>/PID/fd is its number of entries
+    std::string path_;              // <proc>/; names are appended temporarily
     const std::size_t root_bytes_;
     std::vector<Name> names_;
     std::vector<Process> processes_;
-    bool are_hidden_ = false;  // processes, as of the last pass
+    bool are_hidden_ = false;  // the last pass found that processes are hidden
     DirectoryNames pass_;      // open while a pass is in progress
     std::uint32_t reads_before_pass_ = 0;
     std::size_t pids_seen_ = 0;  // of this pass

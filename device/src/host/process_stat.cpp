@@ -7,7 +7,7 @@
 namespace telegate::host {
 namespace {
 
-// Numbers behind the state, from 0: field 4 of proc_pid_stat(5) is number 0.
+// Numbers of the fields after the state: number 0 is field 4 in proc_pid_stat(5).
 enum StatField : std::size_t {
     user_ticks = 10,
     system_ticks = 11,

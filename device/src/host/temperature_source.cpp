@@ -12,13 +12,13 @@
 namespace telegate::host {
 namespace {
 
-// Together with "temp." and the dot between them a topic part.
+// Together with "temp." and the dot between them, they fit in a topic part.
 constexpr std::size_t chip_bytes_max = 24;
 constexpr std::size_t label_bytes_max = 32;
 
 constexpr std::string_view input_suffix = "_input";
 
-/// Names in `directory` that begin and end like that, numbered ones in the order of their numbers.
+/// Returns the names in `directory` with this prefix and suffix, sorted by their numbers.
 std::vector<std::string> list(const std::string& directory, std::string_view prefix, std::string_view suffix) {
     std::vector<std::string> names;
     std::error_code error;

@@ -14,9 +14,9 @@ namespace telegate::host {
 /// Temperatures from <sys>/class/hwmon and <sys>/class/thermal.
 ///
 /// Threads: the sampling thread.
-/// Limits:  sensors are looked for in open() only, sensors_max of them are read, others are counted in temp.left_out.
-///          A sensor answers as fast as its chip does: usually microseconds, on some (nvme, ACPI) milliseconds.
-/// Failure: open() throws std::bad_alloc only; a sensor that does not answer gives no sample.
+/// Limits: sensors are searched for only in open(). At most sensors_max are read; others are counted in temp.left_out.
+/// Reading takes as long as the chip needs: usually microseconds, for some (nvme, ACPI) milliseconds.
+/// Failure: open() throws only std::bad_alloc; a sensor that does not respond gives no sample.
 class TemperatureSource {
   public:
     static constexpr std::size_t sensors_max = 64;

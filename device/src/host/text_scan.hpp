@@ -8,19 +8,19 @@
 #include <string_view>
 #include <system_error>
 
-/// Reading the texts of procfs without a copy, an allocation or a locale.
+/// Functions that read the texts of procfs without copies, allocations or a locale.
 namespace telegate::host {
 
-/// Takes the next line, without its end, off the front of `text`; empty when nothing is left.
+/// Takes the next line, without its end, from the front of `text`; empty if nothing is left.
 [[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;
 
-/// Takes the next word off the front of `text`, spaces and line ends before it included; empty when none is left.
+/// Takes the next word from the front of `text`, skipping spaces and line ends before it; empty if none is left.
 std::string_view take_word(std::string_view& text) noexcept;
 
-/// `text` without the spaces and line ends around it.
+/// Returns `text` without leading and trailing spaces and line ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
-/// The number that all of `word` is; nullopt for anything else.
+/// Converts `word` to a number; returns nullopt if any of it is not part of the number.
 template <class Number>
 [[nodiscard]] std::optional<Number> to_number(std::string_view word) noexcept {
     Number number{};
@@ -31,7 +31,7 @@ template <class Number>
     return number;
 }
 
-/// Reads numbers from the front of `text` up to the first word that is none. Returns how many were read.
+/// Reads numbers from the front of `text` up to the first word that is not a number. Returns how many were read.
 [[nodiscard]] std::size_t read_numbers(std::string_view text, std::span<std::uint64_t> numbers) noexcept;
 
 }  // namespace telegate::host

@@ -10,17 +10,17 @@
 
 namespace telegate::host {
 
-/// What a source needs in one tick. `buffer` holds one file at a time.
+/// The context of a source in one tick. `buffer` holds one file at a time.
 struct Tick {
     SampleBatch& batch;
     MonoTime now;
     std::span<char> buffer;
 };
 
-/// The error for the value `text` of the list setting `key`.
+/// Returns the error for the value `text` of the list setting `key`.
 [[nodiscard]] inline OptionError refused_option(const std::string& key, std::string_view text,
                                                 const std::string& allowed) {
-    return {key, '"' + std::string(text) + "\": allowed: " + allowed};
+    return {key, '"' + std::string(text) + "\"; allowed: " + allowed};
 }
 
 }  // namespace telegate::host

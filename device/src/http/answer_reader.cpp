@@ -11,10 +11,10 @@ namespace {
 using metrics::JsonEvent;
 
 constexpr std::string_view refused_name = "fields.refused";
-constexpr std::size_t shown_max = 40;  // bytes of a line in an error
+constexpr std::size_t shown_max = 40;  // bytes of a line in an error message
 
-[[noreturn]] void refuse(const HttpChannel& channel, const std::string& why) {
-    throw OptionError("source", '"' + channel.source + "\" " + why, channel.name);
+[[noreturn]] void refuse(const HttpChannel& channel, const std::string& what, const std::string& allowed) {
+    throw OptionError("source", what + ": \"" + channel.source + "\"; allowed: " + allowed, channel.name);
 }
 
 std::string_view take_line(std::string_view& text) noexcept {
@@ -35,19 +35,19 @@ AnswerReader::AnswerReader(const HttpDriverOptions& options) : format_(options.f
         const bool is_repeated = std::any_of(sources_.begin(), sources_.end(),
                                              [&](const Source& other) { return other.text == channel.source; });
         if (is_repeated) {
-            refuse(channel, "is the source of another channel; allowed: one channel for each source");
+            refuse(channel, "duplicate source", "one channel for each source");
         }
         Source source{channel.name, channel.unit, channel.source, {}};
         if (format_ == HttpFormat::json) {
             if (!is_json_pointer(channel.source)) {
-                refuse(channel, "is not a JSON pointer; allowed: /MEMBER/..., with ~1 for / and ~0 for ~");
+                refuse(channel, "not a JSON pointer", "/MEMBER/..., with ~1 for / and ~0 for ~");
             }
             pointers.push_back(channel.source);
         } else if (auto selector = parse_selector(channel.source)) {
             source.selector = *std::move(selector);
             sources_of_.emplace(source.selector.name, sources_.size());
         } else {
-            refuse(channel, "is not a metric; allowed: NAME or NAME{LABEL=\"VALUE\",...}");
+            refuse(channel, "not a metric", "NAME or NAME{LABEL=\"VALUE\",...}");
         }
         sources_.push_back(std::move(source));
     }
@@ -84,7 +84,7 @@ std::string AnswerReader::read_json(std::string_view body, SampleBatch& batch) {
         const ClockPair now = read_both(batch.clock());
         const MetricRules rules;
         has_values_ = intake_.take(body, {batch, sink_, rules, {now.utc_ns, now.mono_ns}});
-        return has_values_ ? "" : "the answer is not a JSON object or array, or nested too deeply";
+        return has_values_ ? "" : "the response is not a JSON object or array, or nested too deeply";
     }
     const bool is_json = pointers_->read(body, [&](std::size_t index, const metrics::JsonScan& scan, JsonEvent event) {
         Source& source = sources_[index];
@@ -95,12 +95,12 @@ std::string AnswerReader::read_json(std::string_view body, SampleBatch& batch) {
             case JsonEvent::real: batch.add(source.channel, scan.real()); break;
             case JsonEvent::flag: batch.add(source.channel, scan.flag()); break;
             case JsonEvent::null: batch.add_absent(source.channel); break;
-            default: return;  // an object or array has no value
+            default: return;  // an object or array is not a value
         }
         source.found = 1;
         has_values_ = true;
     });
-    return is_json ? trouble_of_sources() : "the answer is not JSON, or nested too deeply";
+    return is_json ? trouble_of_sources() : "the response is not JSON, or nested too deeply";
 }
 
 std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetrics, SampleBatch& batch) {
@@ -118,7 +118,7 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
         has_end = has_end || kind == Kind::end;
     }
     if (is_openmetrics && !has_end) {
-        return "the answer ends without # EOF";
+        return "the response ends without # EOF";
     }
     for (std::string_view rest = body; !rest.empty();) {
         const MetricsLine series = read_metrics_line(take_line(rest));
@@ -127,7 +127,7 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
         }
     }
     if (sources_.empty()) {
-        return has_values_ ? "" : "the answer has no metrics";
+        return has_values_ ? "" : "the response has no metrics";
     }
     for (const Source& source : sources_) {
         if (source.found == 1) {
@@ -176,7 +176,7 @@ void AnswerReader::give_by_name(const MetricsLine& series, SampleBatch& batch) {
     }
 }
 
-/// "2 of 5 sources have no value, first: /a/b"
+/// Returns a text such as "2 of 5 sources have no value, first: /a/b".
 std::string AnswerReader::trouble_of_sources() const {
     const auto lacks_value = [](const Source& source) {
         return source.found != 1;
@@ -186,7 +186,7 @@ std::string AnswerReader::trouble_of_sources() const {
         return "";
     }
     const auto count = std::count_if(first, sources_.end(), lacks_value);
-    const std::string several = first->found == 0 ? "" : " (" + std::to_string(first->found) + " series have it)";
+    const std::string several = first->found == 0 ? "" : " (" + std::to_string(first->found) + " series match)";
     return std::to_string(count) + " of " + std::to_string(sources_.size()) +
            " sources have no value, first: " + first->text + several;
 }

@@ -18,20 +18,21 @@
 
 namespace telegate::http {
 
-/// Makes samples of an answer: of the values that channels name as their source, or, where no channel does, of all.
+/// Turns responses into samples: of the values that channels name as their source, or of all values if no channel has a
+/// source.
 ///
-/// Threads: the constructor any; all else the one that reads the device.
-/// Limits:  channels_max names of values; readings of further names are counted in the channel `fields.refused`.
-/// Failure: the constructor throws std::invalid_argument for a bad or repeated source; read() says what is wrong with
-///          an answer, and std::bad_alloc may come from a new name.
+/// Threads: the constructor any; all other functions the thread that reads the device.
+/// Limits: channels_max names of values; values with further names are counted in the channel `fields.refused`.
+/// Failure: the constructor throws std::invalid_argument for an invalid or duplicate source. read() returns what is
+/// wrong with a response; a new name can throw std::bad_alloc.
 class AnswerReader {
   public:
     explicit AnswerReader(const HttpDriverOptions& options);
 
     void open(SampleBatch& batch);
-    /// Adds samples of an answer. Returns what is wrong with it; "" if nothing is.
+    /// Adds the samples of a response. Returns what is wrong with it; "" if nothing is.
     [[nodiscard]] std::string read(std::string_view body, bool is_openmetrics, SampleBatch& batch);
-    /// Whether the last answer had a value.
+    /// Returns whether the last response had a value.
     [[nodiscard]] bool has_values() const noexcept { return has_values_; }
 
   private:
@@ -41,7 +42,7 @@ class AnswerReader {
         std::string text;
         SeriesSelector selector;  // for prometheus
         SampleBatch::Channel channel = SampleBatch::Channel::none;
-        std::uint32_t found = 0;  // in this answer
+        std::uint32_t found = 0;  // in the current response
         double value = 0;         // for prometheus
     };
 
@@ -53,7 +54,7 @@ class AnswerReader {
 
     const HttpFormat format_;
     std::vector<Source> sources_;
-    std::optional<JsonPointers> pointers_;  // with sources of json
+    std::optional<JsonPointers> pointers_;  // for json sources
     metrics::MetricSink sink_;
     metrics::JsonIntake intake_;
     metrics::MetricName name_;

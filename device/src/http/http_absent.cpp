@@ -2,11 +2,11 @@
 
 #include <stdexcept>
 
-// In place of all else in this folder where the gateway is built without cpp-httplib.
+// Replaces all other files of this directory if the gateway is built without cpp-httplib.
 namespace telegate {
 
 std::unique_ptr<Driver> make_http_driver(HttpDriverOptions /*options*/) {
-    throw std::runtime_error("this build has no driver http");
+    throw std::runtime_error("this build does not include the http driver");
 }
 
 }  // namespace telegate

@@ -27,7 +27,7 @@ RequestOptions request_options(const HttpDriverOptions& options) {
 
 void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
     if (!holds) {
-        throw OptionError(option, std::to_string(value) + ", allowed: " + allowed);
+        throw OptionError(option, "invalid value: " + std::to_string(value) + "; allowed: " + allowed);
     }
 }
 
@@ -43,8 +43,8 @@ const HttpDriverOptions& checked(const HttpDriverOptions& options) {
 }
 
 /// Threads: those of Driver.
-/// Limits:  one request at a time; those of HttpRequest and AnswerReader.
-/// Failure: read() fails when there is no whole answer in time, or one that has none of the values.
+/// Limits: one request at a time; those of HttpRequest and AnswerReader.
+/// Failure: read() fails if the response is not complete in time or has none of the values.
 class HttpDriver final : public Driver {
   public:
     explicit HttpDriver(HttpDriverOptions options)
@@ -62,7 +62,7 @@ class HttpDriver final : public Driver {
         const network::HostPort server = parse_url(options_.url).server;
         const auto found = network::HostLookup(server).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
         if (found.addresses.empty()) {
-            const std::string what = found.what.empty() ? "no answer from the name server" : found.what;
+            const std::string what = found.what.empty() ? "no response from the name server" : found.what;
             missing.push_back({"url", "host " + server.host + ": " + what});
         }
         const std::pair<std::string_view, const std::string&> files[]{{"token_file", options_.token_file},
@@ -78,11 +78,11 @@ class HttpDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
         try {
             const Answer answer = request_.get(cancel_, std::chrono::steady_clock::now() + options_.timeout);
-            if (answer.woken == network::Woken::cancelled) {
+            if (answer.woken == network::Woken::canceled) {
                 return {ReadResult::Status::interrupted};
             }
             if (answer.woken == network::Woken::timed_out) {
-                return fail("no whole answer within " + std::to_string(options_.timeout.count()) + " ms");
+                return fail("no complete response within " + std::to_string(options_.timeout.count()) + " ms");
             }
             if (!answer.fault.empty()) {
                 return fail(answer.fault);

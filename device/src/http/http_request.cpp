@@ -30,7 +30,8 @@
 namespace telegate::http {
 namespace {
 
-/// For the calling thread. OpenSSL writes to a connection that the server has closed without MSG_NOSIGNAL.
+/// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, also to connections that the server has
+/// closed.
 void block_sigpipe() noexcept {
     sigset_t set;
     ::sigemptyset(&set);
@@ -44,7 +45,7 @@ using std::chrono::milliseconds;
 constexpr int status_ok = 200;
 constexpr std::size_t token_bytes_max = 4'096;
 constexpr std::chrono::minutes time_limit{1};
-constexpr milliseconds cut_again_after{10};  // a socket that is not connecting yet cannot be shut down
+constexpr milliseconds cut_again_after{10};  // a socket that is not yet connecting cannot be shut down
 
 std::string shown(const network::Address& address) {
     std::array<char, INET6_ADDRSTRLEN> text{};
@@ -80,13 +81,13 @@ std::unique_ptr<httplib::ClientImpl> make_client(const Url& url, const std::stri
 std::string words_for(httplib::Error error, const httplib::ClientImpl& client) {
     using Error = httplib::Error;
     switch (error) {
-        case Error::Connection: return "no connection";
-        case Error::ConnectionTimeout: return "no connection in time";
-        case Error::Read: return "the answer ended early or is not HTTP";
-        case Error::Write: return "the server takes no request";
-        case Error::SSLConnection: return "the TLS handshake failed";
-        case Error::SSLLoadingCerts: return "ca_file has no certificates that can be loaded";
-        case Error::SSLServerHostnameVerification: return "the certificate is for another host";
+        case Error::Connection: return "cannot connect";
+        case Error::ConnectionTimeout: return "connection timed out";
+        case Error::Read: return "the response ended early or is not HTTP";
+        case Error::Write: return "cannot send the request";
+        case Error::SSLConnection: return "TLS handshake failed";
+        case Error::SSLLoadingCerts: return "cannot load certificates from ca_file";
+        case Error::SSLServerHostnameVerification: return "the certificate does not match the host";
         case Error::SSLServerVerification:
             return std::string("the certificate is not trusted: ") +
                    ::X509_verify_cert_error_string(
@@ -97,7 +98,7 @@ std::string words_for(httplib::Error error, const httplib::ClientImpl& client) {
 
 }  // namespace
 
-/// A client of the library, and what one request of it needs.
+/// A client of the library with the state of its current request.
 class HttpRequest::Connection {
   public:
     Connection(const Url& url, const std::string& ca_file) : client_(make_client(url, ca_file)) {
@@ -105,7 +106,7 @@ class HttpRequest::Connection {
         client_->set_follow_location(false);
         client_->set_decompress(false);
         client_->set_tcp_nodelay(true);
-        client_->set_connection_timeout(time_limit);  // what really ends a request is cut()
+        client_->set_connection_timeout(time_limit);  // cut() is what actually ends a request
         client_->set_read_timeout(time_limit);
         client_->set_write_timeout(time_limit);
         client_->set_socket_options([this](int socket) { note(socket); });
@@ -119,8 +120,8 @@ class HttpRequest::Connection {
         Woken woken = Woken::ready;
         std::string fault = {};
         bool is_openmetrics = false;
-        bool has_connected = false;    // to a server, or was connected
-        bool may_be_repeated = false;  // the server closed a connection that was idle
+        bool has_connected = false;    // connected to a server, in this request or before
+        bool may_be_repeated = false;  // the server closed an idle connection
     };
     struct Wanted {
         const std::string& target;
@@ -157,14 +158,14 @@ class HttpRequest::Connection {
     }
 
   private:
-    /// Thread: that of the request.
+    /// Runs on the thread of the request.
     void note(int socket) noexcept {
         const std::lock_guard lock(mutex_);
         socket_ = UniqueFd(::fcntl(socket, F_DUPFD_CLOEXEC, 0));
         is_new_ = true;
     }
 
-    /// Ends what waits for the socket, whoever has it.
+    /// Shuts the socket down, which ends blocking calls of the request thread.
     void cut() noexcept {
         const std::lock_guard lock(mutex_);
         if (socket_.get() >= 0) {
@@ -172,7 +173,7 @@ class HttpRequest::Connection {
         }
     }
 
-    /// Thread: that of the request.
+    /// Runs on the thread of the request.
     void ask(const Wanted& wanted, Outcome& outcome) noexcept {
         try {
             httplib::Headers headers{{"Accept", wanted.accept}, {"User-Agent", "telegate"}};
@@ -212,24 +213,24 @@ class HttpRequest::Connection {
     static std::string fault_of(const httplib::Response& response, std::size_t bytes_max) {
         if (response.status != status_ok) {
             const bool is_redirect = response.status / 100 == 3;
-            return "answered " + std::to_string(response.status) + ' ' + response.reason +
+            return "response status " + std::to_string(response.status) + ' ' + response.reason +
                    (is_redirect ? "; redirects are not followed" : "");
         }
         const std::string encoding = response.get_header_value("Content-Encoding");
         if (!encoding.empty() && encoding != "identity") {
-            return "Content-Encoding is " + encoding + "; allowed: none";
+            return "unsupported Content-Encoding: " + encoding + "; allowed: none";
         }
         return response.get_header_value_u64("Content-Length") > bytes_max ? too_long(bytes_max) : "";
     }
 
     static std::string too_long(std::size_t bytes_max) {
-        return "the answer is longer than response_bytes_max, " + std::to_string(bytes_max) + " bytes";
+        return "the response is longer than response_bytes_max, " + std::to_string(bytes_max) + " bytes";
     }
 
     const std::unique_ptr<httplib::ClientImpl> client_;
     std::mutex mutex_;
-    UniqueFd socket_;      // a descriptor of our own for the client's socket, which it may close at any time
-    bool is_new_ = false;  // a connection was begun in this request
+    UniqueFd socket_;      // duplicate of the client's socket, which the client may close at any time
+    bool is_new_ = false;  // this request opened a connection
 };
 
 HttpRequest::HttpRequest(RequestOptions options)

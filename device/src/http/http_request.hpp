@@ -24,17 +24,17 @@ struct RequestOptions {
 
 struct Answer {
     network::Woken woken = network::Woken::ready;
-    std::string fault = {};      // with ready: why there is no body; "": there is one
+    std::string fault = {};      // if woken is ready: why there is no body; "": there is one
     std::string_view body = {};  // valid until the next request
     bool is_openmetrics = false;
 };
 
-/// Asks one server for one thing again and again, over a connection that is kept where the server allows it. Redirects
-/// are not followed, since the token must not go to another server.
+/// Sends the same request to a server repeatedly, over a persistent connection if the server allows it. Redirects are
+/// not followed, because the token must not be sent to another server.
 ///
-/// Threads: one; each request is made by a thread of its own, `tg-get`, which ends before get() returns.
-/// Limits:  response_bytes_max for the body; 100 header fields of 8 KiB each.
-/// Failure: the constructor throws std::invalid_argument for a bad URL; get() returns why there is no answer.
+/// Threads: one; each request runs on its own thread, `tg-get`, which ends before get() returns.
+/// Limits: response_bytes_max for the body; 100 header fields of 8 KiB each.
+/// Failure: the constructor throws std::invalid_argument for an invalid URL; get() returns why there is no response.
 class HttpRequest {
   public:
     explicit HttpRequest(RequestOptions options);

@@ -14,7 +14,7 @@ namespace telegate {
 namespace http_driver {
 namespace {
 
-/// What a device with the driver http says.
+/// The settings of a device with the driver http.
 struct HttpSettings {
     std::string url;
     std::string format = "json";
@@ -25,9 +25,9 @@ struct HttpSettings {
     std::string ca_file;     // "": certificates of the system
 };
 
-/// What is said of a channel of such a device.
+/// The settings of a channel of such a device.
 struct HttpChannelSettings {
-    std::string source;  // "": not read by itself
+    std::string source;  // "": not read by this channel
 };
 
 using H = HttpSettings;
@@ -43,41 +43,41 @@ constexpr TextRule source_rule{.prefixes = {},
 
 // clang-format off
 constexpr std::array rows{
-    // From files only: the token goes there.
+    // Only allowed in files, because the token is sent to this URL.
     SettingRow{.section = "device", .key = "url", .rule = url_rule, .applies = Applies::file,
                .required = true,
-               .meaning = "What is requested with GET at each reading.",
+               .meaning = "URL that each reading requests with GET.",
                .slot = driver_slot<&H::url>},
     SettingRow{.section = "device", .key = "format", .rule = ChoiceRule{formats.names},
                .applies = Applies::live,
-               .meaning = "What the answer is: one JSON object or array, or metrics in the text format of Prometheus or "
-                          "OpenMetrics.",
+               .meaning = "Format of the response: one JSON object or array (json), or metrics in the text format of "
+                          "Prometheus or OpenMetrics (prometheus).",
                .slot = driver_slot<&H::format>},
     SettingRow{.section = "device", .key = "timeout_ms", .rule = WholeRule{.min = 10, .max = 10'000},
                .unit = "ms", .applies = Applies::live,
-               .meaning = "Time for a whole reading, from the look-up of the host to the last byte of the answer.",
+               .meaning = "Timeout of a whole reading, from the host lookup to the last byte of the response.",
                .slot = driver_slot<&H::timeout_ms>},
     SettingRow{.section = "device", .key = "response_bytes_max",
                .rule = WholeRule{.min = 1'024, .max = 16'777'216}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "Size limit of an answer; the reading of a longer one fails.",
+               .meaning = "Maximum size of a response; the reading fails if it is larger.",
                .slot = driver_slot<&H::response_bytes_max>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 4'096},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "If no channel has a source: limit of channels; a value of a further name is dropped and "
-                          "counted.",
+               .meaning = "Maximum number of channels if no channel has a source; values with further names are "
+                          "dropped and counted.",
                .slot = driver_slot<&H::channels_max>},
     SettingRow{.section = "device", .key = "token_file", .rule = rules::credential,
                .applies = Applies::file,
-               .meaning = "File with the bearer token to send. It is read before each request, so the token can be "
-                          "replaced at any time. Or credential:NAME of systemd.",
+               .meaning = "File with the bearer token that is sent, or credential:NAME for a systemd credential. It is "
+                          "read before each request, so the token can be replaced at any time.",
                .slot = driver_slot<&H::token_file>},
     SettingRow{.section = "device", .key = "ca_file", .rule = rules::file, .applies = Applies::file,
-               .meaning = "File with the PEM certificates that may have signed the server's; if not set, those of the "
-                          "system.",
+               .meaning = "File with the CA certificates in PEM that the server certificate is checked against. If "
+                          "not set, those of the system.",
                .slot = driver_slot<&H::ca_file>},
     SettingRow{.section = "channel", .key = "source", .rule = source_rule, .applies = Applies::live,
-               .meaning = "Which value the channel is: a JSON pointer, or the name of a metric with labels that it must "
-                          "have. If at least one channel has a source, no other values are read.",
+               .meaning = "Value of the channel: a JSON pointer, or the name of a metric with the labels that it must "
+                          "have. If at least one channel has a source, other values are not read.",
                .slot = driver_slot<&HttpChannelSettings::source>},
 };
 // clang-format on

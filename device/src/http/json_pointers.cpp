@@ -67,8 +67,8 @@ bool JsonPointers::read(std::string_view text, const Found& found) {
     return true;
 }
 
-/// Makes the pointer to a member or an element of the innermost object or array. One that is too long is cut, and
-/// equals no pointer that is looked for.
+/// Sets the pointer to a member or an element of the innermost object or array. A pointer that is too long is
+/// truncated, so it equals none of the requested ones.
 void JsonPointers::enter(std::string_view name, bool is_raw) {
     pointer_.resize(levels_.back().pointer_bytes);
     std::array<char, pointer_bytes_max + 1> plain;

@@ -11,29 +11,29 @@
 
 namespace telegate::http {
 
-/// For a map from texts in which views of texts are looked up.
+/// Hash for maps with text keys that are looked up by std::string_view.
 struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
 };
 
-/// Whether the text is a JSON pointer (RFC 6901) to something within an object or array, such as /pumps/0/speed.
+/// Returns whether the text is a JSON pointer (RFC 6901) to a member or element, such as /pumps/0/speed.
 [[nodiscard]] bool is_json_pointer(std::string_view text) noexcept;
 
-/// Finds the values of a JSON text that pointers name.
+/// Finds the values of a JSON text by JSON pointers.
 ///
 /// Threads: one.
-/// Limits:  those of JsonScan; values whose pointer is longer than pointer_bytes_max cannot be named.
-/// Failure: read() returns false when the text is not JSON; then nothing was found. Of a member that an object has
-///          twice the first is found.
+/// Limits: those of JsonScan; values whose pointer is longer than pointer_bytes_max cannot be found.
+/// Failure: read() returns false if the text is not JSON; then nothing was found. If an object has a duplicate member,
+/// the first one is found.
 class JsonPointers {
   public:
     static constexpr std::size_t pointer_bytes_max = 512;
 
-    /// The pointers are valid and different.
+    /// The pointers must be valid and unique.
     explicit JsonPointers(const std::vector<std::string>& pointers);
 
-    /// Called with the index of a pointer and the event of its value, which may begin an object or array.
+    /// Receives the index of a pointer and the event of its value, which may begin an object or array.
     using Found = std::function<void(std::size_t index, const metrics::JsonScan& scan, metrics::JsonEvent event)>;
 
     [[nodiscard]] bool read(std::string_view text, const Found& found);

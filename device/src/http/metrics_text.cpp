@@ -19,7 +19,7 @@ void skip_blanks(std::string_view& text) noexcept {
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
 }
 
-/// A name as programs write it; empty when there is none.
+/// Removes and returns an unquoted name; empty if there is none.
 std::string_view take_name(std::string_view& text) noexcept {
     const auto* const end = std::find_if_not(text.begin(), text.end(), is_name_character);
     const std::string_view name = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -30,7 +30,7 @@ std::string_view take_name(std::string_view& text) noexcept {
     return name;
 }
 
-/// A text in quotes, still escaped.
+/// Removes and returns a text in quotes, still escaped.
 std::optional<std::string_view> take_quoted(std::string_view& text) noexcept {
     if (!metrics::take_character(text, '"')) {
         return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Label> take_label(std::string_view& text) noexcept {
     return label;
 }
 
-/// What separates labels; false where neither another one nor the end can follow.
+/// Removes the separator of labels. Returns false if neither a label nor the end can follow.
 bool take_comma(std::string_view& text) noexcept {
     skip_blanks(text);
     const bool has_comma = metrics::take_character(text, ',');
@@ -79,7 +79,7 @@ bool take_comma(std::string_view& text) noexcept {
     return has_comma || text.empty() || text.starts_with('}');
 }
 
-/// The first element of {"NAME",...}. Without one `text` stays as it is.
+/// Removes and returns the quoted name in {"NAME",...}. If there is none, returns "" and leaves `text` unchanged.
 std::string_view take_quoted_name(std::string_view& text) noexcept {
     std::string_view rest = text;
     const auto name = take_quoted(rest);
@@ -91,7 +91,7 @@ std::string_view take_quoted_name(std::string_view& text) noexcept {
     return *name;
 }
 
-/// Takes a name and the labels behind it; false when there is no series.
+/// Removes a name and its labels. Returns false if there is no series.
 bool take_series(std::string_view& text, MetricsLine& series) noexcept {
     series.name = take_name(text);
     skip_blanks(text);

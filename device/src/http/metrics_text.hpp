@@ -18,13 +18,13 @@ struct MetricsLine {
         fault,
     };
     Kind kind = Kind::fault;
-    std::string_view name = {};    // as it stands in the line; inside quotes without them
+    std::string_view name = {};    // as written in the line; for a quoted name without the quotes
     std::string_view labels = {};  // for next_label()
     double value = 0;              // may be NaN or infinite
 };
 
-/// Reads a line without its line break. A timestamp and an exemplar are checked for neither value nor order, and
-/// dropped.
+/// Parses a line without its line break. A timestamp and an exemplar are dropped; their values and order are not
+/// checked.
 [[nodiscard]] MetricsLine read_metrics_line(std::string_view line) noexcept;
 
 struct Label {
@@ -32,13 +32,13 @@ struct Label {
     std::string_view value;  // escaped; see next_label_character()
 };
 
-/// Takes the next label of a series; nothing at the end.
+/// Removes and returns the next label of a series; nullopt at the end.
 [[nodiscard]] std::optional<Label> next_label(std::string_view& labels) noexcept;
 
-/// Takes a byte of an escaped name or value, which must not be empty.
+/// Removes and returns the next byte of an escaped name or value, which must not be empty.
 [[nodiscard]] char next_label_character(std::string_view& escaped) noexcept;
 
-/// Which series a channel is made of: those with this name and at least these labels.
+/// Selects the series of a channel: those with this name and at least these labels.
 struct SeriesSelector {
     std::string name = {};
     std::vector<std::pair<std::string, std::string>> labels = {};
@@ -46,7 +46,7 @@ struct SeriesSelector {
     [[nodiscard]] bool selects(const MetricsLine& series) const;
 };
 
-/// NAME, NAME{LABEL="VALUE",...} or {"NAME",LABEL="VALUE",...}; nothing for other texts.
+/// Parses NAME, NAME{LABEL="VALUE",...} or {"NAME",LABEL="VALUE",...}. Returns nullopt for other texts.
 [[nodiscard]] std::optional<SeriesSelector> parse_selector(std::string_view text);
 
 }  // namespace telegate::http

@@ -47,8 +47,8 @@ Url parse_url(std::string_view text) {
     if (auto url = parse(text)) {
         return *std::move(url);
     }
-    throw OptionError("url", '"' + std::string(text) +
-                                 "\" is not valid; allowed: http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
+    throw OptionError("url", "invalid URL: \"" + std::string(text) +
+                                 "\"; allowed: http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
                                  "spaces, user name and fragment");
 }
 

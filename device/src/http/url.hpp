@@ -13,7 +13,7 @@ struct Url {
     std::string target = {};  // path and query; begins with /
 };
 
-/// Throws std::invalid_argument, which names the text and what is allowed.
+/// Parses a URL. Throws std::invalid_argument with the text and what is allowed.
 [[nodiscard]] Url parse_url(std::string_view text);
 
 }  // namespace telegate::http

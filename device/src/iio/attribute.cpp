@@ -49,7 +49,7 @@ std::optional<std::string_view> AttributeFile::read(char (&text)[text_bytes_max]
     error_ = got < 0 ? errno : 0;
     struct stat status {};
     if (::fstat(descriptor_, &status) == 0 && status.st_nlink == 0) {
-        error_ = ENODEV;  // its last content would pass for a reading of now
+        error_ = ENODEV;  // the remaining content of a deleted file would look like a current value
     }
     return error_ != 0 ? std::nullopt : std::optional(std::string_view(text, static_cast<std::size_t>(got)));
 }

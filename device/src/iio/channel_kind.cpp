@@ -13,7 +13,7 @@ constexpr std::array<ChannelKind, 32> kinds{{
     {"current", "mA"},
     {"altcurrent", "mA"},
     {"power", "mW"},
-    {"temp", "Cel", 0.001},  // the ABI has milli degrees
+    {"temp", "Cel", 0.001},  // millidegrees in the ABI
     {"accel", "m/s2"},
     {"gravity", "m/s2"},
     {"anglvel", "rad/s"},
@@ -57,7 +57,7 @@ std::vector<std::string> attribute_names(std::string_view channel, std::string_v
     const std::string suffix = '_' + std::string(attribute);
     std::vector<std::string> names{"in_" + std::string(channel) + suffix};
     std::string shared = "in_" + std::string(kind_of(channel).type);
-    if (const std::size_t dash = channel.find('-'); dash != std::string_view::npos) {  // a difference of two
+    if (const std::size_t dash = channel.find('-'); dash != std::string_view::npos) {  // a difference of two channels
         names.push_back(shared + '-' + std::string(kind_of(channel.substr(dash + 1)).type) + suffix);
     }
     names.push_back(shared + suffix);

@@ -61,14 +61,14 @@ Search find_device(const std::string& sys_root, const std::string& wanted) {
         search.problem = directory + ": no device has the name or label " + wanted;
     } else if (found > 1) {
         search.problem = directory + ": " + std::to_string(found) + " devices have the name or label " + wanted +
-                         ", allowed: iio:deviceN, or a label that only one has";
+                         "; allowed: iio:deviceN, or a label that only one device has";
     }
     return search;
 }
 
 Inputs list_inputs(const FoundDevice& device) {
     Inputs result;
-    std::vector<std::pair<std::string, bool>> channels;  // and whether what is read is in its unit already
+    std::vector<std::pair<std::string, bool>> channels;  // true: the attribute is already in the unit of its kind
     for (const bool is_processed : {true, false}) {
         const std::string_view suffix = is_processed ? "_input" : "_raw";
         for (const std::string& attribute : names_in(device.path, input_prefix, suffix)) {

@@ -30,7 +30,8 @@ bool is_wanted(const CaptureOptions& options, const std::string& channel) {
 std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& options) {
     stop();
     node_ = options.dev_root + '/' + device.name;
-    // It can be open once only. Whoever has it must not lose its frames to what is written here.
+    // The device can only be open once. It is opened before anything is written, so another program that has it open
+    // does not lose frames.
     descriptor_ = ::open(node_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (descriptor_ < 0) {
         return failure_text(node_, errno);
@@ -45,7 +46,7 @@ std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& 
 
 void FrameBuffer::stop() noexcept {
     if (descriptor_ >= 0) {
-        static_cast<void>(write_attribute(enable_path_, "0"));  // a device that is gone has nothing to put off
+        static_cast<void>(write_attribute(enable_path_, "0"));  // fails if the device was removed, which is fine
         ::close(descriptor_);
         descriptor_ = -1;
     }
@@ -54,7 +55,7 @@ void FrameBuffer::stop() noexcept {
 }
 
 std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions& options) {
-    if (const int error = write_attribute(enable_path_, "0")) {  // still on after a crash
+    if (const int error = write_attribute(enable_path_, "0")) {  // it may still be enabled after a crash
         return failure_text(enable_path_, error);
     }
     if (std::string problem = choose_channels(device, options); !problem.empty()) {
@@ -62,7 +63,8 @@ std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions&
     }
     const std::string clock_path = device.path + "/current_timestamp_clock";
     static_cast<void>(write_attribute(clock_path, options.wants_realtime ? "realtime" : "monotonic"));
-    is_realtime_ = read_attribute(clock_path).value_or("realtime") != "monotonic";  // kernels before 4.8 have no choice
+    // kernels before 4.8 always use the realtime clock
+    is_realtime_ = read_attribute(clock_path).value_or("realtime") != "monotonic";
     const std::array<std::pair<std::string, std::string>, 2> values{{
         {device.path + "/trigger/current_trigger", options.trigger},
         {device.path + "/buffer/length", std::to_string(options.length)},
@@ -82,7 +84,7 @@ std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions&
 std::string FrameBuffer::choose_channels(const FoundDevice& device, const CaptureOptions& options) {
     const std::string directory = device.path + "/scan_elements/";
     std::vector<std::string> on;
-    for (const bool puts_on : {false, true}) {  // off first: some devices allow only so many at once
+    for (const bool puts_on : {false, true}) {  // disables channels first: some devices limit how many can be enabled
         for (const std::string& attribute : names_in(directory, "in_", enable_suffix)) {
             constexpr std::size_t prefix_bytes = 3;
             std::string channel =
@@ -116,9 +118,9 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
         const auto type = parse_scan_type(text);
         if (!index || !type) {
             std::string what = path;
-            return what.append("_type: \"")
+            return what.append("_type: invalid type or index: \"")
                 .append(text)
-                .append("\", allowed: such as le:s12/16>>4, and an index beside it");
+                .append("\"; allowed: a type such as le:s12/16>>4, and an index");
         }
         elements.push_back({*index, *type, channel});
     }
@@ -135,14 +137,14 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
             inputs_.push_back(scaled_input(device, element.channel, false));
         }
         if (!layout_.add(element.type)) {
-            return stem + "*: " + std::to_string(elements.size()) + " channels, allowed: up to " +
+            return stem + "*: " + std::to_string(elements.size()) + " channels; allowed: at most " +
                    std::to_string(elements_max);
         }
     }
     if (inputs_.size() == (timestamp_ ? 1U : 0U)) {
-        return stem + "*_en: none of the wanted channels is there";
+        return stem + "*_en: none of the requested channels exists";
     }
-    bytes_.resize(bytes_max);  // elements_max frames of the longest elements fit
+    bytes_.resize(bytes_max);  // holds elements_max of the longest elements
     return {};
 }
 
@@ -152,7 +154,7 @@ FrameBuffer::Wait FrameBuffer::wait(const CancelSignal* cancel, Duration at_most
         {{descriptor_, POLLIN, 0}, {cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0}}};
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
     if (cancel != nullptr && cancel->is_set()) {
-        return Wait::cancelled;
+        return Wait::canceled;
     }
     return ready > 0 && watched[0].revents != 0 ? Wait::readable : Wait::nothing;
 }
@@ -161,7 +163,7 @@ int FrameBuffer::fill() noexcept {
     std::memmove(bytes_.data(), bytes_.data() + taken_, filled_ - taken_);
     filled_ -= taken_;
     taken_ = 0;
-    // The kernel gives whole frames and may refuse room for less than one.
+    // The kernel returns whole frames, and may refuse a read of less than one.
     const std::size_t frame = layout_.frame_bytes();
     const std::size_t room = bytes_.size() / frame * frame - filled_;
     const ssize_t got = ::read(descriptor_, bytes_.data() + filled_, room);

@@ -15,50 +15,50 @@
 namespace telegate::iio {
 
 struct CaptureOptions {
-    std::vector<std::string> channels;  // none: all
-    std::string trigger;                // "": as it is set
-    std::int64_t length = 0;            // frames that the kernel keeps
-    bool wants_realtime = false;        // timestamps of the wall clock rather than of the monotonic one
+    std::vector<std::string> channels;  // empty: all
+    std::string trigger;                // "": keep the current one
+    std::int64_t length = 0;            // number of frames that the kernel buffers
+    bool wants_realtime = false;        // timestamps of the wall clock instead of the monotonic clock
     std::string dev_root;
 };
 
-/// Buffered capture: the channels that are on, and their frames from the character device.
+/// Buffered capture: the enabled channels, and their frames from the character device.
 ///
 /// Threads: one at a time.
-/// Limits:  bytes_max bytes are read at once. Only start() allocates. Frames that the kernel's own buffer has no room
-///          for are lost there, and nothing says so.
-/// Failure: start() returns words; it changes nothing while somebody else has the device open. After fill() has failed
-///          nothing more comes until the next start(). stop() puts the buffer off whatever state it is in.
+/// Limits: reads at most bytes_max bytes at once. Only start() allocates. If the kernel's buffer is full, frames are
+/// lost without notice.
+/// Failure: start() returns what is wrong; it changes nothing while another program has the device open. After fill()
+/// has failed, there are no frames until the next start(). stop() disables the buffer in any state.
 class FrameBuffer {
   public:
     static constexpr std::size_t bytes_max = 64 * 1'024;
 
-    enum class Wait { readable, nothing, cancelled };
+    enum class Wait { readable, nothing, canceled };
 
     FrameBuffer() = default;
     ~FrameBuffer() { stop(); }
     FrameBuffer(const FrameBuffer&) = delete;
     FrameBuffer& operator=(const FrameBuffer&) = delete;
 
-    /// "" or why it did not start.
+    /// Returns "", or why it did not start.
     [[nodiscard]] std::string start(const FoundDevice& device, const CaptureOptions& options);
     void stop() noexcept;
     [[nodiscard]] bool is_started() const noexcept { return descriptor_ >= 0; }
 
-    /// The path of its character device.
+    /// Returns the path of the character device.
     [[nodiscard]] const std::string& node() const noexcept { return node_; }
-    /// Of each element of a frame, in order; the timestamp has none.
+    /// Returns the input of each element of a frame, in order, including the timestamp.
     [[nodiscard]] const std::vector<Input>& inputs() const noexcept { return inputs_; }
     [[nodiscard]] const FrameLayout& layout() const noexcept { return layout_; }
 
     [[nodiscard]] Wait wait(const CancelSignal* cancel, Duration at_most) const noexcept;
-    /// Takes what has come. 0, also when nothing has; or the system's number of the error, ENODEV at an end.
+    /// Reads available data. Returns 0, also if there is none, or an errno value; ENODEV at the end of the stream.
     [[nodiscard]] int fill() noexcept;
-    /// The next whole frame; empty when there is none. Valid until fill().
+    /// Returns the next complete frame, valid until fill(); empty if there is none.
     [[nodiscard]] std::span<const std::byte> next_frame() noexcept;
-    /// When the kernel took the frame; nullopt where it does not say.
+    /// Returns the time at which the kernel captured the frame, in ns; nullopt without a timestamp element.
     [[nodiscard]] std::optional<std::int64_t> timestamp_of(std::span<const std::byte> frame) const noexcept;
-    /// Whether timestamps are of the wall clock.
+    /// Returns whether timestamps are those of the wall clock.
     [[nodiscard]] bool is_realtime() const noexcept { return is_realtime_; }
 
   private:
@@ -71,7 +71,7 @@ class FrameBuffer {
     std::string enable_path_;
     FrameLayout layout_;
     std::vector<Input> inputs_;
-    std::optional<std::size_t> timestamp_;  // index of its element, the last one
+    std::optional<std::size_t> timestamp_;  // index of the timestamp element
     bool is_realtime_ = true;
     std::vector<std::byte> bytes_;
     std::size_t filled_ = 0;

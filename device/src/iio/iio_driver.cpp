@@ -26,15 +26,15 @@ namespace {
 
 constexpr std::int64_t buffer_length_max = 65'536;
 constexpr double sampling_frequency_max = 1e9;
-/// Timestamps further from now than that are of another clock than they should be.
+/// Timestamps that differ more from the current time are assumed to be from the wrong clock.
 constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
 
 void check(const IioDriverOptions& options) {
     const auto refuse = [](const std::string& option, const std::string& value, const std::string& allowed) {
-        throw OptionError(option, value + ", allowed: " + allowed);
+        throw OptionError(option, "invalid value: " + value + "; allowed: " + allowed);
     };
     if (options.device.empty()) {
-        refuse("device", "nothing", "the name or the label of a device, or iio:deviceN");
+        refuse("device", "\"\"", "the name or the label of a device, or iio:deviceN");
     }
     if (options.channels.size() > iio::inputs_max) {
         refuse("channels", std::to_string(options.channels.size()), "up to " + std::to_string(iio::inputs_max));
@@ -55,16 +55,16 @@ void check(const IioDriverOptions& options) {
     }
 }
 
-/// Reads one device, found anew after it was gone.
+/// Reads one device, and searches for it again after it was removed.
 ///
 /// Threads: those of Driver.
-/// Limits:  inputs_max inputs; those beyond are counted in left_out. channels_max channels in all. Allocates when the
-///          device is found, and for the words of a failure.
-/// Failure: an input that cannot be read is absent; a device without one that can has failed, and is looked for anew
-///          by the next read().
+/// Limits: inputs_max inputs; further ones are counted in left_out. channels_max channels in total. Allocates when the
+/// device is found, and for the text of a failure.
+/// Failure: an input that cannot be read is absent. If no input can be read, the reading fails, and the next read()
+/// searches for the device again.
 class IioDriver final : public Driver {
   public:
-    static constexpr std::size_t channels_max = 512;  // over all that was ever found under the name
+    static constexpr std::size_t channels_max = 512;  // total number of names ever found
 
     explicit IioDriver(IioDriverOptions options) : options_(std::move(options)) { check(options_); }
 
@@ -85,7 +85,7 @@ class IioDriver final : public Driver {
         }
         std::vector<std::string> names{"left_out"};
         for (const std::string& name : options_.channels) {
-            names.push_back(to_topic_part(name) + ".*");  // in buffers of several values
+            names.push_back(to_topic_part(name) + ".*");  // for buffers with several values
         }
         return names;
     }
@@ -101,7 +101,7 @@ class IioDriver final : public Driver {
         for (const std::string& name : options_.channels) {
             const bool is_there = std::any_of(found.inputs.begin(), found.inputs.end(),
                                               [&](const iio::Input& input) { return input.name == name; });
-            if (!is_there && !options_.buffered) {  // a buffer has others
+            if (!is_there && !options_.buffered) {  // a buffer may have other channels
                 missing.push_back({"channels", search.device.path + " has no channel " + name});
             }
         }
@@ -199,7 +199,7 @@ class IioDriver final : public Driver {
                 polled_.push_back(Polled{std::move(input), std::move(file), own});
             }
         }
-        return polled_.empty() ? device.path + ": none of the wanted channels is there" : std::string();
+        return polled_.empty() ? device.path + ": none of the requested channels exists" : std::string();
     }
 
     ReadResult read_attributes(SampleBatch& batch) {
@@ -221,7 +221,7 @@ class IioDriver final : public Driver {
             }
         }
         if (good == 0 || first_error == ENODEV) {
-            return fail(first_error == EBADMSG ? *first_path + ": no number"
+            return fail(first_error == EBADMSG ? *first_path + ": not a number"
                                                : iio::failure_text(*first_path, first_error));
         }
         batch.add(left_out_channel_, left_out_);
@@ -250,7 +250,7 @@ class IioDriver final : public Driver {
 
     ReadResult read_frames(SampleBatch& batch) {
         const auto waited = buffer_.wait(cancel_, wait_max);
-        if (waited == iio::FrameBuffer::Wait::cancelled) {
+        if (waited == iio::FrameBuffer::Wait::canceled) {
             return {ReadResult::Status::interrupted};
         }
         batch.stamp_now();
@@ -276,7 +276,7 @@ class IioDriver final : public Driver {
     void add_frame(SampleBatch& batch, std::span<const std::byte> frame, ClockPair now) {
         Quality quality = Quality::good;
         if (const auto taken = buffer_.timestamp_of(frame)) {
-            // What is far off may be anything, so the difference is worked out without overflow.
+            // A wrong timestamp can have any value, so the comparison avoids overflow.
             const std::int64_t own = buffer_.is_realtime() ? now.utc_ns : now.mono_ns;
             const bool is_near =
                 *taken > 0 && *taken <= own + timestamp_age_max_ns && *taken >= own - timestamp_age_max_ns;
@@ -284,7 +284,7 @@ class IioDriver final : public Driver {
             batch.stamp(now.utc_ns - age_ns, now.mono_ns - age_ns);
             quality = is_near ? Quality::good : Quality::uncertain;
         }
-        std::size_t at = 0;  // of frame_channels_
+        std::size_t at = 0;  // index in frame_channels_
         const iio::FrameLayout& layout = buffer_.layout();
         for (std::size_t element = 0; element < layout.elements(); ++element) {
             const iio::ScanType& type = layout.type(element);
@@ -304,7 +304,7 @@ class IioDriver final : public Driver {
     std::vector<Polled> polled_;
     iio::FrameBuffer buffer_;
     std::vector<SampleBatch::Channel> frame_channels_;  // one per value of a frame
-    MonoTime heard_{};                                  // when the last frame came
+    MonoTime heard_{};                                  // when the last frame arrived
     std::int64_t left_out_ = 0;
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
 };

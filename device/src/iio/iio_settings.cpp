@@ -13,14 +13,14 @@ namespace telegate {
 namespace iio_driver {
 namespace {
 
-/// What a device with the driver iio says.
+/// The settings of a device with the driver iio.
 struct IioSettings {
     std::string device;
-    std::vector<std::string> channels;  // none: all
+    std::vector<std::string> channels;  // empty: all
     bool buffered = false;
-    std::string trigger;  // "": as it is set
+    std::string trigger;  // "": keep the current one
     std::int64_t buffer_length = 128;
-    std::optional<double> sampling_frequency;  // Hz; not set: as it is
+    std::optional<double> sampling_frequency;  // Hz; not set: keep the current one
     std::string timestamp_clock = "monotonic";
     std::int64_t silence_ms = 0;  // 0: never
     std::string sys_root = "/sys";
@@ -32,7 +32,7 @@ using I = IioSettings;
 constexpr std::array<std::string_view, 2> clocks{"monotonic", "realtime"};
 constexpr TextRule device_rule{.prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
 constexpr TextRule trigger_rule{
-    .prefixes = {}, .allowed = "the name of a trigger, or nothing", .bytes_max = 128, .may_be_empty = true};
+    .prefixes = {}, .allowed = "the name of a trigger, or empty", .bytes_max = 128, .may_be_empty = true};
 constexpr TextListRule channels_rule{
     .allowed = "the name of an input, such as voltage0 or accel_x", .bytes_max = 64, .count_max = 128};
 
@@ -40,41 +40,42 @@ constexpr TextListRule channels_rule{
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "device", .rule = device_rule, .applies = Applies::file,
                .required = true,
-               .meaning = "What the attribute name or label of the device says, or iio:deviceN.",
+               .meaning = "Name or label of the device, or iio:deviceN.",
                .slot = driver_slot<&I::device>},
     SettingRow{.section = "device", .key = "channels", .rule = channels_rule, .applies = Applies::file,
-               .meaning = "Inputs that are read, named as in sysfs without in_; nothing means all.",
+               .meaning = "Inputs to read, named as in sysfs without in_. Empty means all.",
                .slot = driver_slot<&I::channels>},
     SettingRow{.section = "device", .key = "buffered", .rule = BooleanRule{},
                .applies = Applies::file,
-               .meaning = "Whether every frame of the device's buffer is taken, with the kernel's times, rather than one "
-                          "look at each interval.",
+               .meaning = "Whether every frame of the device's buffer is read, with the timestamps of the kernel, "
+                          "instead of one value per interval.",
                .slot = driver_slot<&I::buffered>},
     SettingRow{.section = "device", .key = "trigger", .rule = trigger_rule, .applies = Applies::file,
-               .meaning = "With buffered: what makes the device take a frame; nothing leaves it as it is set.",
+               .meaning = "With buffered: the trigger that makes the device capture a frame. Empty keeps the current "
+                          "one.",
                .slot = driver_slot<&I::trigger>},
     SettingRow{.section = "device", .key = "buffer_length",
                .rule = WholeRule{.min = 1, .max = 65'536}, .unit = "frames", .applies = Applies::file,
-               .meaning = "With buffered: frames that the kernel keeps for the gateway.",
+               .meaning = "With buffered: number of frames that the kernel buffers for the gateway.",
                .slot = driver_slot<&I::buffer_length>},
     SettingRow{.section = "device", .key = "sampling_frequency",
                .rule = RealRule{.min = 1e-6, .max = 1e9}, .unit = "Hz", .applies = Applies::file,
-               .unset = "as it is set in the device",
-               .meaning = "How often the device samples by itself.", .slot = driver_slot<&I::sampling_frequency>},
+               .unset = "the current setting of the device",
+               .meaning = "Sampling frequency of the device.", .slot = driver_slot<&I::sampling_frequency>},
     SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks},
                .applies = Applies::file,
-               .meaning = "With buffered: which clock the kernel takes the times of frames from.",
+               .meaning = "With buffered: clock of the kernel's timestamps.",
                .slot = driver_slot<&I::timestamp_clock>},
     SettingRow{.section = "device", .key = "silence_ms",
                .rule = WholeRule{.min = 0, .max = 86'400'000}, .unit = "ms", .applies = Applies::live,
-               .meaning = "With buffered: time without a frame after which reading has failed; 0 means never.",
+               .meaning = "With buffered: time without a frame after which the reading fails. 0 means never.",
                .slot = driver_slot<&I::silence_ms>},
     SettingRow{.section = "device", .key = "sys_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Where sysfs is mounted.", .slot = driver_slot<&I::sys_root>},
+               .meaning = "Directory where sysfs is mounted.", .slot = driver_slot<&I::sys_root>},
     SettingRow{.section = "device", .key = "dev_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Where the character devices are.", .slot = driver_slot<&I::dev_root>},
+               .meaning = "Directory of the character devices.", .slot = driver_slot<&I::dev_root>},
 };
 // clang-format on
 

@@ -17,7 +17,7 @@ std::string path_in(const std::string& directory) {
     return directory + '/' + std::string(attribute);
 }
 
-/// The directory of the trigger; one that is not there when there is none.
+/// Returns the directory of the trigger; one that does not exist if there is no such trigger.
 std::string trigger_directory(const std::string& sys_root, const std::string& trigger) {
     const std::string directory = sys_root + "/bus/iio/devices/";
     for (const std::string& name : names_in(directory, "trigger", "")) {
@@ -46,7 +46,7 @@ std::vector<std::string> places(const std::string& sys_root, const FoundDevice& 
 
 std::string set_sampling_frequency(const std::string& sys_root, const FoundDevice& device, const std::string& trigger,
                                    double hertz) {
-    std::array<char, 32> text{};  // the kernel knows no exponents
+    std::array<char, 32> text{};  // the kernel does not accept exponents
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), hertz, std::chars_format::fixed);
     const std::string_view value(text.data(), error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 0);
     for (const std::string& path : places(sys_root, device, trigger)) {

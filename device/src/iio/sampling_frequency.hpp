@@ -6,12 +6,12 @@
 
 namespace telegate::iio {
 
-/// Sets how often a device samples, where it is set: at the device, at its channels, or at the trigger of that name
-/// ("" for none). Returns "" or why it could not be set.
+/// Sets the sampling frequency where the device has this attribute: on the device, on its channels, or on the trigger
+/// of this name ("" for none). Returns "", or why it could not be set.
 [[nodiscard]] std::string set_sampling_frequency(const std::string& sys_root, const FoundDevice& device,
                                                  const std::string& trigger, double hertz);
 
-/// "PATH: what the system says".
+/// Returns "PATH: ERROR MESSAGE".
 [[nodiscard]] std::string failure_text(const std::string& path, int error);
 
 }  // namespace telegate::iio

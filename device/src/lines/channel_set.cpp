@@ -16,14 +16,14 @@ void ChannelSet::reserve(std::string name) {
 }
 
 SampleBatch::Channel ChannelSet::channel(SampleBatch& batch, std::string_view name, std::string_view unit) {
-    const std::string_view key = name.substr(0, topic_part_bytes_max);  // no topic part holds more
+    const std::string_view key = name.substr(0, topic_part_bytes_max);  // topic parts are not longer
     const auto known = channels_.find(key);
     SampleBatch::Channel found = SampleBatch::Channel::none;
     if (known != channels_.end()) {
         found = known->second;
     } else if (size() < channels_max_) {
         if (std::find(reserved_.begin(), reserved_.end(), to_topic_part(key)) == reserved_.end()) {
-            found = batch.add_channel(key, unit);  // none when the table of all channels is full
+            found = batch.add_channel(key, unit);  // none if the table of all channels is full
         }
         channels_.emplace(key, found);
     }

@@ -13,25 +13,26 @@
 
 namespace telegate {
 
-/// The channels of a device whose fields name themselves. A channel comes to be with the first field of its name, and
-/// stays. Names that are the same topic part (to_topic_part) share a channel.
+/// The channels of a device that are created from field names. The first field with a new name creates a channel, which
+/// is never removed. Names with the same topic part (to_topic_part) share a channel.
 ///
 /// Threads: the one that reads the device.
-/// Limits:  channels_max names, which a device with broken lines would otherwise fill the channel table with. Fields
-///          with other names give no samples and are counted. Only a new name allocates.
+/// Limits: channels_max names, so that a device with corrupt lines does not fill the channel table. Fields with further
+/// names give no samples and are counted. Only a new name allocates.
 /// Failure: std::bad_alloc for a new name.
 class ChannelSet {
   public:
     explicit ChannelSet(std::size_t channels_max);
 
-    /// No field gets the channel of this name: the driver itself has it.
+    /// Reserves the name of a channel of the driver itself, so that no field uses it.
     void reserve(std::string name);
-    /// The channel of a field; none, and counted, when there is no room for it, or its name is reserved.
+    /// Returns the channel of a field. Returns none, and counts the field, if the limit is reached or its name is
+    /// reserved.
     SampleBatch::Channel channel(SampleBatch& batch, std::string_view name, std::string_view unit = {});
-    /// A sample of the field in its channel; without a value: quality bad.
+    /// Adds a sample of the field to its channel; a field without a value gets quality bad.
     void add(SampleBatch& batch, const LineField& field);
 
-    /// Fields that had no room, or a reserved name.
+    /// Returns the number of fields refused because of the limit or a reserved name.
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
     [[nodiscard]] std::size_t size() const noexcept { return channels_.size(); }
     [[nodiscard]] std::size_t channels_max() const noexcept { return channels_max_; }

@@ -23,7 +23,7 @@ struct Column {
     throw OptionError("columns", why);
 }
 
-/// NAME, NAME[UNIT] or -.
+/// Parses NAME, NAME[UNIT] or -.
 Column to_column(std::string_view text) {
     if (text == "-") {
         return {};
@@ -32,7 +32,7 @@ Column to_column(std::string_view text) {
     const std::string_view name = without_blanks(text.substr(0, bracket));
     const bool has_unit = bracket != std::string_view::npos;
     if (name.empty() || (has_unit && text.back() != ']')) {
-        refuse_columns(std::string(1, '"').append(text).append("\" is not NAME, NAME[UNIT] or -"));
+        refuse_columns("invalid column: \"" + std::string(text) + "\"; allowed: NAME, NAME[UNIT] or -");
     }
     return {std::string(name),
             has_unit ? std::string(text.substr(bracket + 1, text.size() - bracket - 2)) : std::string()};
@@ -40,7 +40,8 @@ Column to_column(std::string_view text) {
 
 std::vector<Column> to_columns(const std::vector<std::string>& texts) {
     if (texts.size() > LineFields::fields_max) {
-        refuse_columns(std::to_string(texts.size()) + " are more than " + std::to_string(LineFields::fields_max));
+        refuse_columns("too many columns: " + std::to_string(texts.size()) + "; allowed: at most " +
+                       std::to_string(LineFields::fields_max));
     }
     std::vector<Column> columns;
     std::set<std::string> channels;
@@ -48,23 +49,24 @@ std::vector<Column> to_columns(const std::vector<std::string>& texts) {
         columns.push_back(to_column(text));
         const std::string& name = columns.back().name;
         if (!name.empty() && !channels.insert(to_topic_part(name)).second) {
-            refuse_columns("\"" + name + "\" has the channel of another column");
+            refuse_columns("duplicate channel: \"" + name + "\"; allowed: one column for each channel");
         }
     }
     if (channels.empty()) {
-        refuse_columns("none has a name, and csv needs one at least");
+        refuse_columns("no column has a name; allowed: at least one name");
     }
     return columns;
 }
 
-/// Columns in a fixed order, with quotes as in RFC 4180 and blanks around a column that do not count.
+/// Columns in a fixed order, with quotes as in RFC 4180. Blanks around a column are ignored.
 class CsvParser final : public LineParser {
   public:
     explicit CsvParser(const LineFormat& format) : columns_(to_columns(format.columns)), delimiter_(format.delimiter) {
         const auto byte = static_cast<unsigned char>(delimiter_);
         const bool is_printable = byte >= ' ' && byte <= '~';
         if ((!is_printable && delimiter_ != '\t') || delimiter_ == '"' || delimiter_ == '#') {
-            throw OptionError("delimiter", "neither a printable character of ASCII but \" and #, nor a tab");
+            throw OptionError("delimiter",
+                              "invalid delimiter; allowed: a tab, or a printable ASCII character except \" and #");
         }
     }
 
@@ -91,25 +93,27 @@ class CsvParser final : public LineParser {
         std::size_t count = 0;
         for (bool more = true; more; ++count) {
             if (count == columns_.size()) {
-                return refuse_("more than the " + std::to_string(count) + " columns that have names in", line);
+                return refuse_("more than " + std::to_string(count) + " columns in", line);
             }
             const Column& column = columns_[count];
             const auto value = take_cell(rest, more, fields);
             if (!value) {
-                return refuse_("the quotes do not end, or something follows them, in", line);
+                return refuse_("invalid quotes in", line);
             }
             if (!column.name.empty()) {
-                (void)fields.add(column.name, *value, column.unit);  // no more columns than fields
+                // succeeds: there are not more columns than fields_max
+                (void)fields.add(column.name, *value, column.unit);
                 is_heading = is_heading && *value == FieldValue{std::string_view(column.name)};
             }
         }
         if (count < columns_.size()) {
-            return refuse_("not " + std::to_string(columns_.size()) + " columns in", line);
+            return refuse_("fewer than " + std::to_string(columns_.size()) + " columns in", line);
         }
         return {is_heading ? LineResult::Status::ignored : LineResult::Status::ok, {}};
     }
 
-    /// The next cell with the delimiter behind it; `more`: there was one. nullopt for quotes that are wrong.
+    /// Removes and returns the next cell and the delimiter after it; `more` is whether there was a delimiter. Returns
+    /// nullopt for invalid quotes.
     std::optional<FieldValue> take_cell(std::string_view& rest, bool& more, LineFields& fields) const {
         skip(rest, delimiter_ == '\t' ? " " : " \t");
         const bool is_quoted = !rest.empty() && rest.front() == '"';
@@ -139,7 +143,7 @@ class CsvParser final : public LineParser {
         rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
     }
 
-    /// Two quotes stand for one.
+    /// Two quotes in a quoted cell stand for one.
     static std::optional<std::string_view> take_quoted(std::string_view& rest, LineFields& fields) {
         std::size_t at = 1;
         while (at < rest.size() && (rest[at] != '"' || rest.substr(at, 2) == "\"\"")) {

@@ -19,7 +19,7 @@ bool is_continuation(std::string_view text, std::size_t at) noexcept {
     return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80U;
 }
 
-/// Bytes of the character beyond ASCII at `at`; 0 when it is not well-formed.
+/// Returns the length of the non-ASCII UTF-8 character at `at`; 0 if it is not well-formed.
 std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
     const unsigned first = byte_at(text, at);
     const std::size_t bytes = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -72,7 +72,7 @@ std::optional<FieldValue> number_of(std::string_view word) noexcept {
     if (word.empty()) {
         return FieldValue{};
     }
-    if (word.size() > 1 && word[0] == '+' && word[1] != '-') {  // from_chars knows no '+'
+    if (word.size() > 1 && word[0] == '+' && word[1] != '-') {  // from_chars does not accept '+'
         word.remove_prefix(1);
     }
     const char* const end = word.data() + word.size();
@@ -106,7 +106,7 @@ std::optional<bool> to_boolean(std::string_view word) noexcept {
 }
 
 std::string_view excerpt(std::string_view text) noexcept {
-    constexpr std::size_t bytes_max = 40;  // of the 160 that an error text has
+    constexpr std::size_t bytes_max = 40;  // of the 160 bytes of an error text
     if (text.size() <= bytes_max) {
         return text;
     }

@@ -5,25 +5,26 @@
 #include <optional>
 #include <string_view>
 
-/// What the words of a line are worth, without a copy, an allocation or a locale.
+/// Conversion of the words of a line to values, without copies, allocations or locale.
 namespace telegate {
 
-/// Whether it is well-formed UTF-8 (RFC 3629) without a NUL byte.
+/// Returns whether the text is well-formed UTF-8 (RFC 3629) without NUL bytes.
 [[nodiscard]] bool is_plain_text(std::string_view text) noexcept;
 
-/// Without the blanks and tabs around it.
+/// Returns the text without leading and trailing blanks and tabs.
 [[nodiscard]] std::string_view without_blanks(std::string_view text) noexcept;
 
-/// A number, or no value for an empty word, NaN, an infinity or what no double holds; nullopt for what is no number.
+/// Returns a number. Returns no value (monostate) for an empty word, NaN, an infinity or a number that a double cannot
+/// represent, and nullopt for a word that is not a number.
 [[nodiscard]] std::optional<FieldValue> number_of(std::string_view word) noexcept;
 
-/// The same, and text for what is no number.
+/// Like number_of(), but returns the text if the word is not a number.
 [[nodiscard]] FieldValue number_or_text(std::string_view word) noexcept;
 
-/// true, false, on, off, yes, no, in capitals or not.
+/// Parses true, false, on, off, yes and no, ignoring case.
 [[nodiscard]] std::optional<bool> to_boolean(std::string_view word) noexcept;
 
-/// The begin of a text for a message: not much of it, and whole characters.
+/// Returns the beginning of a text for messages, cut at a character boundary.
 [[nodiscard]] std::string_view excerpt(std::string_view text) noexcept;
 
 }  // namespace telegate

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view separators = " \t,;";
 
-/// Fields such as temp=21.5, separated by blanks, commas or semicolons, and texts in quotes: name="two \"words\"".
+/// Parses fields such as temp=21.5, separated by blanks, commas or semicolons, and texts in quotes: name="two
+/// \"words\"".
 class KeyValueParser final : public LineParser {
   private:
     LineResult parse_text(std::string_view line, LineFields& fields) override {
@@ -26,10 +27,10 @@ class KeyValueParser final : public LineParser {
             line.remove_prefix(end + 1);
             const auto value = take_value(line, fields);
             if (!value) {
-                return refuse_("the quotes do not end, or something follows them, after", name);
+                return refuse_("invalid quotes after", name);
             }
             if (!fields.add(name, *value)) {
-                return refuse_("more than 256 fields, from", name);
+                return refuse_("more than 256 fields, at", name);
             }
         }
         return {};
@@ -51,7 +52,7 @@ class KeyValueParser final : public LineParser {
         return number_or_text(word);
     }
 
-    /// A backslash takes the character after it as it is.
+    /// A backslash escapes the next character.
     static std::optional<FieldValue> take_quoted(std::string_view& line, LineFields& fields) {
         std::size_t at = 1;
         for (; at < line.size() && line[at] != '"'; ++at) {
@@ -74,7 +75,7 @@ class KeyValueParser final : public LineParser {
     Refusal refuse_;
 };
 
-static_assert(LineFields::fields_max == 256, "as the message says");
+static_assert(LineFields::fields_max == 256, "the message says 256");
 
 }  // namespace
 

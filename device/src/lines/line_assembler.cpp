@@ -57,7 +57,7 @@ void LineAssembler::skip_line() noexcept {
     state_ = State::skipping;
 }
 
-/// Keeps a part of a line whose end has not come yet.
+/// Keeps a part of a line whose end has not arrived yet.
 void LineAssembler::keep(std::string_view part) noexcept {
     if (state_ != State::keeping) {
         return;
@@ -70,10 +70,10 @@ void LineAssembler::keep(std::string_view part) noexcept {
     kept_.append(part);  // within the capacity
 }
 
-/// The line that ends with `part`; nullopt when it is one that is dropped.
+/// Returns the line that ends with `part`; nullopt if the line is dropped.
 std::optional<std::string_view> LineAssembler::end_line(std::string_view part) noexcept {
     if (state_ == State::keeping && part.size() <= bytes_max_ && kept_.empty()) {
-        return part;  // as it is in the input
+        return part;  // not copied, it views the input
     }
     keep(part);
     if (state_ == State::keeping) {

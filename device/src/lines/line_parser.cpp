@@ -8,7 +8,7 @@ namespace telegate {
 LineResult LineParser::parse(std::string_view line, LineFields& fields) {
     fields.start(line.size());
     if (!is_plain_text(line)) {
-        return {LineResult::Status::refused, "not UTF-8, or a NUL byte in it"};
+        return {LineResult::Status::refused, "not UTF-8, or contains a NUL byte"};
     }
     if (without_blanks(line).empty()) {
         return {LineResult::Status::ignored, {}};

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-/// One maker for each kind of line; all throw std::invalid_argument for what cannot be.
+/// One factory for each kind of line; all throw std::invalid_argument for an invalid format.
 namespace telegate {
 
 [[nodiscard]] std::unique_ptr<LineParser> make_key_value_parser();

@@ -55,7 +55,7 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
         if (channels_.refused() != without_room) {
             why_ = "no channel for field \"";
             why_ += field.name.substr(0, name_bytes_told);
-            why_ += "\": " + std::to_string(channels_.size()) + " names are the most";
+            why_ += "\": the limit of " + std::to_string(channels_.size()) + " names is reached";
             batch.refused(why_);
         }
     }
@@ -65,11 +65,11 @@ void LineReader::see_overlong(SampleBatch& batch) {
     if (assembler_.overlong() != overlong_seen_) {
         overlong_seen_ = assembler_.overlong();
         why_ = "longer than " + std::to_string(assembler_.bytes_max()) + " bytes";
-        batch.refused("a line is " + why_);
+        batch.refused("line is " + why_);
     }
 }
 
-void LineReader::tell_books(SampleBatch& batch, bool all) {
+void LineReader::report_counts(SampleBatch& batch, bool all) {
     if (all || !told_ || refused() != refused_told_) {
         told_ = true;
         refused_told_ = refused();

@@ -16,37 +16,38 @@
 
 namespace telegate {
 
-/// Bytes of a device that prints lines in, samples out: a LineAssembler, a LineParser and a ChannelSet in a row, with
-/// their books. Channels: those of the fields, `lines.refused`, and `fields.refused` once there is one.
+/// Turns bytes from a device that sends lines into samples: a LineAssembler, a LineParser and a ChannelSet in sequence,
+/// with counters. Channels: those of the fields, `lines.refused`, and `fields.refused` after the first refused field.
 ///
-/// Threads: the constructor any; all else the one that reads the device.
-/// Limits:  those of its parts. Each field of each line is a sample.
-/// Failure: the constructor throws std::invalid_argument (make_line_parser); take() std::bad_alloc for a new channel.
+/// Threads: the constructor any; all other functions the thread that reads the device.
+/// Limits: those of its parts. Each field of each line is a sample.
+/// Failure: the constructor throws std::invalid_argument (make_line_parser); take() throws std::bad_alloc for a new
+/// channel.
 class LineReader {
   public:
     LineReader(const LineFormat& format, LineLimits limits);
 
-    /// Declares what is known before the first line.
+    /// Declares the channels that are known before the first line.
     void open(SampleBatch& batch);
-    /// As Driver::later_channels().
+    /// See Driver::later_channels().
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
-    /// Samples of all lines that end in `bytes`, with the time that the batch has. Returns how many lines were good.
+    /// Adds samples of all lines that end in `bytes`, with the time of the batch. Returns the number of good lines.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
-    /// The source has ended: what has come since the last line end is a line. Returns how many lines were good.
+    /// Handles the end of the input: an unterminated last line counts as a line. Returns the number of good lines.
     std::size_t finish(SampleBatch& batch);
-    /// The counters that have changed since they were last told, or all of them.
-    void tell_books(SampleBatch& batch, bool all = false);
+    /// Adds the counters that have changed since the last report, or all of them.
+    void report_counts(SampleBatch& batch, bool all = false);
 
-    /// What comes next begins a line; or is somewhere within one, whose rest does not count.
+    /// After begin_line(), the next byte begins a line. After skip_line(), it is within a line whose rest is dropped.
     void begin_line() noexcept { assembler_.clear(); }
     void skip_line() noexcept { assembler_.skip_line(); }
 
     [[nodiscard]] std::uint64_t good() const noexcept { return good_; }
     [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
-    /// Not in the format, or too long.
+    /// Returns the number of lines that did not match the format or were too long.
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_ + assembler_.overlong(); }
     [[nodiscard]] std::uint64_t fields_refused() const noexcept { return channels_.refused(); }
-    /// Why the last one was; "" if none was.
+    /// Returns why the last line was refused; "" if none was.
     [[nodiscard]] const std::string& why_refused() const noexcept { return why_; }
 
   private:
@@ -66,7 +67,7 @@ class LineReader {
     std::uint64_t overlong_seen_ = 0;
     std::uint64_t refused_told_ = 0;
     std::uint64_t fields_refused_told_ = 0;
-    bool told_ = false;  // lines.refused has had a sample
+    bool told_ = false;  // lines.refused has a sample
     SampleBatch::Channel refused_channel_ = SampleBatch::Channel::none;
     SampleBatch::Channel fields_refused_channel_ = SampleBatch::Channel::none;
 };

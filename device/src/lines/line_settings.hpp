@@ -10,15 +10,15 @@
 
 namespace telegate {
 
-// What the settings of several drivers say of the lines that a device writes.
+// Settings of line formats, shared by several drivers.
 
 inline constexpr auto line_delimiters =
     enum_names<char>({{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"blank", ' '}, {"bar", '|'}, {"colon", ':'}});
-// A name of a channel and a unit.
+// A channel name and a unit.
 inline constexpr TextListRule line_columns{
     .allowed = "NAME, NAME[UNIT] or -", .bytes_max = 128, .count_max = 256, .may_repeat = true};
 inline constexpr TextRule line_pattern{
-    .prefixes = {}, .allowed = "a regular expression, or nothing", .bytes_max = 1'024, .may_be_empty = true};
+    .prefixes = {}, .allowed = "a regular expression, or empty", .bytes_max = 1'024, .may_be_empty = true};
 
 template <class DriverSettings>
 [[nodiscard]] LineFormat to_line_format(LineFormat::Kind kind, const DriverSettings& from) {

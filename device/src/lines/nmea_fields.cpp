@@ -30,7 +30,7 @@ bool has_value(const Value& value) noexcept {
     return value && !std::holds_alternative<std::monostate>(*value);
 }
 
-/// A number as a real one, whichever way it is written, so that its channel has one type.
+/// Returns a real number regardless of its notation, so that its channel has one type.
 Value to_real(std::string_view word, double factor = 1.0) noexcept {
     Value value = number_of(word);
     if (value && std::holds_alternative<std::int64_t>(*value)) {
@@ -54,7 +54,7 @@ Value to_flag(std::string_view word) noexcept {
     return word == "A" || word == "V" ? Value(FieldValue{word == "A"}) : std::nullopt;
 }
 
-/// The sign that one of two letters stands for.
+/// Returns the sign for one of two letters.
 std::optional<double> to_sign(std::string_view word, char plus, char minus) noexcept {
     if (word.size() != 1 || (word[0] != plus && word[0] != minus)) {
         return std::nullopt;
@@ -69,7 +69,7 @@ Value with_sign(const Value& value, std::optional<double> sign) noexcept {
     return sign ? Value(FieldValue{std::get<double>(*value) * *sign}) : std::nullopt;
 }
 
-/// dddmm.mmmm: the last two digits before the point, and what is behind it, are minutes.
+/// dddmm.mmmm: the last two digits before the point and the fraction are minutes.
 Value to_angle(std::string_view word, double degrees_max) noexcept {
     constexpr std::size_t minute_digits = 2;
     if (word.empty()) {
@@ -89,7 +89,7 @@ Value to_angle(std::string_view word, double degrees_max) noexcept {
     return angle <= degrees_max ? Value(FieldValue{angle}) : std::nullopt;
 }
 
-/// A number of `digits` digits, from `min` to `max`.
+/// Parses a number with exactly `digits` digits, from `min` to `max`.
 std::optional<unsigned> to_ordinal(std::string_view word, std::size_t digits, unsigned min, unsigned max) noexcept {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -97,7 +97,7 @@ std::optional<unsigned> to_ordinal(std::string_view word, std::size_t digits, un
     return is_whole && word.size() == digits && number >= min && number <= max ? std::optional(number) : std::nullopt;
 }
 
-/// hhmmss and maybe parts of a second become hh:mm:ss.sss.
+/// Converts hhmmss with optional fractional seconds to hh:mm:ss.sss.
 Value to_time(std::string_view word, LineFields& fields) {
     constexpr std::size_t whole_digits = 6;
     constexpr unsigned second_max = 60;  // a leap second
@@ -124,7 +124,7 @@ Value to_time(std::string_view word, LineFields& fields) {
 struct DateWords {
     std::string_view day;
     std::string_view month;
-    std::string_view century;  // "" when it is a part of the year
+    std::string_view century;  // "" if it is part of the year
     std::string_view year;
 };
 
@@ -142,7 +142,7 @@ Value to_date(const DateWords& words, LineFields& fields) {
     return FieldValue{fields.take_text()};
 }
 
-/// ddmmyy. Years from 80 on are those before 2000: GPS began in 1980.
+/// Parses ddmmyy. Years from 80 on are 19yy: GPS began in 1980.
 Value to_short_date(std::string_view word, LineFields& fields) {
     constexpr std::size_t digits = 6;
     if (word.empty()) {

@@ -9,8 +9,8 @@
 
 namespace telegate::nmea {
 
-/// What the field of that kind at the front of `parts` is worth; parts that are not there are empty, and empty ones
-/// have no value. nullopt for what the kind cannot be. Texts that it makes up are kept in `fields`.
+/// Returns the value of the field of this kind at the front of `parts`. Missing and empty parts have no value. Returns
+/// nullopt if the parts do not match the kind. Texts that are created are stored in `fields`.
 [[nodiscard]] std::optional<FieldValue> to_value(Kind kind, std::span<const std::string_view> parts,
                                                  LineFields& fields);
 

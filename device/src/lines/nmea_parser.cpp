@@ -17,10 +17,10 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t address_bytes = 5;  // two of the talker, three of the type
+constexpr std::size_t address_bytes = 5;  // two characters for the talker, three for the type
 constexpr std::size_t talker_bytes = 2;
 
-/// A byte as the two hexadecimal digits that a sentence ends with.
+/// Formats a byte as two hexadecimal digits, as at the end of a sentence.
 std::string hex_text(unsigned byte) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     return {digits[byte / 16 % 16], digits[byte % 16]};
@@ -42,7 +42,7 @@ unsigned sum_of(std::string_view bytes) noexcept {
     return sum;
 }
 
-/// Sentences of NMEA 0183, from any talker: $GPGGA,...*47.
+/// Parses NMEA 0183 sentences from any talker: $GPGGA,...*47.
 class NmeaParser final : public LineParser {
   public:
     explicit NmeaParser(bool checksum_required) : checksum_required_(checksum_required) {}
@@ -58,16 +58,16 @@ class NmeaParser final : public LineParser {
     }
 
   private:
-    /// More than fit the 82 bytes of a sentence of the standard, and than those of any device.
+    /// More than fit in the 82 bytes of a standard sentence, and more than any device sends.
     static constexpr std::size_t parts_max = 64;
 
     LineResult parse_text(std::string_view line, LineFields& fields) override {
         std::string_view body = without_blanks(line);
-        if (body.front() == '\\') {  // a tag block, which has a checksum of its own
+        if (body.front() == '\\') {  // a tag block, which has its own checksum
             body.remove_prefix(std::min(body.find('\\', 1), body.size() - 1) + 1);
         }
         if (body.empty() || (body.front() != '$' && body.front() != '!')) {
-            return refuse_("no $ or ! at the begin of", line);
+            return refuse_("no $ or ! at the start of", line);
         }
         body.remove_prefix(1);
         if (const auto refusal = check_sum(body)) {
@@ -81,13 +81,13 @@ class NmeaParser final : public LineParser {
         if (address.empty()) {
             return refuse_("no address in", line);
         }
-        if (address.front() == 'P' || address.size() != address_bytes) {  // proprietary, a query, or not known
+        if (address.front() == 'P' || address.size() != address_bytes) {  // proprietary, a query, or unknown
             return {LineResult::Status::ignored, {}};
         }
         return take_sentence({parts_.data(), count}, fields);
     }
 
-    /// Takes the checksum off `body` and compares.
+    /// Removes the checksum from `body` and checks it.
     std::optional<LineResult> check_sum(std::string_view& body) {
         const std::size_t star = body.rfind('*');
         if (star == std::string_view::npos) {
@@ -97,13 +97,13 @@ class NmeaParser final : public LineParser {
         body = body.substr(0, star);
         const unsigned sum = sum_of(body);
         if (to_byte(given) != sum) {
-            return refuse_("checksum is not " + hex_text(sum) + " in", body.substr(0, body.find(',')),
-                           " but \"" + std::string(excerpt(given)) + '"');
+            return refuse_("wrong checksum in", body.substr(0, body.find(',')),
+                           ": \"" + std::string(excerpt(given)) + "\"; expected " + hex_text(sum));
         }
         return std::nullopt;
     }
 
-    /// Fills parts_. Returns how many there are; more than parts_max: too many.
+    /// Fills parts_. Returns the number of parts, or more than parts_max if there are too many.
     std::size_t split(std::string_view body) noexcept {
         for (std::size_t count = 0; count < parts_max; ++count) {
             const std::size_t comma = body.find(',');
@@ -134,7 +134,7 @@ class NmeaParser final : public LineParser {
                 return take_fields(rule, parts, fields);
             }
         }
-        return is_known ? refuse_("no known variant of", parts[0]) : LineResult{LineResult::Status::ignored, {}};
+        return is_known ? refuse_("unknown variant of", parts[0]) : LineResult{LineResult::Status::ignored, {}};
     }
 
     LineResult take_fields(const nmea::SentenceRule& rule, std::span<const std::string_view> parts,
@@ -145,13 +145,13 @@ class NmeaParser final : public LineParser {
         for (const nmea::FieldRule& field : rule.fields) {
             const auto value = nmea::to_value(field.kind, parts.subspan(field.index), fields);
             const bool is_current = is_valid || !field.needs_fix;
-            // Few, so there is room.
+            // succeeds: sentences have few fields
             (void)fields.add(field.name, value && is_current ? *value : FieldValue{}, field.unit);
         }
         return {};
     }
 
-    /// Each system has its own count, which the first sentence of its group is enough for: gsv.gp.in_view.
+    /// Each satellite system has its own count, taken from the first sentence of a group: gsv.gp.in_view.
     LineResult take_satellites(std::span<const std::string_view> parts, LineFields& fields) {
         constexpr std::size_t fields_min = 4;
         constexpr std::size_t number_index = 2;

@@ -9,16 +9,16 @@
 
 namespace telegate {
 
-/// Why a line was refused, in words. Keeps its memory from line to line.
+/// Builds the text of why a line was refused. Reuses its memory.
 ///
 /// Threads: one at a time.
-/// Limits:  of a quoted text not more than excerpt() gives.
-/// Failure: std::bad_alloc for words longer than any before.
+/// Limits: a quoted text is truncated by excerpt().
+/// Failure: std::bad_alloc for a text longer than any before.
 class Refusal {
   public:
     Refusal() { text_.reserve(bytes_usual); }
 
-    /// `what`, then `quoted` in quotes, then `more`.
+    /// Builds `what`, then `quoted` in quotes, then `more`.
     [[nodiscard]] LineResult operator()(std::string_view what, std::string_view quoted, std::string_view more = {}) {
         text_ = what;
         text_ += " \"";

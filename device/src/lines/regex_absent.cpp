@@ -3,9 +3,9 @@
 
 namespace telegate {
 
-/// In place of regex_parser.cpp where the library is left out.
+/// Replaces regex_parser.cpp if the gateway is built without RE2.
 std::unique_ptr<LineParser> make_regex_parser(const LineFormat& /*format*/) {
-    throw OptionError("format", "regex is not part of this build, which has no RE2");
+    throw OptionError("format", "this build does not include RE2, which regex needs");
 }
 
 }  // namespace telegate

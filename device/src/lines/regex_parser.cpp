@@ -13,7 +13,7 @@
 namespace telegate {
 namespace {
 
-/// For the program and the states of one pattern; the library's default is 8 MiB.
+/// Memory for the program and states of one pattern; the default of the library is 8 MiB.
 constexpr std::int64_t pattern_memory_max = 1'024 * 1'024;
 
 RE2::Options to_options() {
@@ -24,10 +24,10 @@ RE2::Options to_options() {
 }
 
 [[noreturn]] void refuse_pattern(const std::string& pattern, const std::string& why) {
-    throw OptionError("pattern", '"' + pattern + "\": " + why);
+    throw OptionError("pattern", "invalid pattern: \"" + pattern + "\": " + why);
 }
 
-/// Named groups of a regular expression, in time that is linear in the line.
+/// Matches the named groups of a regular expression, in time linear in the line length.
 class RegexParser final : public LineParser {
   public:
     explicit RegexParser(const std::string& pattern) : expression_(pattern, to_options()) {
@@ -38,10 +38,11 @@ class RegexParser final : public LineParser {
             names_.emplace_back(static_cast<std::size_t>(index), name);
         }
         if (names_.empty()) {
-            refuse_pattern(pattern, "no named group, (?P<name>...), so no line would give a field");
+            refuse_pattern(pattern, "no named group; allowed: at least one group (?P<name>...)");
         }
         if (names_.size() > LineFields::fields_max) {
-            refuse_pattern(pattern, "more than " + std::to_string(LineFields::fields_max) + " named groups");
+            refuse_pattern(pattern,
+                           "too many named groups; allowed: at most " + std::to_string(LineFields::fields_max));
         }
         groups_.resize(names_.back().first + 1);
     }
@@ -55,7 +56,7 @@ class RegexParser final : public LineParser {
     }
 
   private:
-    /// A group that takes no part in the match gives no field.
+    /// A group that did not take part in the match gives no field.
     LineResult parse_text(std::string_view line, LineFields& fields) override {
         if (!expression_.Match({line.data(), line.size()}, 0, line.size(), RE2::UNANCHORED, groups_.data(),
                                static_cast<int>(groups_.size()))) {

@@ -15,10 +15,10 @@ constexpr std::int64_t earliest_ns = 946'684'800 * second_ns;  // 2000-01-01
 constexpr std::int64_t ahead_max_ns = 86'400 * second_ns;
 
 struct Unit {
-    double count_min;  // the least count, in size, that is taken to be in this unit
+    double count_min;  // the smallest magnitude that is assumed to be in this unit
     std::int64_t ns;
 };
-// In seconds 2000 is 9.5e8 and 2286 is 1e10; in milliseconds that is 1970-04-26.
+// In seconds, the years 2000 to 2286 are 9.5e8 to 1e10; in milliseconds, 1e10 is 1970-04-26.
 constexpr std::array<Unit, 4> units{{{1e17, 1}, {1e14, 1'000}, {1e11, 1'000'000}, {0, second_ns}}};
 
 std::int64_t unit_ns(double count, TimePrecision precision) noexcept {
@@ -37,7 +37,7 @@ std::int64_t unit_ns(double count, TimePrecision precision) noexcept {
     return second_ns;
 }
 
-/// Takes a number of exactly so many digits off the front; -1 when there is none.
+/// Takes a number with exactly `count` digits from the front; returns -1 if there is none.
 int take_digits(std::string_view& text, std::size_t count) noexcept {
     if (text.size() < count) {
         return -1;
@@ -53,7 +53,7 @@ int take_digits(std::string_view& text, std::size_t count) noexcept {
     return number;
 }
 
-/// Nanoseconds of the digits behind the point; those beyond the ninth count for nothing.
+/// Takes the digits after the decimal point as nanoseconds; digits after the ninth are ignored.
 std::int64_t take_fraction(std::string_view& text) noexcept {
     std::int64_t ns = 0;
     for (std::int64_t weight = second_ns / 10; !text.empty() && is_digit(text.front()); weight /= 10) {
@@ -63,7 +63,7 @@ std::int64_t take_fraction(std::string_view& text) noexcept {
     return ns;
 }
 
-/// Seconds east of UTC of what ends a time.
+/// Returns the offset at the end of a time, in seconds east of UTC.
 std::optional<int> to_offset_s(std::string_view text) noexcept {
     if (text == "Z" || text == "z") {
         return 0;
@@ -134,7 +134,7 @@ std::optional<std::int64_t> to_utc_ns(double count, TimePrecision precision) noe
     if (!(std::abs(whole) * unit < beyond)) {
         return std::nullopt;
     }
-    // Apart, so that the whole part keeps all of its digits.
+    // Added separately, so the whole part keeps all of its digits.
     std::int64_t ns = 0;
     if (__builtin_add_overflow(static_cast<std::int64_t>(whole) * static_cast<std::int64_t>(unit),
                                static_cast<std::int64_t>((count - whole) * unit), &ns)) {

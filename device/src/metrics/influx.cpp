@@ -7,7 +7,7 @@
 namespace telegate::metrics {
 namespace {
 
-/// Where the first of `marks` stands that has no backslash before it; the size when there is none.
+/// Returns the position of the first of `marks` without a backslash before it; the size if there is none.
 std::size_t find_bare(std::string_view text, std::string_view marks) noexcept {
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (marks.find(text[at]) != std::string_view::npos && (at == 0 || text[at - 1] != '\\')) {
@@ -17,7 +17,7 @@ std::size_t find_bare(std::string_view text, std::string_view marks) noexcept {
     return text.size();
 }
 
-/// Bytes of a text between quotes with both of them; 0 when it does not end.
+/// Returns the length of a quoted text including its quotes; 0 if it is unterminated.
 std::size_t quoted_bytes(std::string_view text) noexcept {
     for (std::size_t at = 1; at < text.size(); ++at) {
         if (text[at] == '\\') {
@@ -29,7 +29,7 @@ std::size_t quoted_bytes(std::string_view text) noexcept {
     return 0;
 }
 
-/// Where the value at the start of `text` ends: at a comma or a space, which may both be within quotes.
+/// Returns the end of the value at the start of `text`: the first comma or space outside of quotes.
 std::size_t value_bytes(std::string_view text) noexcept {
     return text.starts_with('"') ? quoted_bytes(text) : std::min(text.find_first_of(", "), text.size());
 }
@@ -103,7 +103,7 @@ bool set_value(std::string_view text, InfluxField& field) noexcept {
     return real.has_value();
 }
 
-/// Takes the fields off the front; what is left begins with a space, or is nothing.
+/// Takes the fields from the front; the rest is empty or begins with a space.
 bool read_fields(std::string_view& text, InfluxLine& line) noexcept {
     const std::string_view from = text;
     std::size_t taken = 0;
@@ -131,20 +131,20 @@ char next_character(std::string_view& raw, std::string_view escaped) noexcept {
 bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     line.tag_count = 0;
     line.time.reset();
-    line.fault = "a control character";
+    line.fault = "control character in the line";
     if (has_control_but_tab(text)) {
         return false;
     }
     line.measurement = take_bytes(text, find_bare(text, ", "));
-    line.fault = "no measurement";
+    line.fault = "missing measurement";
     if (line.measurement.empty()) {
         return false;
     }
-    line.fault = "a tag is not KEY=VALUE, there twice, or one too many";
+    line.fault = "invalid tags: must be KEY=VALUE, at most 32, without duplicates";
     if (!read_tags(text, line)) {
         return false;
     }
-    line.fault = "no field, or one that is not KEY=VALUE";
+    line.fault = "missing or invalid field: must be KEY=VALUE";
     if (!take_character(text, ' ')) {
         return false;
     }
@@ -152,7 +152,7 @@ bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     if (!read_fields(text, line)) {
         return false;
     }
-    line.fault = "not a time";
+    line.fault = "invalid time";
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     text = text.substr(0, text.find_last_not_of(' ') + 1);
     if (text.empty()) {

@@ -9,7 +9,7 @@
 
 namespace telegate::metrics {
 
-/// Text as it stands in a line, where a backslash may come before a character. Read with next_influx_character().
+/// A tag as written in a line, where backslashes may escape characters. Read it with next_influx_character().
 struct InfluxTag {
     std::string_view key;
     std::string_view value;
@@ -20,14 +20,14 @@ struct InfluxLine {
     static constexpr std::size_t tags_max = 32;
 
     std::string_view measurement;
-    std::array<InfluxTag, tags_max> tags;  // in order of their keys
+    std::array<InfluxTag, tags_max> tags;  // sorted by key
     std::size_t tag_count = 0;
     std::string_view fields;           // read with next_influx_field()
-    std::optional<std::int64_t> time;  // since 1970, in whatever the sender counts
-    std::string_view fault;            // of a text that is no such line: what is wrong
+    std::optional<std::int64_t> time;  // since 1970, in the unit of the sender
+    std::string_view fault;            // if the text is not a valid line: what is wrong
 };
 
-/// Text between quotes, as it stands there.
+/// The raw text between quotes.
 struct InfluxText {
     std::string_view raw;
 };
@@ -37,18 +37,19 @@ struct InfluxField {
     std::variant<double, std::int64_t, bool, InfluxText> value;
 };
 
-/// Reads a line without its end; true for one that is whole, with all of its fields. Tags with the same key and
-/// unsigned numbers too large for 63 bits are refused. Never allocates.
+/// Reads a line without its line end. Returns true if all of it is valid, including all fields. Refuses duplicate tag
+/// keys, and unsigned numbers of more than 63 bits. Never allocates.
 [[nodiscard]] bool read_influx_line(std::string_view text, InfluxLine& line) noexcept;
 
-/// Takes the next field off the front of `fields`, with the comma behind it; nullopt at the end, or where there is
-/// none.
+/// Takes the next field and the comma after it from the front of `fields`; nullopt at the end, or if there is no valid
+/// field.
 [[nodiscard]] std::optional<InfluxField> next_influx_field(std::string_view& fields) noexcept;
 
-/// Takes the next character off the front of a name or a tag's value: the one behind a backslash where the backslash is
-/// there for it, which is before a comma, an equals sign or a space. `raw` is not empty.
+/// Takes the next character from the front of a name or tag value, and resolves a backslash before a comma, an equals
+/// sign or a space. `raw` must not be empty.
 [[nodiscard]] char next_influx_character(std::string_view& raw) noexcept;
-/// The same in a text between quotes, where \", \\, \n, \r and \t are one character each.
+/// Takes the next character of a quoted text, and resolves \", \\,
+/// , \r and \t.
 [[nodiscard]] char next_influx_text_character(std::string_view& raw) noexcept;
 
 }  // namespace telegate::metrics

@@ -7,7 +7,7 @@
 namespace telegate::metrics {
 namespace {
 
-/// The longest time that ISO 8601 has any use for.
+/// Longer than any useful ISO 8601 time.
 constexpr std::size_t time_room = 40;
 
 void add_raw(MetricName& name, std::string_view raw) noexcept {
@@ -51,7 +51,7 @@ void JsonIntake::begin_line() noexcept {
     }
 }
 
-/// The next event, with the name of the value that it is or begins.
+/// Returns the next event, and sets the name of the value that it is or begins.
 JsonEvent JsonIntake::step(JsonScan& scan) noexcept {
     const JsonEvent event = scan.next();
     if (event == JsonEvent::end_object || event == JsonEvent::end_array) {
@@ -69,7 +69,7 @@ JsonEvent JsonIntake::step(JsonScan& scan) noexcept {
     return event;
 }
 
-/// Elements of an array are named by their number, from 0.
+/// Array elements are named by their index, from 0.
 void JsonIntake::begin_element(JsonEvent event) noexcept {
     if (depth_ > 0 && levels_[depth_ - 1].is_array) {
         Level& array = levels_[depth_ - 1];
@@ -83,7 +83,7 @@ void JsonIntake::begin_element(JsonEvent event) noexcept {
     }
 }
 
-/// The first of two passes: whether all of the line can be taken, and what its time and its name are.
+/// The first of two passes: checks whether the line is valid, and finds its time and name.
 bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
     name_raw_ = {};
     given_ns_.reset();
@@ -108,12 +108,12 @@ bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTa
     }
     if (!rules.name_member.empty() && member_ == rules.name_member) {
         name_raw_ = scan.raw();
-        fault_ = "its name_member is not a text";
+        fault_ = "name_member is not a text";
         return event == JsonEvent::text && !name_raw_.empty();
     }
     if (rules.use_time && !rules.time_member.empty() && member_ == rules.time_member) {
         given_ns_ = time_of(scan, event, rules.time_precision);
-        fault_ = "its time_member is not a time";
+        fault_ = "time_member is not a time";
         return given_ns_.has_value();
     }
     return true;

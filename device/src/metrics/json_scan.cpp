@@ -13,7 +13,7 @@ bool is_hex(char c) noexcept {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// Bytes of the escape at the start of `text`, 0 when it is none.
+/// Returns the length of the escape sequence at the start of `text`; 0 if there is none.
 std::size_t escape_bytes(std::string_view text) noexcept {
     constexpr std::size_t short_form = 2;
     if (text.size() < short_form) {
@@ -31,7 +31,8 @@ std::size_t digit_count(std::string_view text) noexcept {
     return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
 }
 
-/// Bytes of the number at the start of `text`, 0 when it is none; whether it has neither fraction nor exponent.
+/// Returns the length of the number at the start of `text` (0 if there is none), and whether it has neither fraction
+/// nor exponent.
 std::size_t number_bytes(std::string_view text, bool& is_whole) noexcept {
     std::size_t at = text.starts_with('-') ? 1 : 0;
     const std::size_t digits = digit_count(text.substr(at));
@@ -91,7 +92,8 @@ std::uint32_t take_unit(std::string_view& raw) noexcept {
     return unit;
 }
 
-/// The character of the \u at the start of `raw`, and of the one behind it where both are one.
+/// Takes the character of the \u escape at the start of `raw`, together with a following escape if they are a surrogate
+/// pair.
 std::uint32_t take_escaped_character(std::string_view& raw) noexcept {
     const std::uint32_t unit = take_unit(raw);
     if (!is_high(unit)) {
@@ -133,7 +135,7 @@ Utf8 to_utf8(std::uint32_t character) noexcept {
     return {{head(0xF0, 18), tail(12), tail(6), tail(0)}, 4};
 }
 
-/// A byte as it is, with those that belong to it, or what an escape stands for.
+/// Takes one character: a plain UTF-8 sequence or a resolved escape.
 Utf8 take_character(std::string_view& raw) noexcept {
     if (raw.front() != '\\') {
         Utf8 character;

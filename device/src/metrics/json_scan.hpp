@@ -15,18 +15,18 @@ enum class JsonEvent : std::uint8_t {
     end_array,
     key,    // raw()
     text,   // raw()
-    whole,  // whole(): no fraction, no exponent, and fits
+    whole,  // whole(): no fraction, no exponent, and in range
     real,   // real()
     flag,   // flag()
     null,
-    end,    // and from now on
-    fault,  // not JSON, or nested too deeply; and from now on
+    end,    // repeated from now on
+    fault,  // not JSON, or nested too deeply; repeated from now on
 };
 
-/// Reads one JSON text (RFC 8259) piece by piece.
+/// Reads one JSON text (RFC 8259) event by event.
 ///
 /// Threads: one.
-/// Limits:  depth_max objects and arrays within each other, the outermost counted.
+/// Limits: depth_max nested objects and arrays, including the outermost.
 /// Failure: JsonEvent::fault. Never allocates.
 class JsonScan {
   public:
@@ -36,12 +36,12 @@ class JsonScan {
 
     [[nodiscard]] JsonEvent next() noexcept;
 
-    /// What stands between the quotes; read with put_json_text().
+    /// Returns the raw text between the quotes; read it with put_json_text().
     [[nodiscard]] std::string_view raw() const noexcept { return raw_; }
     [[nodiscard]] std::int64_t whole() const noexcept { return whole_; }
     [[nodiscard]] double real() const noexcept { return real_; }
     [[nodiscard]] bool flag() const noexcept { return flag_; }
-    /// Objects and arrays that are open.
+    /// Returns the number of open objects and arrays.
     [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
 
   private:
@@ -66,7 +66,7 @@ class JsonScan {
     bool flag_ = false;
     Expects expects_ = Expects::value;
     std::size_t depth_ = 0;
-    std::array<bool, depth_max> is_object_{};  // of what is open, the outermost first
+    std::array<bool, depth_max> is_object_{};  // for each open level, the outermost first
 };
 
 struct JsonText {
@@ -74,8 +74,8 @@ struct JsonText {
     bool fits = true;
 };
 
-/// The text that `raw` stands for, its escapes resolved, within `room`; cut behind a whole character. Half of a
-/// surrogate pair becomes U+FFFD.
+/// Writes the text of `raw` to `room`, with its escapes resolved; truncates it at a whole character. An unpaired
+/// surrogate becomes U+FFFD.
 [[nodiscard]] JsonText put_json_text(std::string_view raw, std::span<char> room) noexcept;
 
 }  // namespace telegate::metrics

@@ -17,39 +17,39 @@
 
 namespace telegate::metrics {
 
-/// What the lines of one format share: where their metrics go and which time they have.
+/// The context of a line: the target of its metrics, and its time.
 struct LineTarget {
     SampleBatch& batch;
     MetricSink& sink;
     const MetricRules& rules;
     Arrival arrival;
 
-    /// Samples added from now on carry `given_utc_ns`, if that is asked for, and otherwise the arrival's time. False
-    /// for a time that cannot be.
+    /// Sets the time of the samples that are added from now on: `given_utc_ns` if it should be used, otherwise the time
+    /// of arrival. Returns false for an implausible time.
     [[nodiscard]] bool stamp(std::optional<std::int64_t> given_utc_ns) const noexcept;
-    /// Says why a line is refused. False.
+    /// Reports why a line is refused. Returns false.
     [[nodiscard]] bool refuse(std::string_view why, std::string_view line) const noexcept {
         batch.refused(why, line);
         return false;
     }
 };
 
-inline constexpr std::string_view time_fault = "its time is too far from now, or no time";
+inline constexpr std::string_view time_fault = "implausible time: must be from 2000 to one day from now";
 
-/// One more than a sample can hold, so that the batch sees, and flags, what is cut; and a whole character beyond.
+/// More than a sample can hold, so the batch detects and flags truncation, plus a whole character.
 inline constexpr std::size_t text_value_bytes = TelemetrySample::text_bytes_max + 4;
 
-/// Turns lines into samples; each keeps what it needs from line to line.
+/// The intakes turn lines into samples, and keep state between lines.
 ///
 /// Threads: one.
-/// Limits:  those of MetricSink and of the readers of lines.
-/// Failure: take() answers false for a line that is refused, and nothing of it is given. std::bad_alloc for new names.
+/// Limits: those of MetricSink and of the line readers.
+/// Failure: take() returns false for a refused line, and adds no samples of it. std::bad_alloc for new names.
 class StatsdIntake {
   public:
     explicit StatsdIntake(std::size_t metrics_max) { waiting_.reserve(metrics_max); }
 
     [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
-    /// Gives the running totals that have grown.
+    /// Adds samples of the running totals that have changed.
     void finish(SampleBatch& batch);
 
   private:
@@ -82,7 +82,7 @@ class JsonIntake {
 
   private:
     struct Level {
-        MetricName::Mark mark;  // of the object's or array's own name
+        MetricName::Mark mark;  // of the object or array itself
         bool is_array = false;
         std::uint32_t index = 0;  // of the next element
     };
@@ -94,12 +94,12 @@ class JsonIntake {
     void begin_element(JsonEvent event) noexcept;
     void give(const JsonScan& scan, JsonEvent event, const LineTarget& target);
 
-    std::string_view fault_;  // of the last line that was refused
+    std::string_view fault_;  // of the last refused line
     MetricName name_;
     std::array<Level, JsonScan::depth_max> levels_{};
-    std::size_t depth_ = 0;      // of levels_
+    std::size_t depth_ = 0;      // used entries of levels_
     std::string_view member_;    // of the outermost object, raw
-    std::string_view name_raw_;  // what the name member holds
+    std::string_view name_raw_;  // raw value of the name member
     std::optional<std::int64_t> given_ns_;
 };
 

@@ -7,17 +7,17 @@
 
 namespace telegate::metrics {
 
-/// A name in the making, in two forms: the one that people read and that becomes a channel, and one that no other
-/// metric has: there parts are told from each other by bytes that no line can hold.
+/// Builds a metric name in two forms: the readable name that becomes a channel, and a unique identity whose parts are
+/// separated by bytes that no line can contain.
 ///
 /// Threads: one.
-/// Limits:  bytes_max each; what is longer is not fits().
+/// Limits: bytes_max for each form; fits() is false for a longer name.
 /// Failure: none.
 class MetricName {
   public:
-    static constexpr std::size_t bytes_max = 512;  // eight times what a channel's name can be
+    static constexpr std::size_t bytes_max = 512;  // eight times the length of a channel name
 
-    /// How far a name has been made.
+    /// A position to return to.
     struct Mark {
         std::size_t shown = 0;
         std::size_t identity = 0;
@@ -32,7 +32,7 @@ class MetricName {
         fits_ = mark.fits;
     }
 
-    /// One more part, behind a dot.
+    /// Adds a part after a dot.
     void add_part(std::string_view text) noexcept {
         begin_part();
         add(text);
@@ -52,7 +52,7 @@ class MetricName {
         put(identity_, c);
     }
     void add_shown(std::string_view text) noexcept { put(shown_, text); }
-    /// What tells it from others and is not shown.
+    /// Adds a text only to the identity.
     void add_hidden(std::string_view text) noexcept {
         put(identity_, hidden_mark);
         put(identity_, text);
@@ -63,7 +63,7 @@ class MetricName {
     [[nodiscard]] std::string_view identity() const noexcept { return {identity_.bytes.data(), identity_.size}; }
 
   private:
-    static constexpr char part_mark = '\n';  // ends a line, so none has it
+    static constexpr char part_mark = '\n';  // ends a line, so no line contains it
     static constexpr char hidden_mark = '\0';
 
     struct Text {

@@ -8,7 +8,7 @@
 
 namespace telegate {
 
-// What the settings of several drivers say of lines that name their metrics.
+// Settings of lines with metric names, shared by several drivers.
 
 inline constexpr auto time_precisions = enum_names<TimePrecision>({{"auto", TimePrecision::by_size},
                                                                    {"ns", TimePrecision::ns},
@@ -16,7 +16,7 @@ inline constexpr auto time_precisions = enum_names<TimePrecision>({{"auto", Time
                                                                    {"ms", TimePrecision::ms},
                                                                    {"s", TimePrecision::s}});
 inline constexpr TextRule metric_member{
-    .prefixes = {}, .allowed = "the name of a member, or nothing", .bytes_max = 64, .may_be_empty = true};
+    .prefixes = {}, .allowed = "the name of a member, or empty", .bytes_max = 64, .may_be_empty = true};
 
 template <class DriverSettings>
 [[nodiscard]] MetricRules to_metric_rules(const DriverSettings& from) {

@@ -7,7 +7,7 @@
 namespace telegate::metrics {
 namespace {
 
-/// FNV-1a of 32 bits: the same on every machine, unlike that of the standard library.
+/// 32-bit FNV-1a: the same on every machine, unlike the hash of the standard library.
 std::uint32_t stable_hash(std::string_view text) noexcept {
     constexpr std::uint32_t basis = 2'166'136'261;
     constexpr std::uint32_t prime = 16'777'619;
@@ -58,7 +58,7 @@ std::string MetricSink::free_name(const MetricName& name) const {
     if (name.shown().size() <= topic_part_bytes_max && !names_.contains(wanted)) {
         return wanted;
     }
-    // Two identities with the same hash are still two names.
+    // Two identities with the same hash must get different names.
     for (std::uint32_t hash = stable_hash(name.identity());; ++hash) {
         wanted = with_hash(name.shown(), hash);
         if (!names_.contains(wanted)) {

@@ -12,40 +12,40 @@
 
 namespace telegate::metrics {
 
-/// When a datagram came.
+/// The time at which a datagram arrived.
 struct Arrival {
     std::int64_t utc_ns = 0;
     std::int64_t mono_ns = 0;
 };
 
-/// A metric's channel, and what is kept for it.
+/// The channel and state of a metric.
 struct Metric {
     SampleBatch::Channel channel = SampleBatch::Channel::none;
-    bool has_fraction = false;  // a running total that once was no whole number is `real` from then on
-    bool is_waiting = false;    // a running total that has grown and is not given yet
+    bool has_fraction = false;  // once a running total is not a whole number, it stays in `real`
+    bool is_waiting = false;    // the running total has changed and was not sent yet
     std::int64_t whole = 0;
-    double real = 0;    // of a gauge its last value
-    Arrival when = {};  // of what the running total grew by last
+    double real = 0;    // the last value of a gauge
+    Arrival when = {};  // time of the last change of the running total
 };
 
-/// The metrics that have been met, and the way from a name to its channel. A name that cannot be a channel's as it is,
-/// for its length, or because another metric's name has become the same, ends in eight hexadecimal digits made of its
-/// identity: the same after every start, where the others met before it are.
+/// Maps metric names to channels. A name that cannot be used for a channel, because it is too long or another metric
+/// has the same channel name, gets a suffix of eight hexadecimal digits from its identity. The suffix is the same after
+/// a restart if the other metrics appear in the same order.
 ///
 /// Threads: one.
-/// Limits:  metrics_max; of each up to MetricName::bytes_max bytes and a Metric. Only a new name allocates.
-/// Failure: readings of names that are too long, of new ones beyond the limit, and of those that the channel table has
-///          no room for are left out and counted; std::bad_alloc for a new name.
+/// Limits: metrics_max; up to MetricName::bytes_max bytes and a Metric for each. Only a new name allocates.
+/// Failure: readings are dropped and counted if their name is too long, is new and beyond the limit, or has no space in
+/// the channel table; std::bad_alloc for a new name.
 class MetricSink {
   public:
     explicit MetricSink(std::size_t metrics_max) : metrics_max_(metrics_max) {}
 
-    /// No metric gets the name of this channel of the driver's own.
+    /// Reserves the name of a channel that the driver declares itself.
     void reserve(std::string_view channel) { names_.emplace(channel); }
 
-    /// The metric of that name, whose place does not change; nullptr when it is left out.
+    /// Returns the metric of this name, whose address does not change; nullptr if it is dropped.
     [[nodiscard]] Metric* find_or_add(SampleBatch& batch, const MetricName& name, std::string_view unit);
-    /// Readings that were not given.
+    /// Returns the number of dropped readings.
     [[nodiscard]] std::int64_t left_out() const noexcept { return left_out_; }
     [[nodiscard]] std::size_t size() const noexcept { return metrics_.size(); }
 
@@ -63,7 +63,8 @@ class MetricSink {
 
     const std::size_t metrics_max_;
     std::unordered_map<std::string, Metric, Hash, Equal> metrics_;  // by identity
-    std::unordered_set<std::string> names_;                         // of their channels, and the driver's own
+    // channel names, including the driver's own channels
+    std::unordered_set<std::string> names_;
     std::int64_t left_out_ = 0;
 };
 

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <system_error>
 
-/// Reading numbers from outside without a copy, an allocation or a locale.
+/// Functions that parse external numbers without copies, allocations or a locale.
 namespace telegate::metrics {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// Removes `c` from the front of `text`, if it is there.
+/// Removes `c` from the front of `text` if it is there. Returns whether it was.
 [[nodiscard]] constexpr bool take_character(std::string_view& text, char c) noexcept {
     if (!text.starts_with(c)) {
         return false;
@@ -23,7 +23,7 @@ namespace telegate::metrics {
     return true;
 }
 
-/// The whole number that all of `text` is; a sign of minus only.
+/// Converts all of `text` to a whole number; the only sign may be a minus.
 template <class Whole>
 [[nodiscard]] std::optional<Whole> to_whole(std::string_view text) noexcept {
     Whole number{};
@@ -34,8 +34,8 @@ template <class Whole>
     return number;
 }
 
-/// The finite decimal number that all of `text` is: 1, -1.5, .5, +2e-3; not inf, nan or 0x1p3, and none that is too
-/// large or too near to zero for a double.
+/// Converts all of `text` to a finite decimal number: 1, -1.5, .5, +2e-3; not inf, nan or 0x1p3, and no number outside
+/// the range of a double.
 [[nodiscard]] inline std::optional<double> to_real(std::string_view text) noexcept {
     if (text.starts_with('+')) {
         text.remove_prefix(1);

@@ -7,7 +7,7 @@
 namespace telegate::metrics {
 namespace {
 
-/// What stands before the next `mark`, taken off together with it; all when there is none.
+/// Takes the text before the next `mark`, and the mark; all of it if there is none.
 std::string_view take_until(std::string_view& text, char mark) noexcept {
     const std::size_t end = std::min(text.find(mark), text.size());
     const std::string_view taken = text.substr(0, end);
@@ -38,7 +38,7 @@ std::optional<StatsdKind> to_kind(std::string_view text) noexcept {
     return std::nullopt;
 }
 
-/// An empty tag says nothing; one that is there twice says it once.
+/// Empty and duplicate tags are ignored.
 bool read_tags(std::string_view text, StatsdLine& line) noexcept {
     while (!text.empty()) {
         const std::string_view tag = take_until(text, ',');
@@ -103,25 +103,25 @@ bool read_statsd_line(std::string_view text, StatsdLine& line) noexcept {
     line.rate = 1;
     line.time_s.reset();
     if (has_control(text)) {
-        return fail(line, "a control character");
+        return fail(line, "control character in the line");
     }
     std::string_view measured = take_until(text, '|');
     line.name = take_until(measured, ':');
     line.values = measured;
     const auto kind = to_kind(take_until(text, '|'));
     if (line.name.empty()) {
-        return fail(line, "no name");
+        return fail(line, "missing name");
     }
     if (!kind) {
-        return fail(line, "no kind, or not one of c, m, g, ms, h, d");
+        return fail(line, "missing or unknown kind: must be c, m, g, ms, h or d");
     }
     if (!are_numbers(line.values)) {
-        return fail(line, "no value, or not a number");
+        return fail(line, "missing or invalid value: must be a number");
     }
     line.kind = *kind;
     while (!text.empty()) {
         if (!read_field(take_until(text, '|'), line)) {
-            return fail(line, "a sampling rate, a time or tags that are not allowed");
+            return fail(line, "invalid sampling rate, time or tags");
         }
     }
     return true;

@@ -17,7 +17,7 @@ std::string_view kind_mark(StatsdKind kind) noexcept {
 }
 
 void add_total(Metric& metric, double more) noexcept {
-    constexpr double exact_max = 0x1p53;  // below it a whole double is the number that was meant
+    constexpr double exact_max = 0x1p53;  // smaller whole doubles are exact
     const bool is_whole = std::abs(more) <= exact_max && more == std::trunc(more);
     if (!metric.has_fraction) {
         std::int64_t sum = 0;
@@ -81,7 +81,7 @@ bool StatsdIntake::take(std::string_view line, const LineTarget& target) {
     }
     Metric* const metric = target.sink.find_or_add(target.batch, name_, line_.kind == StatsdKind::timing ? "ms" : "");
     if (metric == nullptr) {
-        return true;  // understood, and left out
+        return true;  // a valid line whose metric was dropped
     }
     if (line_.kind == StatsdKind::counter) {
         count(*metric, target);

@@ -6,10 +6,10 @@ namespace telegate::modbus {
 namespace {
 
 constexpr std::uint8_t exception_flag = 0x80;
-constexpr std::size_t tcp_header_bytes = 6;  // transaction, protocol, length; the unit counts as the first byte after
-constexpr std::size_t length_min = 3;        // unit, function, and the code of an exception
+constexpr std::size_t tcp_header_bytes = 6;  // transaction, protocol, length; the length counts from the unit byte on
+constexpr std::size_t length_min = 3;        // unit, function, and exception code
 constexpr std::size_t length_max = frame_bytes_max - tcp_header_bytes;
-constexpr std::size_t head_bytes = 3;  // of an answer: unit, function, and how many bytes of values
+constexpr std::size_t head_bytes = 3;  // start of a response: unit, function, and number of value bytes
 constexpr std::size_t crc_bytes = 2;
 constexpr std::size_t exception_bytes = 3;  // unit, function, code
 constexpr std::uint16_t crc_start = 0xFFFF;
@@ -25,7 +25,7 @@ std::uint16_t number_at(std::span<const std::uint8_t> bytes, std::size_t at) noe
     return load_big_endian<std::uint16_t>(bytes.data() + at);
 }
 
-/// `frame` begins with the unit and has neither header nor checksum.
+/// Compares a frame with the request. `frame` begins with the unit, without TCP header and checksum.
 Scan judge(std::span<const std::uint8_t> frame, const Stretch& request, std::size_t bytes) noexcept {
     const std::uint8_t function = function_of(request.table);
     if (frame[1] == (function | exception_flag) && frame.size() == exception_bytes && frame[2] != 0) {
@@ -38,7 +38,7 @@ Scan judge(std::span<const std::uint8_t> frame, const Stretch& request, std::siz
     return {Scan::Found::mismatch, bytes, {}};
 }
 
-/// How long the answer would be that begins here; 0 when none begins here.
+/// Returns the length of the response that begins here; 0 if none does.
 std::size_t rtu_bytes(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept {
     const std::uint8_t function = function_of(request.table);
     if (bytes.size() < 2 || bytes[0] != request.unit) {
@@ -55,7 +55,7 @@ std::size_t rtu_bytes(std::span<const std::uint8_t> bytes, const Stretch& reques
 bool has_right_crc(std::span<const std::uint8_t> frame) noexcept {
     const std::size_t end = frame.size() - crc_bytes;
     const std::uint16_t crc = crc16(frame.first(end));
-    return frame[end] == low(crc) && frame[end + 1] == high(crc);  // the only number that goes low byte first
+    return frame[end] == low(crc) && frame[end + 1] == high(crc);  // the only number sent low byte first
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ Scan scan_rtu(std::span<const std::uint8_t> bytes, const Stretch& request) noexc
         const std::span<const std::uint8_t> rest = bytes.subspan(begin);
         const std::size_t length = rtu_bytes(rest, request);
         if (length == 0 || rest.size() < length || !has_right_crc(rest.first(length))) {
-            continue;  // a frame that is still coming does not hide a whole one behind it
+            continue;  // an incomplete frame must not hide a complete one after it
         }
         const Scan scan = judge(rest.first(length - crc_bytes), request, begin + length);
         if (scan.found == Scan::Found::answer) {
@@ -140,13 +140,13 @@ std::string_view exception_text(std::uint8_t code) noexcept {
         "illegal data address",
         "illegal data value",
         "device failure",
-        "acknowledged, takes longer",
+        "acknowledged, still processing",
         "device busy",
         "negative acknowledge",
         "memory parity error",
         "",
         "gateway path unavailable",
-        "gateway target does not answer",
+        "gateway target does not respond",
     };
     return code < texts.size() && !texts[code].empty() ? texts[code] : "unknown";
 }

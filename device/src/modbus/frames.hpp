@@ -8,20 +8,20 @@
 #include <span>
 #include <string_view>
 
-// Frames of both kinds of link: requests out, answers in. No socket, clock or log.
+// Frames of both kinds of link: requests and responses. No socket, clock or log.
 namespace telegate::modbus {
 
-/// The largest frame of TCP, header included; that of RTU is 4 bytes shorter.
+/// The maximum length of a TCP frame including its header; an RTU frame is at most 4 bytes shorter.
 inline constexpr std::size_t frame_bytes_max = 260;
 
-/// The function that reads a table: 1 to 4.
+/// Returns the function code that reads a table: 1 to 4.
 [[nodiscard]] std::uint8_t function_of(ModbusTable table) noexcept;
-/// Bytes of values in the answer to a request.
+/// Returns the number of value bytes in the response to a request.
 [[nodiscard]] std::size_t value_bytes_of(const Stretch& request) noexcept;
 
-/// Unit, function, address and count: all of an RTU request but its checksum.
+/// Returns unit, function, address and count: an RTU request without its checksum.
 [[nodiscard]] std::array<std::uint8_t, 6> request_bytes(const Stretch& request) noexcept;
-/// The same behind the header of TCP.
+/// Returns a request with TCP header.
 [[nodiscard]] std::array<std::uint8_t, 12> tcp_request(const Stretch& request, std::uint16_t transaction) noexcept;
 
 struct Answer {
@@ -29,36 +29,36 @@ struct Answer {
     std::span<const std::uint8_t> values = {};
 };
 
-/// What was found in the bytes that have come so far.
+/// The result of scanning the bytes received so far.
 struct Scan {
     enum class Found : std::uint8_t {
-        need_more,  // nothing yet
-        answer,     // to this request
-        other,      // a frame that is none of ours, such as a late answer to an earlier request: to be skipped
-        mismatch,   // the answer to this request, but not what was asked for
-        violation,  // not Modbus: where a next frame begins cannot be known
+        need_more,  // no complete frame yet
+        answer,     // the response to this request
+        other,      // an unrelated frame, such as a late response to an earlier request: must be skipped
+        mismatch,   // a response to this request that does not match it
+        violation,  // not Modbus: the start of the next frame cannot be found
     };
     Found found = Found::need_more;
-    std::size_t bytes = 0;  // to be taken from the front; 0 with need_more and violation
-    Answer answer = {};     // within the bytes
+    std::size_t bytes = 0;  // to remove from the front; 0 with need_more and violation
+    Answer answer = {};     // views the scanned bytes
 };
 
-/// Whose answer is taken. Some devices put a number of their own into each, which does no harm as long as one unit is
-/// asked over the connection.
+/// Which unit a TCP response must name. Some devices put another unit number into their responses; this is harmless as
+/// long as only one unit is requested over the connection.
 enum class AnsweringUnit : std::uint8_t { any, asked };
 
-/// Frames follow each other without gaps, and the transaction tells which one is ours.
+/// Scans TCP input. Frames follow each other without gaps, and the transaction number identifies the response.
 [[nodiscard]] Scan scan_tcp(std::span<const std::uint8_t> bytes, const Stretch& request, std::uint16_t transaction,
                             AnsweringUnit unit = AnsweringUnit::asked) noexcept;
 
-/// On a line there may be anything before the answer: noise, an echo of the request, the late answer of another unit.
-/// The first frame that has the unit, function and length of our answer and a right checksum is taken for it.
+/// Scans RTU input. Other bytes can precede the response: noise, an echo of the request, or the late response of
+/// another unit. The first frame with the expected unit, function and length and a valid checksum is the response.
 [[nodiscard]] Scan scan_rtu(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept;
 
-/// Of Modbus over serial lines.
+/// Computes the CRC of Modbus over serial lines.
 [[nodiscard]] std::uint16_t crc16(std::span<const std::uint8_t> bytes) noexcept;
 
-/// What an exception code means, in lower case; "unknown" for one that the specification does not have.
+/// Returns the meaning of an exception code in lower case; "unknown" for a code that is not in the specification.
 [[nodiscard]] std::string_view exception_text(std::uint8_t code) noexcept;
 
 }  // namespace telegate::modbus

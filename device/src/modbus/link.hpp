@@ -15,24 +15,24 @@ struct ModbusDriverOptions;
 namespace telegate::modbus {
 
 enum class LinkStatus : std::uint8_t {
-    ok,         // with exchange(): the unit has answered, be it with an exception
-    cancelled,  // the cancel signal came first
-    timed_out,  // no answer in time; the link may go on being used
-    mismatch,   // an answer, but not to what was asked; the link may go on being used
-    lost,       // the link is closed now
+    ok,         // for exchange(): the unit has responded, possibly with an exception
+    canceled,   // the cancel signal was set
+    timed_out,  // no response in time; the link can still be used
+    mismatch,   // a response that does not match the request; the link can still be used
+    lost,       // the link is now closed
 };
 
 struct LinkResult {
     LinkStatus status = LinkStatus::ok;
-    std::string what = {};  // with timed_out, mismatch and lost
-    Answer answer = {};     // with ok, of exchange(); valid until the next call
+    std::string what = {};  // for timed_out, mismatch and lost
+    Answer answer = {};     // for ok of exchange(); valid until the next call
 };
 
-/// The way to the units: one request at a time, and its answer.
+/// A connection to the units. It sends one request at a time and receives its response.
 ///
 /// Threads: the one that reads the device.
-/// Limits:  one descriptor. open() and exchange() return within their timeout, and soon after the cancel signal.
-/// Failure: as LinkStatus says; out of memory as std::bad_alloc.
+/// Limits: one descriptor. open() and exchange() return within their timeout, and soon after the cancel signal.
+/// Failure: see LinkStatus; std::bad_alloc if memory is exhausted.
 class Link {
   public:
     virtual ~Link() = default;
@@ -40,15 +40,16 @@ class Link {
     [[nodiscard]] virtual LinkResult open(const CancelSignal* cancel) = 0;
     [[nodiscard]] virtual LinkResult exchange(const Stretch& request, const CancelSignal* cancel) = 0;
     virtual void close() noexcept = 0;
-    /// Whether a link on which nothing was answered may be one that leads nowhere any more.
+    /// Returns whether a link without any response may be dead, so that it should be opened again.
     [[nodiscard]] virtual bool may_be_dead() const noexcept = 0;
 };
 
-/// A connection, made without blocking; names are looked up by a thread of their own. Requests are framed here, since
-/// libmodbus 3.1.6 either waits for the answer and cannot be cancelled, or gives every request the same transaction.
+/// Creates a TCP connection without blocking; a separate thread looks up names. Requests are framed here because
+/// libmodbus 3.1.6 either blocks for the response and cannot be canceled, or gives all requests the same transaction
+/// number.
 [[nodiscard]] std::unique_ptr<Link> make_tcp_link(const TcpPlace& place, const ModbusDriverOptions& options);
 
-/// A serial line, which libmodbus opens, sets and sends on.
+/// Creates a link over a serial line, which libmodbus opens, configures and writes to.
 [[nodiscard]] std::unique_ptr<Link> make_rtu_link(const RtuPlace& place, const ModbusDriverOptions& options);
 
 }  // namespace telegate::modbus

@@ -2,11 +2,11 @@
 
 #include <stdexcept>
 
-// In place of all else in this folder where the gateway is built without libmodbus.
+// Replaces all other files of this directory if the gateway is built without libmodbus.
 namespace telegate {
 
 std::unique_ptr<Driver> make_modbus_driver(ModbusDriverOptions /*options*/) {
-    throw std::runtime_error("this build has no modbus");
+    throw std::runtime_error("this build does not include the modbus driver");
 }
 
 }  // namespace telegate

@@ -23,10 +23,11 @@
 namespace telegate::modbus {
 namespace {
 
-/// Connections made in one read at most: one for a peer that has closed an idle one, and one more for each of two
-/// units at whose sight a peer closes.
+/// Maximum number of connections per read: one to replace an idle connection that the peer has closed, and one each for
+/// two units whose requests make the peer close the connection.
 constexpr unsigned connects_per_read_max = 3;
-/// What one read may lose on units that do not answer. Those not asked by then are absent this time.
+/// Maximum time that one read may spend on units that do not respond. The values of units that were not requested by
+/// then are absent.
 constexpr Duration lost_per_read_max = std::chrono::seconds(3);
 
 constexpr std::uint8_t illegal_address = 2;
@@ -48,7 +49,7 @@ bool is_of_address(std::uint8_t exception) noexcept {
     return exception == illegal_address || exception == illegal_value;
 }
 
-/// The unit itself has not answered; a gateway before it has.
+/// Returns whether a gateway in front of the unit reports that the unit did not respond.
 bool is_of_gateway(std::uint8_t exception) noexcept {
     return exception == gateway_path_unavailable || exception == gateway_target_silent;
 }
@@ -57,7 +58,7 @@ std::string words_for(std::uint8_t exception) {
     return std::string(exception_text(exception)) + " (exception " + std::to_string(exception) + ")";
 }
 
-/// "unit 3: holding 100-109: "
+/// Returns a text such as "unit 3: holding 100-109: ".
 std::string words_for(const Stretch& stretch) {
     std::string words = "unit " + std::to_string(stretch.unit) + ": ";
     words += name_of(stretch.table);
@@ -68,7 +69,7 @@ std::string words_for(const Stretch& stretch) {
     return words + ": ";
 }
 
-/// Why nothing can be read there now, as far as that shows without a connection; "" when nothing is known.
+/// Returns why nothing can be read there now, as far as can be found out without a connection; "" if nothing is known.
 std::string place_fault(const Place& place, Duration lookup_max) {
     if (const auto* rtu = std::get_if<RtuPlace>(&place)) {
         return tty_fault(rtu->path, R_OK | W_OK);
@@ -79,7 +80,7 @@ std::string place_fault(const Place& place, Duration lookup_max) {
     if (!found.addresses.empty()) {
         return "";
     }
-    return "host " + tcp.host + ": " + (found.what.empty() ? "no answer from the name server" : found.what);
+    return "host " + tcp.host + ": " + (found.what.empty() ? "no response from the name server" : found.what);
 }
 
 std::unique_ptr<Link> make_link(const ModbusDriverOptions& options, const Place& place) {
@@ -89,14 +90,14 @@ std::unique_ptr<Link> make_link(const ModbusDriverOptions& options, const Place&
     return make_rtu_link(std::get<RtuPlace>(place), options);
 }
 
-/// Asks each unit what its channels need. One that does not answer is asked less and less often; the others are not
-/// kept waiting for it.
+/// Requests the values of each unit's channels. A unit that does not respond is requested less and less often and does
+/// not delay the others.
 ///
 /// Threads: those of Driver.
-/// Limits:  one link and one request at a time. A read loses lost_per_read_max or one timeout, whichever is longer, on
-///          silent units, beside connects_per_read_max connections.
-/// Failure: read() fails when it has no value at all, or no connection; otherwise it is ok, and what went wrong is
-///          quality bad on the channels concerned, false and the exception's code on their unit's own channels.
+/// Limits: one link and one request at a time. A read spends at most lost_per_read_max or one timeout, whichever is
+/// longer, on units that do not respond, and opens at most connects_per_read_max connections.
+/// Failure: read() fails if there is no value at all, or no connection. Otherwise it succeeds; channels without a value
+/// have quality bad, and the channels of their unit have `ok` false and the exception code.
 class ModbusDriver final : public Driver {
   public:
     ModbusDriver(ModbusDriverOptions options, const Place& place)
@@ -162,29 +163,29 @@ class ModbusDriver final : public Driver {
     struct Unit {
         std::uint8_t id = 0;
         SampleBatch::Channel ok_channel = SampleBatch::Channel::none;
-        SampleBatch::Channel exception_channel = SampleBatch::Channel::none;  // from its first exception on
+        SampleBatch::Channel exception_channel = SampleBatch::Channel::none;  // created by the first exception
         Breaker breaker;
-        bool is_silent = false;  // when it was last asked
+        bool is_silent = false;  // when it was last requested
         MonoTime asked_at{};
         bool was_asked = false;      // in this read
         bool is_ok = false;          // in this read: all of its channels have a value
-        std::uint8_t exception = 0;  // the first one of this read
+        std::uint8_t exception = 0;  // the first exception of this read
     };
-    /// One read.
+    /// The state of one read.
     struct Turn {
         SampleBatch& batch;
         MonoTime now;
-        std::size_t values = 0;   // channels with one
+        std::size_t values = 0;   // channels with a value
         std::size_t asked = 0;    // units
-        std::size_t answers = 0;  // exceptions included
+        std::size_t answers = 0;  // responses, including exceptions
         unsigned connects = 0;
-        Duration lost{};  // waiting for what did not come
-        bool is_cancelled = false;
-        bool is_cut = false;  // no connection, and none to be had
+        Duration lost{};  // time spent waiting without a response
+        bool is_canceled = false;
+        bool is_cut = false;  // there is no connection, and none can be opened
 
-        [[nodiscard]] bool is_over() const noexcept { return is_cancelled || is_cut; }
+        [[nodiscard]] bool is_over() const noexcept { return is_canceled || is_cut; }
     };
-    enum class Outcome : std::uint8_t { done, unit_failed, over };  // over: cancelled or cut
+    enum class Outcome : std::uint8_t { done, unit_failed, over };  // over: canceled or cut
 
     ReadResult read_units(Turn turn) {
         trouble_.clear();
@@ -197,7 +198,7 @@ class ModbusDriver final : public Driver {
             ask_answering(turn);
             ask_silent(turn);
         }
-        if (turn.is_cancelled) {
+        if (turn.is_canceled) {
             return {ReadResult::Status::interrupted};
         }
         turn.batch.stamp_now();
@@ -233,7 +234,7 @@ class ModbusDriver final : public Driver {
         }
     }
 
-    /// Until one costs time.
+    /// Requests silent units until one does not respond in time.
     void ask_silent(Turn& turn) {
         while (!turn.is_over() && turn.lost == Duration::zero()) {
             Unit* const next = next_silent(turn);
@@ -244,8 +245,9 @@ class ModbusDriver final : public Driver {
         }
     }
 
-    /// The one whose last turn is the longest ago of those that may be asked again. When nobody else has been asked it
-    /// is one that may not: then the device as a whole fails, and is left alone by whoever reads it.
+    /// Returns the unit that has not been requested for the longest time, of those whose breaker allows it. If no other
+    /// unit was requested, returns one that is not allowed yet: then the device as a whole fails, and its own breaker
+    /// applies.
     Unit* next_silent(const Turn& turn) noexcept {
         Unit* due = nullptr;
         Unit* any = nullptr;
@@ -262,13 +264,13 @@ class ModbusDriver final : public Driver {
         return due == nullptr && turn.asked == 0 ? any : due;
     }
 
-    /// Everything that is wanted of a unit, unless it stops answering.
+    /// Requests all values of a unit, unless it stops responding.
     void ask(Turn& turn, Unit& unit) {
         unit.was_asked = true;
         unit.asked_at = turn.now;
         unit.is_ok = true;
         ++turn.asked;
-        // The number of reads may grow meanwhile, where one is split.
+        // The number of reads can grow during the loop, when one is split.
         for (std::size_t i = first_read_of(unit); i < plan_.reads().size(); ++i) {
             if (plan_.reads()[i].stretch.unit != unit.id) {
                 break;
@@ -293,7 +295,7 @@ class ModbusDriver final : public Driver {
             const MonoTime begin = std::chrono::steady_clock::now();
             const LinkResult result = link_->exchange(stretch, cancel_);
             switch (result.status) {
-                case LinkStatus::cancelled: turn.is_cancelled = true; return Outcome::over;
+                case LinkStatus::canceled: turn.is_canceled = true; return Outcome::over;
                 case LinkStatus::timed_out: turn.lost += std::chrono::steady_clock::now() - begin; [[fallthrough]];
                 case LinkStatus::mismatch: tell(words_for(stretch) + result.what); return Outcome::unit_failed;
                 case LinkStatus::lost: break;
@@ -311,8 +313,8 @@ class ModbusDriver final : public Driver {
                     tell(words_for(stretch) + words_for(result.answer.exception));
                     return is_of_gateway(result.answer.exception) ? Outcome::unit_failed : Outcome::done;
             }
-            // A connection from an earlier read may have been closed for its silence. If this read made it, the peer
-            // does not like this request.
+            // A connection from an earlier read may have been closed because it was idle. If this read opened it, the
+            // peer rejects this request.
             if (turn.connects > 0) {
                 tell(words_for(stretch) + result.what);
                 connect(turn);
@@ -348,7 +350,7 @@ class ModbusDriver final : public Driver {
         }
         ++turn.connects;
         const LinkResult result = link_->open(cancel_);
-        turn.is_cancelled = result.status == LinkStatus::cancelled;
+        turn.is_canceled = result.status == LinkStatus::canceled;
         turn.is_cut = result.status == LinkStatus::lost;
         if (turn.is_cut) {
             trouble_ = options_.endpoint + ": " + result.what;
@@ -364,7 +366,7 @@ class ModbusDriver final : public Driver {
         return static_cast<std::size_t>(first - reads.begin());
     }
 
-    /// The first trouble of a read is the one that is told, unless the connection is lost for good.
+    /// Keeps the first problem of a read. The loss of the connection overrides it.
     void tell(std::string what) {
         if (trouble_.empty()) {
             trouble_ = std::move(what);

@@ -34,79 +34,80 @@ constexpr std::array<std::string_view, 2> orders{"big", "little"};
 constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
 constexpr TextRule endpoint_rule{
     .prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
-constexpr TextRule registers_rule{
-    .prefixes = {}, .allowed = "the path of a CSV file, or nothing", .may_be_empty = true};
+constexpr TextRule registers_rule{.prefixes = {}, .allowed = "the path of a CSV file, or empty", .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "endpoint", .rule = endpoint_rule, .applies = Applies::live,
                .required = true,
-               .meaning = "Where the units are: a host and a port, 502 if there is none, or a serial line, best by a "
-                          "name that stays the same, such as one in /dev/serial/by-id.",
+               .meaning = "Address of the units: tcp://HOST:PORT, with 502 as the default port, or a serial line, "
+                          "preferably with a stable name such as one in /dev/serial/by-id.",
                .slot = driver_slot<&S::endpoint>},
     SettingRow{.section = "device", .key = "registers", .rule = registers_rule,
                .applies = Applies::file, .names_channels = true,
-               .meaning = "CSV file with a row for each channel, relative to the folder of the settings file. Its first "
-                          "line names the columns: name and keys of a channel, where order is word_order. Nothing "
-                          "means none.",
+               .meaning = "CSV file with a row for each channel, relative to the directory of the settings file. Its "
+                          "first line names the columns: name and the keys of a channel, with order for word_order. "
+                          "Empty means none.",
                .slot = driver_slot<&S::registers>},
     SettingRow{.section = "device", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live,
-               .meaning = "Unit of the channels that name none; 1 to 247 on a serial line.",
+               .meaning = "Unit of the channels that do not set one; 1 to 247 on a serial line.",
                .slot = driver_slot<&S::unit_id>},
     SettingRow{.section = "device", .key = "timeout_ms", .rule = WholeRule{.min = 10, .max = 10'000},
                .unit = "ms", .applies = Applies::live,
-               .meaning = "How long a connection and each answer is waited for.",
+               .meaning = "Timeout of a connection attempt and of each response.",
                .slot = driver_slot<&S::timeout_ms>},
     SettingRow{.section = "device", .key = "read_gap_max", .rule = WholeRule{.min = 0, .max = 124},
                .unit = "registers", .applies = Applies::live,
-               .meaning = "Registers between two channels that are read for nothing, so that one request serves both.",
+               .meaning = "Maximum number of unused registers between two channels that are read with one request.",
                .slot = driver_slot<&S::read_gap_max>},
     SettingRow{.section = "device", .key = "registers_max", .rule = WholeRule{.min = 1, .max = 125},
                .unit = "registers", .applies = Applies::live,
-               .meaning = "Registers that one request asks for at most.", .slot = driver_slot<&S::registers_max>},
+               .meaning = "Maximum number of registers per request.", .slot = driver_slot<&S::registers_max>},
     SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 1'152'000},
                .applies = Applies::live,
-               .meaning = "Rate of the serial line in bits per second, one of the usual ones.",
+               .meaning = "Bit rate of the serial line in bits per second, one of the usual rates.",
                .slot = driver_slot<&S::baud>},
     SettingRow{.section = "device", .key = "parity", .rule = ChoiceRule{parities.names},
                .applies = Applies::live, .meaning = "Parity of the serial line.",
                .slot = driver_slot<&S::parity>},
     SettingRow{.section = "device", .key = "data_bits", .rule = WholeRule{.min = 7, .max = 8},
                .applies = Applies::live,
-               .meaning = "Bits of a character on the serial line; this protocol has no other than 8.",
+               .meaning = "Data bits per character on the serial line; the protocol requires 8.",
                .slot = driver_slot<&S::data_bits>},
     SettingRow{.section = "device", .key = "stop_bits", .rule = WholeRule{.min = 1, .max = 2},
-               .applies = Applies::live, .meaning = "Bits that end a character on the serial line.",
+               .applies = Applies::live, .meaning = "Stop bits per character on the serial line.",
                .slot = driver_slot<&S::stop_bits>},
     SettingRow{.section = "device", .key = "pause_ms", .rule = WholeRule{.min = 0, .max = 1'000},
                .unit = "ms", .applies = Applies::live,
-               .meaning = "Silence on the serial line before each request, where 3.5 characters are too few.",
+               .meaning = "Pause on the serial line before each request, if 3.5 characters are too short.",
                .slot = driver_slot<&S::pause_ms>},
     SettingRow{.section = "channel", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live, .unset = "that of the device",
                .meaning = "Unit that has the value.", .slot = driver_slot<&N::unit_id>},
     SettingRow{.section = "channel", .key = "table", .rule = ChoiceRule{modbus_tables.names},
-               .applies = Applies::live, .meaning = "Table that has the value: registers (holding, input) or bits.",
+               .applies = Applies::live,
+               .meaning = "Table that has the value: registers (holding, input) or bits (coil, discrete).",
                .slot = driver_slot<&N::table>},
     SettingRow{.section = "channel", .key = "address", .rule = WholeRule{.min = 0, .max = 65'535},
                .applies = Applies::live, .unset = "nothing is read",
-               .meaning = "Where it begins, as it goes over the wire: the first register of a table is 0.",
+               .meaning = "Address of the value as sent in the protocol: the first register of a table is 0.",
                .slot = driver_slot<&N::address>},
     SettingRow{.section = "channel", .key = "type", .rule = ChoiceRule{types.names},
                .applies = Applies::live,
-               .meaning = "What it is; auto means bool for a bit and uint16 for a register.",
+               .meaning = "Type of the value; auto means bool for a bit and uint16 for a register.",
                .slot = driver_slot<&N::type>},
     SettingRow{.section = "channel", .key = "word_order", .rule = ChoiceRule{orders},
                .applies = Applies::live, .column = "order",
-               .meaning = "Of a value of several registers: whether the high one comes first (big) or the low one.",
+               .meaning = "Order of the registers of a value: the high register first (big) or the low register first "
+                          "(little).",
                .slot = driver_slot<&N::word_order>},
     SettingRow{.section = "channel", .key = "byte_swap", .rule = BooleanRule{},
-               .applies = Applies::live, .meaning = "Whether the low byte of a register comes first.",
+               .applies = Applies::live, .meaning = "Whether the low byte of each register comes first.",
                .slot = driver_slot<&N::byte_swap>},
     SettingRow{.section = "channel", .key = "bit", .rule = WholeRule{.min = 0, .max = 15},
                .applies = Applies::live, .unset = "the whole register",
-               .meaning = "One bit of the register, where 0 is the lowest.", .slot = driver_slot<&N::bit>},
+               .meaning = "One bit of the register; 0 is the lowest.", .slot = driver_slot<&N::bit>},
 };
 // clang-format on
 
@@ -145,9 +146,9 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channe
     for (const ChannelSettings* const channel : channels) {
         if (part_of<ModbusChannelSettings>(channel->driver_settings).address) {
             options.channels.push_back(to_channel(*channel));
-        } else {  // made by the driver, and only processed further
+        } else {  // a channel that the driver creates; the section only processes it
             refuse_given(*channel, "modbus", {"type", "table", "unit_id", "bit", "word_order", "byte_swap"},
-                         "without an address, allowed: only with address");
+                         "is not used without an address; allowed: only with address");
         }
     }
     return make_modbus_driver(std::move(options));

@@ -12,10 +12,10 @@
 
 namespace telegate {
 
-/// What a device with the driver modbus says.
+/// The settings of a device with the driver modbus.
 struct ModbusSettings {
     std::string endpoint;
-    std::string registers;  // a table of channels, read when the settings are loaded; "": none
+    std::string registers;  // a channel table, read when the settings are loaded; "": none
     std::int64_t baud = 9'600;
     std::string parity = "none";
     std::int64_t data_bits = 8;
@@ -27,11 +27,11 @@ struct ModbusSettings {
     std::int64_t registers_max = 125;
 };
 
-/// What is said of a channel of such a device.
+/// The settings of a channel of such a device.
 struct ModbusChannelSettings {
     std::optional<std::int64_t> unit_id;  // not set: the device's
     std::string table = "holding";
-    std::optional<std::int64_t> address;  // not set: nothing is read for it
+    std::optional<std::int64_t> address;  // not set: the channel is not read
     std::string type = "auto";
     std::string word_order = "big";
     bool byte_swap = false;
@@ -43,8 +43,8 @@ inline constexpr auto modbus_tables = enum_names<ModbusTable>({{"holding", Modbu
                                                                {"coil", ModbusTable::coil},
                                                                {"discrete", ModbusTable::discrete}});
 
-/// Adds a warning for what is allowed in the channels of a modbus device and mostly a mistake: addresses as manuals
-/// number them, such as 40101, and channels whose registers overlap in part, up to 20 of the latter.
+/// Adds warnings about the channels of a modbus device for settings that are valid but usually mistakes: addresses as
+/// numbered in manuals, such as 40101, and channels whose registers partly overlap (at most 20 warnings).
 void add_modbus_warnings(const DeviceSettings& device, DeviceChannels channels, std::vector<SettingsProblem>& warnings);
 
 }  // namespace telegate

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-/// How manuals number the registers of a table: from `first` on, in place of address 0.
+/// The numbers of a table's registers in manuals: address 0 has the number `first`.
 struct ManualNumbers {
     std::string_view table;
     std::int64_t first;
@@ -45,10 +45,10 @@ std::string range_text(const Registers& registers) {
     return std::to_string(registers.begin) + (is_one ? "" : '-' + std::to_string(registers.end - 1));
 }
 
-/// `count`: how many channels have such an address.
+/// `count` is the number of channels with such an address.
 std::string manual_text(const ManualNumbers& numbers, std::int64_t address, std::size_t count) {
     const std::string given = std::to_string(address);
-    std::string text = given + " goes over the wire as it is; a manual's ";
+    std::string text = given + " is sent as the protocol address; in a manual, ";
     text.append(given).append(" is ").append(numbers.words).append(" ");
     text += std::to_string(address - numbers.first);
     return count == 1 ? text : text + " (channels with such an address: " + std::to_string(count) + ')';
@@ -64,7 +64,8 @@ void add_warning(const ChannelSettings& channel, std::string what, std::vector<S
     SectionProblems("channel." + channel.name, channel.places, channel.place, warnings).add("address", std::move(what));
 }
 
-/// One warning for each table, at its first channel: who takes the numbers of a manual does so throughout.
+/// Adds one warning for each table, at its first such channel: manuals' numbers are usually used for all channels of a
+/// table.
 void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& warnings) {
     for (const ManualNumbers& numbers : manual_numbers) {
         const auto is_one = [&](const ChannelSettings* channel) {
@@ -98,14 +99,15 @@ std::vector<Registers> registers_of(const DeviceSettings& device, DeviceChannels
     return all;
 }
 
-/// Compares each with the one before it that reaches farthest.
+/// Compares each channel with the earlier one that extends the farthest.
 void add_overlaps(const std::vector<Registers>& all, std::vector<SettingsProblem>& warnings) {
     std::size_t count = 0;
     const Registers* reach = nullptr;
     for (const Registers& each : all) {
         const bool is_same_table = reach != nullptr && each.unit == reach->unit && each.table == reach->table;
         if (is_same_table && each.begin < reach->end) {
-            const bool is_same = each.begin == reach->begin && each.end == reach->end;  // read as two things on purpose
+            // intentionally read as two types
+            const bool is_same = each.begin == reach->begin && each.end == reach->end;
             if (!is_same && ++count <= overlaps_told_max) {
                 add_warning(*each.channel, overlap_text(each, *reach), warnings);
             }

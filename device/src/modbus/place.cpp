@@ -23,8 +23,8 @@ Place parse_place(std::string_view endpoint) {
         return RtuPlace{std::string(path)};
     }
     throw OptionError("endpoint",
-                      '"' + std::string(endpoint) +
-                          "\", allowed: tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
+                      "invalid endpoint: \"" + std::string(endpoint) +
+                          "\"; allowed: tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
 }
 
 }  // namespace telegate::modbus

@@ -14,8 +14,8 @@ struct RtuPlace {
 };
 using Place = std::variant<TcpPlace, RtuPlace>;
 
-/// `tcp://HOST`, `tcp://HOST:PORT`, `tcp://[IPV6]:PORT` or `rtu:///PATH`. Throws std::invalid_argument on anything
-/// else.
+/// Parses `tcp://HOST`, `tcp://HOST:PORT`, `tcp://[IPV6]:PORT` or `rtu:///PATH`. Throws std::invalid_argument for any
+/// other text.
 [[nodiscard]] Place parse_place(std::string_view endpoint);
 
 }  // namespace telegate::modbus

@@ -10,7 +10,7 @@ namespace telegate::modbus {
 ReadPlan::ReadPlan(std::vector<Stretch> channels, PlanLimits limits)
     : channels_(std::move(channels)), limits_(limits), order_(channels_.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
-    // Of those that begin at one address the longest comes first, so that it holds the others.
+    // At the same address, the longest channel comes first, so that it contains the others.
     std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t left, std::uint32_t right) {
         const Stretch& a = channels_[left];
         const Stretch& b = channels_[right];
@@ -50,7 +50,7 @@ bool ReadPlan::split(std::size_t read) noexcept {
     const auto is_held = [](const Stretch& by, const Stretch& what) {
         return what.end() <= by.end();
     };
-    // In two rounds, so that room is made once.
+    // In two passes, so that the requests are inserted only once.
     std::size_t parts = 0;
     PlannedRead part;
     const auto for_each_part = [&](auto&& use) {

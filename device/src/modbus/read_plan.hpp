@@ -12,7 +12,7 @@ namespace telegate::modbus {
 inline constexpr unsigned byte_bits = 8;
 inline constexpr unsigned register_bits = 16;
 
-/// A stretch of one table of one unit; what a request asks for and what a channel takes.
+/// A range of addresses in one table of one unit: the addresses of a request or of a channel.
 struct Stretch {
     std::uint8_t unit = 0;
     ModbusTable table = ModbusTable::holding;
@@ -26,40 +26,40 @@ struct Stretch {
     return table == ModbusTable::coil || table == ModbusTable::discrete;
 }
 
-/// One request and the channels that its answer serves.
+/// One request and the channels that its response contains.
 struct PlannedRead {
     Stretch stretch;
-    std::size_t first = 0;  // of the plan's order
+    std::size_t first = 0;  // index in the plan's order
     std::size_t channels = 0;
 };
 
 struct PlanLimits {
-    unsigned gap_max = 8;          // registers that may be read for nothing; of bits 16 times as many
-    unsigned registers_max = 125;  // of one request; of bits bits_max
+    unsigned gap_max = 8;          // unused registers that may be read; for bits 16 times as many
+    unsigned registers_max = 125;  // of one request; for bits bits_max
     static constexpr unsigned bits_max = 2'000;
 };
 
-/// Serves many channels with few requests: those of one unit and table that lie close to each other share one.
+/// Combines channels into few requests: channels of one unit and table with close addresses share a request.
 ///
 /// Threads: one at a time.
-/// Limits:  never more requests than channels; a channel is never divided. Only the constructor allocates.
-/// Failure: none. A channel must fit into one request.
+/// Limits: at most one request per channel; a channel is never divided. Only the constructor allocates.
+/// Failure: none. Each channel must fit into one request.
 class ReadPlan {
   public:
     ReadPlan(std::vector<Stretch> channels, PlanLimits limits);
 
-    /// By unit, then table, then address.
+    /// Returns the requests, sorted by unit, table and address.
     [[nodiscard]] std::span<const PlannedRead> reads() const noexcept { return reads_; }
-    /// Which channels `read` serves, as indices into what the constructor was given.
+    /// Returns the channels of `read`, as indices into the constructor's `channels`.
     [[nodiscard]] std::span<const std::uint32_t> channels_of(const PlannedRead& read) const noexcept {
         return std::span(order_).subspan(read.first, read.channels);
     }
     [[nodiscard]] const Stretch& stretch_of(std::uint32_t channel) const noexcept { return channels_[channel]; }
 
-    /// Replaces a request by one for each channel, or for each few of which one holds the others, such as the bits of
-    /// one register. False when it serves no more than that already.
+    /// Replaces a request by one for each channel. Channels contained in another one, such as the bits of a register,
+    /// share its request. Returns false if the request cannot be split.
     bool split(std::size_t read) noexcept;
-    /// All requests merged again.
+    /// Merges all requests again.
     void merge() noexcept;
 
   private:

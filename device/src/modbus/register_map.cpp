@@ -13,7 +13,7 @@
 namespace telegate::modbus {
 namespace {
 
-/// What libmodbus knows; it would silently take 9600 for any other.
+/// The rates that libmodbus supports; it silently uses 9600 for any other.
 constexpr std::array bauds{300,     600,     1'200,   2'400,   4'800,   9'600,   19'200,    38'400,   57'600,
                            115'200, 230'400, 460'800, 500'000, 576'000, 921'600, 1'000'000, 1'152'000};
 constexpr int address_max = 65'535;
@@ -27,7 +27,7 @@ struct Range {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed,
                          const std::string& channel = "") {
-    throw OptionError(key, value + ", allowed: " + allowed, channel);
+    throw OptionError(key, "invalid value: " + value + "; allowed: " + allowed, channel);
 }
 
 void check(const std::string& key, std::int64_t value, Range range, const std::string& channel = "") {
@@ -37,7 +37,8 @@ void check(const std::string& key, std::int64_t value, Range range, const std::s
 }
 
 constexpr Range unit_range(bool is_rtu) noexcept {
-    return is_rtu ? Range{1, 247} : Range{0, 255};  // on a line 0 is for everyone, and nobody answers
+    // on a serial line, 0 is the broadcast address, which gets no response
+    return is_rtu ? Range{1, 247} : Range{0, 255};
 }
 
 void check_line(const ModbusDriverOptions& options) {
@@ -49,7 +50,7 @@ void check_line(const ModbusDriverOptions& options) {
         refuse("baud", std::to_string(options.baud), allowed);
     }
     if (options.data_bits != 8) {
-        refuse("data_bits", std::to_string(options.data_bits), "8, since RTU is a protocol of 8-bit bytes");
+        refuse("data_bits", std::to_string(options.data_bits), "8, because RTU transfers 8-bit bytes");
     }
     check("stop_bits", options.stop_bits, {1, 2});
     check("pause_ms", options.pause.count(), {0, 1'000});
@@ -70,10 +71,10 @@ void check_device(const ModbusDriverOptions& options, bool is_rtu) {
 ModbusType type_of(const ModbusChannel& channel) {
     if (has_bits(channel.table)) {
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse("type", "a number", "bool, which is what a coil or discrete input is", channel.name);
+            refuse("type", "a number", "bool, because a coil or discrete input is one bit", channel.name);
         }
         if (channel.bit) {
-            refuse("bit", std::to_string(*channel.bit), "none, since a coil or discrete input is one bit",
+            refuse("bit", std::to_string(*channel.bit), "no bit, because a coil or discrete input is one bit",
                    channel.name);
         }
         return ModbusType::boolean;
@@ -81,14 +82,14 @@ ModbusType type_of(const ModbusChannel& channel) {
     if (channel.bit) {
         check("bit", *channel.bit, {0, bit_max}, channel.name);
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse("type", "a number", "bool, which is what a bit is", channel.name);
+            refuse("type", "a number", "bool, because bit selects one bit", channel.name);
         }
         return ModbusType::boolean;
     }
     return channel.type.value_or(ModbusType::uint16);
 }
 
-/// Those that the driver makes for its units have names that no other may have, also while it makes none.
+/// The driver creates channels for its units. Their names are reserved, also before these channels exist.
 void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t>& units) {
     std::set<std::string> made;
     for (const std::uint8_t unit : units) {
@@ -98,7 +99,8 @@ void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t
     for (const ModbusChannel& channel : options.channels) {
         if (const std::string part = to_topic_part(channel.name); made.contains(part)) {
             refuse("name", '"' + part + '"',
-                   "any but unit.N.ok and unit.N.exception of a unit of the device, which the driver makes itself",
+                   "any name except unit.N.ok and unit.N.exception of a unit of the device, which the driver "
+                   "creates",
                    channel.name);
         }
     }
@@ -121,7 +123,7 @@ RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
     std::set<std::uint8_t> units;
     for (const ModbusChannel& channel : options.channels) {
         if (channel.name.empty() || !names.insert(channel.name).second) {
-            refuse("name", "given before or empty", "each name once", channel.name);
+            refuse("name", "duplicate or empty name", "unique names", channel.name);
         }
         const int unit = channel.unit_id.value_or(options.unit_id);
         check("unit_id", unit, unit_range(is_rtu), channel.name);
@@ -129,7 +131,7 @@ RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
         const unsigned count = has_bits(channel.table) ? 1 : registers_of(type);
         if (static_cast<int>(count) > options.registers_max) {
             refuse("registers_max", std::to_string(options.registers_max),
-                   std::to_string(count) + " or more, which is what channel \"" + channel.name + "\" takes");
+                   std::to_string(count) + " or more, the size of channel \"" + channel.name + '"');
         }
         check("address", channel.address, {0, address_max + 1 - static_cast<int>(count)}, channel.name);
         map.stretches.push_back({static_cast<std::uint8_t>(unit), channel.table,

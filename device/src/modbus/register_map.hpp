@@ -11,19 +11,19 @@
 
 namespace telegate::modbus {
 
-/// What the options say of the channels, checked: where each stands and how it is understood, in their order.
+/// The checked options of the channels, in their order: the addresses of each channel and how its value is decoded.
 struct RegisterMap {
     std::vector<Stretch> stretches;
     std::vector<ValueFormat> formats;
-    std::vector<std::uint8_t> units;  // each once, ascending
+    std::vector<std::uint8_t> units;  // unique, ascending
 };
 
-/// What the driver calls the channels that it makes for a unit.
+/// Return the names of the channels that the driver creates for a unit.
 [[nodiscard]] std::string ok_channel_of(std::uint8_t unit);
 [[nodiscard]] std::string exception_channel_of(std::uint8_t unit);
 
-/// Throws std::invalid_argument, with words that name the option, its value and what is allowed. Checks all options
-/// but the form of the endpoint.
+/// Checks all options except the syntax of the endpoint. Throws std::invalid_argument with the option, its value and
+/// what is allowed.
 [[nodiscard]] RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu);
 
 }  // namespace telegate::modbus

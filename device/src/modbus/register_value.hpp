@@ -10,26 +10,27 @@
 
 namespace telegate::modbus {
 
-/// How many registers a value of this type takes.
+/// Returns the number of registers of a value of this type.
 [[nodiscard]] unsigned registers_of(ModbusType type) noexcept;
 
 struct ValueFormat {
     ModbusType type = ModbusType::uint16;
     bool low_word_first = false;
     bool byte_swap = false;
-    std::optional<unsigned> bit = {};  // of a boolean: this one, 0 the lowest; otherwise whether any is set
+    // for a boolean: the bit to decode, 0 is the lowest; not set: whether any bit is set
+    std::optional<unsigned> bit = {};
 };
 
 struct RegisterValue {
     std::variant<bool, std::int64_t, double> value = false;
-    bool exact = true;  // false: a uint64 beyond the int64, as the nearest double
+    bool exact = true;  // false: a uint64 above the int64 maximum, as the nearest double
 };
 
-/// `registers` are as they came, two bytes each, and registers_of(format.type) of them.
+/// Decodes a value. `registers` are registers_of(format.type) registers as received, two bytes each.
 [[nodiscard]] RegisterValue decode_registers(std::span<const std::uint8_t> registers,
                                              const ValueFormat& format) noexcept;
 
-/// Of bits packed as they come: the first is the lowest of the first byte.
+/// Decodes one of the packed bits of a response; the first bit is the lowest of the first byte.
 [[nodiscard]] bool decode_bit(std::span<const std::uint8_t> bits, std::size_t index) noexcept;
 
 }  // namespace telegate::modbus

@@ -18,11 +18,11 @@
 namespace telegate::modbus {
 namespace {
 
-constexpr int character_bits = 11;       // start, 8 of data, parity or a second stop, stop
+constexpr int character_bits = 11;       // start bit, 8 data bits, parity or second stop bit, stop bit
 constexpr int request_frame_bytes = 8;   // of request_bytes() with a checksum
 constexpr std::size_t answer_extra = 5;  // unit, function, length and checksum around the values
 constexpr std::size_t answer_bytes_max = 256;
-/// Above 19200 baud the specification fixes the silence between frames.
+/// Above 19200 baud, the specification fixes the silent interval between frames.
 constexpr auto silence_min = std::chrono::microseconds(1'750);
 
 Duration time_of(std::int64_t half_characters, int baud) noexcept {
@@ -41,9 +41,9 @@ char letter_of(ModbusParity parity) noexcept {
 
 using Context = std::unique_ptr<modbus_t, decltype(&::modbus_free)>;
 
-/// Threads, Limits, Failure: those of Link, where the timeout of an answer is that of the options and what its bytes
-/// take on the line. What comes before a request is dropped; after a time-out the same unit is not asked again until
-/// its answer could no longer be taken for the next one, since RTU does not number them.
+/// Threads, Limits, Failure: those of Link. The timeout of a response is that of the options plus its transmission
+/// time. Bytes received before a request are dropped. After a timeout, the same unit is not requested again until its
+/// late response could no longer be mistaken for the next one, because RTU responses have no numbers.
 class RtuLink final : public Link {
   public:
     RtuLink(const RtuPlace& place, const ModbusDriverOptions& options)
@@ -65,7 +65,7 @@ class RtuLink final : public Link {
             return lose(errno);
         }
         tty_ = ::modbus_get_socket(context_.get());
-        ::ioctl(tty_, TIOCEXCL);  // a second master would spoil the answers of both
+        ::ioctl(tty_, TIOCEXCL);  // a second master would corrupt the responses of both
         quiet_until_ = std::chrono::steady_clock::now() + silence_;
         late_until_ = {};
         return {};
@@ -73,8 +73,8 @@ class RtuLink final : public Link {
 
     [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
         const MonoTime begin = std::max(quiet_until_, late_until_[request.unit]);
-        if (network::wait_for(-1, 0, cancel, begin).woken == network::Woken::cancelled) {
-            return {LinkStatus::cancelled};
+        if (network::wait_for(-1, 0, cancel, begin).woken == network::Woken::canceled) {
+            return {LinkStatus::canceled};
         }
         filled_ = 0;
         ::modbus_flush(context_.get());
@@ -88,7 +88,7 @@ class RtuLink final : public Link {
         LinkResult result = await(request, cancel, until);
         const MonoTime now = std::chrono::steady_clock::now();
         quiet_until_ = now + silence_;
-        if (result.status == LinkStatus::timed_out || result.status == LinkStatus::cancelled) {
+        if (result.status == LinkStatus::timed_out || result.status == LinkStatus::canceled) {
             late_until_[request.unit] =
                 std::max(now, until) + (result.status == LinkStatus::timed_out ? timeout_ : Duration{});
         }
@@ -105,7 +105,7 @@ class RtuLink final : public Link {
         filled_ = 0;
     }
 
-    /// Opening a line again may reset what is on it, and one that is gone says so.
+    /// Opening a line again may reset attached devices, and a removed line is reported by the system.
     [[nodiscard]] bool may_be_dead() const noexcept override { return false; }
 
   private:
@@ -123,13 +123,13 @@ class RtuLink final : public Link {
             }
             is_last = std::chrono::steady_clock::now() >= until;
             const network::WaitResult waited = network::wait_for(tty_, POLLIN, cancel, until);
-            if (waited.woken == network::Woken::cancelled) {
-                return {LinkStatus::cancelled};
+            if (waited.woken == network::Woken::canceled) {
+                return {LinkStatus::canceled};
             }
             if (waited.woken == network::Woken::timed_out) {
                 return {LinkStatus::timed_out, silence_words(came)};
             }
-            if (filled_ == input_.size()) {  // an answer that began further back would be whole by now
+            if (filled_ == input_.size()) {  // keep the last bytes: a response that began earlier would be complete
                 filled_ = answer_bytes_max;
                 std::copy(input_.end() - static_cast<std::ptrdiff_t>(filled_), input_.end(), input_.begin());
             }
@@ -154,9 +154,9 @@ class RtuLink final : public Link {
 
     [[nodiscard]] std::string silence_words(std::size_t came) const {
         if (came == 0) {
-            return "no answer in " + timeout_words_;
+            return "no response within " + timeout_words_;
         }
-        return "no valid answer in " + timeout_words_ + ", but " + std::to_string(came) +
+        return "no valid response within " + timeout_words_ + "; received " + std::to_string(came) +
                " bytes with a wrong checksum, unit or length";
     }
 
@@ -173,7 +173,7 @@ class RtuLink final : public Link {
     Context context_{nullptr, &::modbus_free};
     int tty_ = -1;
     MonoTime quiet_until_{};
-    std::array<MonoTime, 256> late_until_{};  // by unit: until then what it was asked may still be answered
+    std::array<MonoTime, 256> late_until_{};  // by unit: until then, a late response may arrive
     std::array<std::uint8_t, 2 * answer_bytes_max> input_{};
     std::size_t filled_ = 0;
 };

@@ -28,7 +28,7 @@ bool has_several_units(const ModbusDriverOptions& options) {
                        [&](const ModbusChannel& channel) { return unit_of(channel) != unit_of(channels.front()); });
 }
 
-/// Threads, Limits, Failure: those of Link. A late answer is known by its transaction and skipped.
+/// Threads, Limits, Failure: those of Link. A late response is recognized by its transaction number and skipped.
 class TcpLink final : public Link {
   public:
     TcpLink(const TcpPlace& place, const ModbusDriverOptions& options)
@@ -46,15 +46,15 @@ class TcpLink final : public Link {
         close();
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
         const network::HostLookup::Found found = lookup_.find(cancel, until);
-        if (found.woken == network::Woken::cancelled) {
-            return {LinkStatus::cancelled};
+        if (found.woken == network::Woken::canceled) {
+            return {LinkStatus::canceled};
         }
         if (found.woken == network::Woken::timed_out) {
-            return {LinkStatus::lost, "the name is not resolved in " + timeout_words_};
+            return {LinkStatus::lost, "host name not resolved within " + timeout_words_};
         }
         LinkResult result{LinkStatus::lost, found.what};
         for (std::size_t i = 0; i < found.addresses.size() && result.status == LinkStatus::lost; ++i) {
-            // Each address gets its share of what time is left.
+            // Each address gets an equal share of the remaining time.
             const Duration left = until - std::chrono::steady_clock::now();
             const auto share = left / static_cast<std::int64_t>(found.addresses.size() - i);
             result = connect(found.addresses[i], cancel, std::chrono::steady_clock::now() + share);
@@ -69,19 +69,20 @@ class TcpLink final : public Link {
         const auto frame = tcp_request(request, transaction_);
         const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL);
         if (sent != static_cast<ssize_t>(frame.size())) {
-            return lose(sent < 0 && errno != EAGAIN ? network::error_words(errno) : "the peer takes no more requests");
+            return lose(sent < 0 && errno != EAGAIN ? network::error_words(errno)
+                                                    : "the peer accepts no more requests");
         }
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
         for (bool is_last = false;;) {
             const Scan scan = scan_tcp(std::span(input_).first(filled_), request, transaction_, answering_unit_);
             switch (scan.found) {
                 case Scan::Found::answer: taken_ = scan.bytes; return {LinkStatus::ok, {}, scan.answer};
-                case Scan::Found::mismatch: take(scan.bytes); return {LinkStatus::mismatch, "answered out of form"};
+                case Scan::Found::mismatch: take(scan.bytes); return {LinkStatus::mismatch, "invalid response"};
                 case Scan::Found::violation: return lose("the peer does not speak Modbus");
                 case Scan::Found::other: take(scan.bytes); continue;
                 case Scan::Found::need_more: break;
             }
-            if (is_last) {  // a peer that goes on talking of other things
+            if (is_last) {  // a peer that keeps sending unrelated frames
                 return time_out();
             }
             is_last = std::chrono::steady_clock::now() >= until;
@@ -100,7 +101,7 @@ class TcpLink final : public Link {
         taken_ = 0;
     }
 
-    /// A peer that was switched off, or is behind a cut, says nothing.
+    /// A peer that was switched off or is unreachable sends nothing.
     [[nodiscard]] bool may_be_dead() const noexcept override { return true; }
 
   private:
@@ -109,7 +110,7 @@ class TcpLink final : public Link {
         if (socket_ < 0) {
             return lose(network::error_words(errno));
         }
-        const int on = 1;  // each request is one small segment that must not wait for another
+        const int on = 1;  // each request is one small segment, which must not be delayed
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.bytes) == 0) {
             return {};
@@ -118,12 +119,12 @@ class TcpLink final : public Link {
             return lose(network::error_words(errno));
         }
         const network::Woken woken = network::wait_for(socket_, POLLOUT, cancel, until).woken;
-        if (woken == network::Woken::cancelled) {
+        if (woken == network::Woken::canceled) {
             close();
-            return {LinkStatus::cancelled};
+            return {LinkStatus::canceled};
         }
         if (woken == network::Woken::timed_out) {
-            return lose("no connection in " + timeout_words_);
+            return lose("no connection within " + timeout_words_);
         }
         int error = 0;
         socklen_t bytes = sizeof error;
@@ -135,8 +136,8 @@ class TcpLink final : public Link {
 
     LinkResult receive(const CancelSignal* cancel, MonoTime until) {
         const network::Woken woken = network::wait_for(socket_, POLLIN, cancel, until).woken;
-        if (woken == network::Woken::cancelled) {
-            return {LinkStatus::cancelled};
+        if (woken == network::Woken::canceled) {
+            return {LinkStatus::canceled};
         }
         if (woken == network::Woken::timed_out) {
             return time_out();
@@ -145,14 +146,16 @@ class TcpLink final : public Link {
         if (got > 0) {
             filled_ += static_cast<std::size_t>(got);
         } else if (got == 0) {
-            return lose("closed by the peer");
+            return lose("connection closed by the peer");
         } else if (errno != EAGAIN && errno != EINTR) {
             return lose(network::error_words(errno));
         }
         return {};
     }
 
-    [[nodiscard]] LinkResult time_out() const { return {LinkStatus::timed_out, "no answer in " + timeout_words_}; }
+    [[nodiscard]] LinkResult time_out() const {
+        return {LinkStatus::timed_out, "no response within " + timeout_words_};
+    }
 
     LinkResult lose(std::string what) {
         close();
@@ -171,10 +174,10 @@ class TcpLink final : public Link {
     const AnsweringUnit answering_unit_;
     int socket_ = -1;
     std::uint16_t transaction_ = 0;
-    // A frame needs no more than half of it, and scanning leaves less than a frame, so there is always room.
+    // A frame takes at most half of the buffer, and scanning leaves less than a frame, so there is always capacity.
     std::array<std::uint8_t, 2 * frame_bytes_max> input_{};
     std::size_t filled_ = 0;
-    std::size_t taken_ = 0;  // the last answer, which is at the front of it
+    std::size_t taken_ = 0;  // length of the last response, which is at the front of input_
 };
 
 }  // namespace

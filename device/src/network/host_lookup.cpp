@@ -20,7 +20,7 @@ namespace {
 
 struct Answered {
     std::vector<Address> addresses;
-    int error = 0;  // of getaddrinfo
+    int error = 0;  // from getaddrinfo()
 };
 
 Answered look_up(const HostPort& wanted, int flags) {
@@ -48,7 +48,7 @@ Answered look_up(const HostPort& wanted, int flags) {
 
 }  // namespace
 
-/// Written by the lookup's thread before `done`, read by the other after it.
+/// Written by the lookup thread before it sets `done`, and read by the other thread after that.
 struct HostLookup::Job {
     Job() : event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
         if (event < 0) {
@@ -103,7 +103,7 @@ HostLookup::Found HostLookup::find(const CancelSignal* cancel, MonoTime until) {
     if (job->answered.error != 0) {
         found.what = ::gai_strerror(job->answered.error);
     } else if (found.addresses.empty()) {
-        found.what = "no address";
+        found.what = "no address found";
     }
     return found;
 }

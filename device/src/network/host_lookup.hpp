@@ -19,12 +19,12 @@ struct Address {
     socklen_t bytes = 0;
 };
 
-/// Finds the addresses of a host. A numeric one takes no time; a name is looked up by a thread of its own, since
-/// getaddrinfo() neither has a deadline nor can be cut short.
+/// Resolves a host to addresses. A numeric address is resolved immediately. A name is resolved by a separate thread,
+/// because getaddrinfo() has no timeout and cannot be interrupted.
 ///
-/// Threads: one at a time; the lookup's own thread outlives the object if it has to.
-/// Limits:  one lookup at a time: while an old one has no answer no new one begins. addresses_max are kept.
-/// Failure: find() answers `timed_out`, `cancelled`, or `ready` with words for what went wrong.
+/// Threads: one at a time; the lookup thread may outlive the object.
+/// Limits: one lookup at a time, so none starts while an earlier one is pending. At most addresses_max addresses.
+/// Failure: find() returns `timed_out`, `canceled`, or `ready` with an error text.
 class HostLookup {
   public:
     static constexpr std::size_t addresses_max = 8;
@@ -32,7 +32,7 @@ class HostLookup {
     struct Found {
         Woken woken = Woken::ready;
         std::vector<Address> addresses = {};
-        std::string what = {};  // with ready and no addresses
+        std::string what = {};  // error text with `ready` and no addresses
     };
 
     explicit HostLookup(HostPort wanted);

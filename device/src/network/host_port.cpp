@@ -8,7 +8,7 @@
 namespace telegate::network {
 namespace {
 
-constexpr std::size_t host_bytes_max = 253;  // of a name in the DNS
+constexpr std::size_t host_bytes_max = 253;  // of a DNS name
 
 bool is_port(std::string_view text) noexcept {
     std::uint16_t port = 0;

@@ -7,11 +7,11 @@
 namespace telegate::network {
 
 struct HostPort {
-    std::string host;  // numeric or a name; IPv6 without its brackets
+    std::string host;  // a name or numeric; IPv6 without brackets
     std::string port;
 };
 
-/// HOST, HOST:PORT or [IPV6]:PORT; nothing for other texts.
+/// Parses HOST, HOST:PORT or [IPV6]:PORT; returns nullopt for other texts.
 [[nodiscard]] std::optional<HostPort> parse_host_port(std::string_view text, std::string_view default_port);
 
 }  // namespace telegate::network

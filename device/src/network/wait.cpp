@@ -21,10 +21,10 @@ WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, Mo
         const timespec time{static_cast<std::time_t>(whole.count()), static_cast<long>((left - whole).count())};
         const int count = ::ppoll(watched.data(), watched.size(), &time, nullptr);
         if (count < 0 && errno != EINTR) {
-            return {Woken::ready, POLLERR};  // what comes next on the descriptor tells why
+            return {Woken::ready, POLLERR};  // the next operation on the descriptor returns the error
         }
         if (cancel != nullptr && cancel->is_set()) {
-            return {Woken::cancelled, 0};
+            return {Woken::canceled, 0};
         }
         if (count > 0 && watched[1].revents != 0) {
             return {Woken::ready, watched[1].revents};

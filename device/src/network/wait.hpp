@@ -8,17 +8,17 @@
 
 namespace telegate::network {
 
-enum class Woken : std::uint8_t { ready, timed_out, cancelled };
+enum class Woken : std::uint8_t { ready, timed_out, canceled };
 
 struct WaitResult {
     Woken woken = Woken::timed_out;
-    short events = 0;  // with ready: what poll() says, errors and hang-ups included
+    short events = 0;  // with `ready`: the events of poll(), including errors and hang-ups
 };
 
-/// Waits for `events` of the descriptor, or for the signal, which goes first; a descriptor of -1 is not waited for.
+/// Waits for `events` of the descriptor, or for the signal, which takes precedence. A descriptor of -1 is ignored.
 [[nodiscard]] WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept;
 
-/// "Connection refused", ...
+/// Returns the text of an errno, such as "Connection refused".
 [[nodiscard]] std::string error_words(int error);
 
 }  // namespace telegate::network

@@ -17,14 +17,14 @@ Outcome run(processing::ChannelPipeline& pipeline, const TelemetrySample& raw, s
     }
 }
 
-/// `text` has at most TelemetrySample::text_bytes_max bytes.
+/// `text` must have at most TelemetrySample::text_bytes_max bytes.
 void put_state(TelemetrySample& sample, std::string_view text) noexcept {
     sample.type = ValueType::text;
     sample.text_bytes = static_cast<std::uint8_t>(text.size());
     std::copy(text.begin(), text.end(), sample.value.text);
 }
 
-/// The number of a sample that may have a text; nullopt for a fraction, a text, and no value.
+/// Returns the value of a sample as a whole number, which may have a text; nullopt for fractions, texts and no value.
 std::optional<std::int64_t> whole_number_of(const TelemetrySample& sample) noexcept {
     constexpr double exact_max = 9'007'199'254'740'992;
     switch (sample.type) {
@@ -135,8 +135,8 @@ void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
     if (outcome.window_closed) {
         tell_window(slot.processed);
     }
-    if (outcome.held_back) {
-        count_filtered(slot.processed, *outcome.held_back);
+    if (outcome.suppressed) {
+        count_filtered(slot.processed, *outcome.suppressed);
     } else {
         TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
         batch_.count_bad(outcome.reading.quality);
@@ -148,7 +148,7 @@ void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
     finish(slot, outcome);
 }
 
-/// Puts the text of its number in the place of the value of the last sample of the batch.
+/// Replaces the number in the last sample of the batch with its text.
 void SampleBatch::Processing::show_text(std::uint32_t index) {
     const std::vector<ValueText>& texts = made_[index].texts;
     TelemetrySample& sample = batch_.samples_[batch_.count_ - 1];
@@ -166,7 +166,7 @@ void SampleBatch::Processing::show_text(std::uint32_t index) {
 }
 
 void SampleBatch::Processing::finish_later_stages(std::uint32_t index, const Outcome& outcome) {
-    if (!outcome.held_back) {
+    if (!outcome.suppressed) {
         show_text(index);
     }
     if (outcome.alarm_tells) {
@@ -194,7 +194,7 @@ void SampleBatch::Processing::advance() {
     }
 }
 
-/// With the time at which it ended.
+/// The samples carry the time at which the window ended.
 void SampleBatch::Processing::tell_window(std::uint32_t index) {
     const processing::WindowResult& window = entries_[index].pipeline.window();
     const Made& made = made_[index];
@@ -206,7 +206,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
         Slot& slot = batch_.slots_[static_cast<std::size_t>(made.aggregates[kind])];
         const bool is_count = kind == static_cast<std::size_t>(Aggregate::count);
         const bool has_value = window.values > 0 && std::isfinite(values[kind]);
-        // How many there were is known, also when there was none.
+        // The count is always known, even if it is 0.
         TelemetrySample& sample = batch_.next(slot, is_count    ? window.is_partial ? Quality::uncertain : Quality::good
                                                     : has_value ? window.quality
                                                                 : Quality::bad);

@@ -16,12 +16,12 @@
 
 namespace telegate {
 
-/// The channels of one batch whose samples are processed, the channels that are made of them, and what has been held
-/// back since that was last told.
+/// The processed channels of one batch, the channels derived from them, and the suppressed samples since the last
+/// report.
 ///
 /// Threads: those of the batch.
-/// Limits:  memory for the channels that are processed, made when they are declared. What is held back is told at the
-///          latest when it is filtered_samples_max.
+/// Limits: memory for the processed channels is allocated when they are declared. Suppressed samples are reported at
+/// the latest when there are filtered_samples_max.
 /// Failure: none.
 class SampleBatch::Processing {
   public:
@@ -30,16 +30,15 @@ class SampleBatch::Processing {
     Processing(SampleBatch& batch, ProcessingPlan plan, ProcessingObserver observer)
         : batch_(batch), plan_(std::move(plan)), observer_(std::move(observer)) {}
 
-    /// Continues each channel from its state in `before`, which has none afterwards; also channels that are declared
-    /// later.
+    /// Moves the state of each channel out of `before`, also for channels that are declared later.
     void continue_from(Processing& before);
 
-    /// nullptr: the plan does not have it.
+    /// Returns nullptr if the plan does not contain the channel.
     [[nodiscard]] const ChannelProcessing* find(std::string_view channel) const;
-    /// Declares a channel of the plan, and those that are made of it.
+    /// Declares a channel of the plan, and its derived channels.
     [[nodiscard]] Channel add(const std::string& name, std::string_view unit, const ChannelProcessing& how);
 
-    /// The device gave a number.
+    /// Processes a number from the device.
     template <class Number>
     void take_number(Slot& slot, Number value, Quality quality) {
         Entry& entry = entries_[slot.processed];
@@ -50,8 +49,8 @@ class SampleBatch::Processing {
         if (outcome.window_closed) {
             tell_window(slot.processed);
         }
-        if (outcome.held_back) {
-            count_filtered(slot.processed, *outcome.held_back);
+        if (outcome.suppressed) {
+            count_filtered(slot.processed, *outcome.suppressed);
         } else {
             TelemetrySample& sample = batch_.next(slot, outcome.reading.quality);
             if (!outcome.reading.has_value) {
@@ -67,9 +66,9 @@ class SampleBatch::Processing {
         }
         finish(slot, outcome);
     }
-    /// The device gave something else: its value, flags and quality.
+    /// Processes any other value from the device, with its flags and quality.
     void take(Slot& slot, const TelemetrySample& raw);
-    /// A tick begins: windows and delays may be over.
+    /// Begins a tick: closes windows and ends alarm delays.
     void begin_tick() {
         if (batch_.time_mono_ns_ >= due_ns_) {
             advance();
@@ -80,17 +79,17 @@ class SampleBatch::Processing {
   private:
     struct Entry {
         processing::ChannelPipeline pipeline;
-        std::uint64_t filtered = 0;  // and not told yet
+        std::uint64_t filtered = 0;  // not reported yet
     };
-    /// What belongs to an entry and is rarely looked at.
+    /// The rarely used part of an entry.
     struct Made {
         ChannelId of;
         std::string name;
-        std::array<Channel, aggregate_kinds> aggregates;  // none: not asked for
-        Channel alarm = Channel::none;                    // as well
+        std::array<Channel, aggregate_kinds> aggregates;  // none: not requested
+        Channel alarm = Channel::none;                    // none: not requested
         std::vector<ValueText> texts;                     // ascending values
     };
-    /// A channel of an earlier batch that this one has not declared yet.
+    /// The state of a channel of an earlier batch that this batch has not declared yet.
     struct Past {
         ChannelId of;
         processing::ChannelPipeline pipeline;
@@ -104,7 +103,7 @@ class SampleBatch::Processing {
         }
     }
     void advance();
-    /// After the sample itself: what it has made known besides.
+    /// Runs after the sample itself: adds texts and reports alarms.
     void finish(const Slot& slot, const processing::Outcome& outcome) {
         if (entries_[slot.processed].pipeline.has_later_stages()) {
             finish_later_stages(slot.processed, outcome);
@@ -129,11 +128,12 @@ class SampleBatch::Processing {
     const ProcessingPlan plan_;
     const ProcessingObserver observer_;
     std::vector<Entry> entries_;
-    std::vector<Made> made_;                                          // of the entries
-    std::vector<Past> past_;                                          // by id
-    std::int64_t due_ns_ = std::numeric_limits<std::int64_t>::max();  // of the first window or delay
-    std::vector<std::uint32_t> changed_;                              // entries with `filtered`; room for all
-    std::vector<FilteredCount> counts_;                               // room for all
+    std::vector<Made> made_;                                          // parallel to entries_
+    std::vector<Past> past_;                                          // sorted by id
+    std::int64_t due_ns_ = std::numeric_limits<std::int64_t>::max();  // the next end of a window or delay
+    // entries with `filtered`; reserved for all entries
+    std::vector<std::uint32_t> changed_;
+    std::vector<FilteredCount> counts_;  // reserved for all entries
     FilterCounts by_reason_{};
     std::uint64_t filtered_ = 0;
 };

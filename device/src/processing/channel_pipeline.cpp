@@ -80,7 +80,7 @@ Outcome ChannelPipeline::take_through_all(Reading reading) noexcept {
     const bool in_range = pass_range(reading);
     outcome.reading = reading;
     if (!in_range) {
-        outcome.held_back = FilterReason::range;
+        outcome.suppressed = FilterReason::range;
         return outcome;
     }
     bool crosses = false;
@@ -95,19 +95,19 @@ Outcome ChannelPipeline::take_through_all(Reading reading) noexcept {
 }
 
 double ChannelPipeline::rounded(double value) const noexcept {
-    constexpr double exact_max = 9'007'199'254'740'992;  // beyond it there are no fractions
+    constexpr double exact_max = 9'007'199'254'740'992;  // larger values have no fraction
     const double scaled = value * later_->rounding;
     if (later_->rounding == 0.0 || !(std::abs(scaled) < exact_max)) {
         return value;
     }
-    return std::round(scaled) / later_->rounding + 0.0;  // which makes -0 a plain 0
+    return std::round(scaled) / later_->rounding + 0.0;  // turns -0 into 0
 }
 
 void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool crosses) noexcept {
     const Reading seen = outcome.reading;
     if (!crosses) {
-        outcome.held_back = gate_.holds_back(seen, ReadingKind::number);
-        if (outcome.held_back) {
+        outcome.suppressed = gate_.holds_back(seen, ReadingKind::number);
+        if (outcome.suppressed) {
             return;
         }
     }
@@ -122,7 +122,7 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
     if (later_->window) {
         later_->window->add(outcome.reading, later_->utc_less_mono_ns);
         if (!window_raw_) {
-            outcome.held_back = FilterReason::window;
+            outcome.suppressed = FilterReason::window;
         }
     }
 }
@@ -138,9 +138,9 @@ Outcome ChannelPipeline::take_logical(const Reading& reading) noexcept {
         outcome.alarm_crosses = crosses;
     }
     if (!crosses) {
-        outcome.held_back = gate_.holds_back(reading, kind_);
+        outcome.suppressed = gate_.holds_back(reading, kind_);
     }
-    if (!outcome.held_back) {
+    if (!outcome.suppressed) {
         gate_.sent(reading, reading.quality);
     }
     return outcome;
@@ -150,8 +150,8 @@ Outcome ChannelPipeline::take_text(const Reading& reading) noexcept {
     kind_ = ReadingKind::text;
     Outcome outcome;
     outcome.reading = reading;
-    outcome.held_back = gate_.holds_back(reading, kind_);
-    if (!outcome.held_back) {
+    outcome.suppressed = gate_.holds_back(reading, kind_);
+    if (!outcome.suppressed) {
         gate_.sent(reading, reading.quality);
     }
     return outcome;

@@ -16,37 +16,36 @@
 
 namespace telegate::processing {
 
-/// What a reading has led to.
+/// The result of processing a reading.
 struct Outcome {
-    std::optional<FilterReason> held_back{};  // none: it is sent as `reading`
+    std::optional<FilterReason> suppressed{};  // nullopt: `reading` is sent
     Reading reading{};
-    bool window_closed = false;  // before it: ChannelPipeline::window()
-    bool alarm_tells = false;    // with it: ChannelPipeline::alarm()
-    bool alarm_crosses = false;  // the reading has begun or broken a crossing of a limit
+    bool window_closed = false;  // see ChannelPipeline::window(); precedes the reading
+    bool alarm_tells = false;    // see ChannelPipeline::alarm(); follows the reading
+    bool alarm_crosses = false;  // the reading began or broke a crossing of a limit
 };
 
-/// All that is done to the readings of one channel: scale, range, deadband, rate limit, rate of change, window, alarm,
-/// and at the end decimals, so that no stage reckons with what they cut off.
+/// Processes the readings of one channel in stages: scale, range, deadband, rate limit, rate of change, window, alarm.
+/// Decimals are rounded last, so no stage uses a rounded value.
 ///
-/// Each stage sees what those before it have let through. One thing goes past that order: where no rate is derived, the
-/// alarm sees every value in range, and one that begins or breaks a crossing of its limits is not held back by the
-/// deadband or the rate limit; so neither can hide an alarm.
+/// Each stage sees only what the earlier stages passed. One exception: if no rate is derived, the alarm sees every
+/// value in range, and a value that begins or breaks a crossing of a limit is not suppressed by the deadband or the
+/// rate limit. Neither stage can therefore hide an alarm.
 ///
 /// All times are those of the readings, on the monotonic clock.
 ///
 /// Threads: one.
-/// Limits:  no memory but its own, which is made by the constructor.
-/// Failure: the constructor may throw std::bad_alloc; nothing else fails. A value that is not finite, or does not stay
-/// so, becomes a reading without one, of quality bad.
+/// Limits: all memory is allocated by the constructor.
+/// Failure: the constructor may throw std::bad_alloc; nothing else fails. A value that is or becomes infinite or NaN is
+/// replaced by a reading without a value, of quality bad.
 class ChannelPipeline {
   public:
     explicit ChannelPipeline(const ChannelProcessing& processing);
 
-    /// Continues from the state of another pipeline of the channel by its own rules: what has been sent, the alarm, and
-    /// where the values mean the same and the rules are equal, rate and window.
+    /// Continues from the state of another pipeline of the channel, with this pipeline's rules: the last sent value and
+    /// the alarm, and, if values have the same meaning and the rules are equal, the rate and the window.
     void continue_from(const ChannelPipeline& before) noexcept;
-    /// The readings from now on are of a time when the wall clock is so far ahead of the monotonic one. Only with
-    /// has_later_stages().
+    /// Sets the wall clock minus the monotonic clock for the following readings. Requires has_later_stages().
     void note_wall_clock(std::int64_t utc_less_mono_ns) noexcept { later_->utc_less_mono_ns = utc_less_mono_ns; }
 
     [[nodiscard]] Outcome take(Reading reading) noexcept {
@@ -65,16 +64,16 @@ class ChannelPipeline {
         }
         return {std::nullopt, reading};
     }
-    /// 0 or 1. Passes the rate limit and the alarm.
+    /// Processes a boolean as 0 or 1. Only the rate limit and the alarm apply.
     [[nodiscard]] Outcome take_logical(const Reading& reading) noexcept;
-    /// Passes the rate limit.
+    /// Processes a text. Only the rate limit applies.
     [[nodiscard]] Outcome take_text(const Reading& reading) noexcept;
-    /// No value: of the kind that the last one had.
+    /// Processes a reading without a value. It has the kind of the last reading.
     [[nodiscard]] Outcome take_absent(std::int64_t time_ns, Quality quality) noexcept;
-    /// Time has passed. Tells others at most; nothing is sent on the channel itself.
+    /// Processes the passage of time. Can close a window or change the alarm; sends nothing on the channel itself.
     [[nodiscard]] Outcome advance(std::int64_t time_ns) noexcept;
 
-    /// When advance() will have something to do; the greatest number: not before another reading.
+    /// Returns when advance() is needed; the maximum: not before the next reading.
     [[nodiscard]] std::int64_t due_ns() const noexcept {
         const std::int64_t never = std::numeric_limits<std::int64_t>::max();
         return later_ == nullptr ? never
@@ -82,23 +81,24 @@ class ChannelPipeline {
                                             later_->alarm ? later_->alarm->due_ns() : never);
     }
     [[nodiscard]] bool has_later_stages() const noexcept { return later_ != nullptr; }
-    /// To the decimals of the channel. Only with later stages.
+    /// Rounds to the decimals of the channel. Requires has_later_stages().
     [[nodiscard]] double rounded(double value) const noexcept;
     [[nodiscard]] bool makes_reals() const noexcept { return makes_reals_; }
     [[nodiscard]] const WindowResult& window() const noexcept { return later_->window->closed(); }
     [[nodiscard]] const LimitAlarm& alarm() const noexcept { return *later_->alarm; }
 
   private:
-    /// What few channels have is apart, so that what all have stays together in the cache.
+    /// Stages that few channels have. Stored separately, so the stages that all channels have stay together in the
+    /// cache.
     struct LaterStages {
         std::optional<RateOfChange> rate;
         std::optional<ValueWindow> window;
         std::optional<LimitAlarm> alarm;
         std::int64_t utc_less_mono_ns = 0;
-        double rounding = 0.0;  // 1 over what values are rounded to: 100 for two decimals; 0: they are not
+        double rounding = 0.0;  // reciprocal of the rounding step: 100 for two decimals; 0: no rounding
     };
 
-    /// Scales it. False: it is dropped.
+    /// Scales the reading. Returns false if it is dropped.
     [[nodiscard]] bool pass_range(Reading& reading) const noexcept {
         reading.value = reading.value * scale_ + offset_;
         const bool in_range = reading.value >= valid_min_ && reading.value <= valid_max_;
@@ -110,13 +110,13 @@ class ChannelPipeline {
 
     double scale_;
     double offset_;
-    double valid_min_;  // no less than the least finite number, so that no infinity is in range
+    double valid_min_;  // at least the lowest finite number, so no infinity is in range
     double valid_max_;
     SendGate gate_;
     std::unique_ptr<LaterStages> later_;  // null: none
     ReadingKind kind_ = ReadingKind::number;
-    bool drops_;        // what is out of range
-    bool makes_reals_;  // of whole numbers
+    bool drops_;        // drops values out of range
+    bool makes_reals_;  // turns whole numbers into reals
     bool window_raw_;
 };
 

@@ -15,7 +15,7 @@ LimitAlarm::LimitAlarm(const ChannelProcessing& processing) noexcept
       hysteresis_(processing.alarm_hysteresis),
       delay_ns_(processing.alarm_delay.count()),
       clear_delay_ns_(processing.alarm_clear_delay.count()),
-      silence_ns_(processing.silence_max.count()) {
+      silence_ns_(processing.send_interval_max.count()) {
     memory_.state = processing.alarm_before;
     memory_.seen = processing.alarm_before;
 }
@@ -63,7 +63,7 @@ std::optional<double> LimitAlarm::limit() const noexcept {
     return has_limit ? std::optional(memory_.state == AlarmState::high ? high_ : low_) : std::nullopt;
 }
 
-/// Within the hysteresis of a limit the state stays what it is, or may be.
+/// Within the hysteresis of a limit the state stays as it is, or as it may be.
 AlarmState LimitAlarm::zone_of(double value) const noexcept {
     if (value > high_) {
         return AlarmState::high;

@@ -11,52 +11,54 @@ namespace telegate::processing {
 
 /// Watches whether values are above one limit or below another.
 ///
-/// A value beyond a limit crosses it; a value that is within the limit by the hysteresis crosses it back. A crossing
-/// counts when it has lasted for its delay without a break. A reading without a usable value breaks it and leaves the
-/// state as it is, but with quality bad until the next usable value.
+/// A value beyond a limit crosses it. A value that is within the limit by the hysteresis crosses it back. A crossing
+/// takes effect when it has lasted for its delay without interruption. A reading without a usable value interrupts it
+/// and leaves the state unchanged, but with quality bad until the next usable value.
 ///
-/// The state is unknown at first and becomes known as it would change: high after values beyond the limit for the
-/// delay, normal after values within both limits by the hysteresis for the clear delay. While values are beyond a
-/// limit, normal is uncertain at best.
+/// The state is unknown at first. It becomes high or low after values beyond that limit for the delay, and normal after
+/// values within both limits by the hysteresis for the clear delay. While values are beyond a limit, the state normal
+/// is uncertain at best.
 ///
-/// Threads: one. Limits: no memory but its own. Failure: none.
+/// Threads: one. Limits: no allocation. Failure: none.
 class LimitAlarm {
   public:
     explicit LimitAlarm(const ChannelProcessing& processing) noexcept;
 
-    /// Continues with the state of another alarm and its own limits. A crossing that has not lasted for its delay ends,
-    /// unless the last value `means_same` and crosses these limits as well: the next value begins it again.
+    /// Continues with the state of another alarm, but with the limits of this alarm. A pending crossing continues only
+    /// if the last value `means_same` and also crosses the limits of this alarm. Otherwise it ends, and the next value
+    /// can begin it again.
     void continue_from(const LimitAlarm& before, bool means_same = true) noexcept;
 
-    /// Returns whether the state must be reported: it or its quality has changed, or has not been reported for the
-    /// longest silence.
+    /// Returns whether the state must be reported: it or its quality has changed, or it has not been reported for the
+    /// maximum send interval.
     [[nodiscard]] bool watch(const Reading& reading) noexcept;
-    /// The same when time has passed without a reading.
+    /// Like watch(), when time has passed without a reading.
     [[nodiscard]] bool advance(std::int64_t time_ns) noexcept;
 
-    /// Whether the last reading began or broke a crossing.
+    /// Returns whether the last reading began or broke a crossing.
     [[nodiscard]] bool crosses() const noexcept { return memory_.crosses; }
     [[nodiscard]] AlarmState state() const noexcept { return memory_.state; }
-    /// bad: the last reading had no usable value.
+    /// Returns bad if the last reading had no usable value.
     [[nodiscard]] Quality quality() const noexcept;
-    /// The last usable value.
+    /// Returns the last usable value.
     [[nodiscard]] double value() const noexcept { return memory_.value; }
-    /// The limit that is crossed; none: the state is normal or unknown, or the settings no longer have the limit.
+    /// Returns the crossed limit; nullopt if the state is normal or unknown, or if the settings no longer have the
+    /// limit.
     [[nodiscard]] std::optional<double> limit() const noexcept;
-    /// When a crossing will have lasted for its delay; the greatest number while there is none.
+    /// Returns when the pending crossing will have lasted for its delay; the maximum if none is pending.
     [[nodiscard]] std::int64_t due_ns() const noexcept {
         return crosses_now() ? memory_.since_ns + delay_of(memory_.seen) : std::numeric_limits<std::int64_t>::max();
     }
 
   private:
-    /// All that is not a setting.
+    /// Everything except the settings.
     struct Memory {
         AlarmState state = AlarmState::unknown;
-        AlarmState seen = AlarmState::unknown;  // where the values are, if not for long enough yet
-        std::int64_t since_ns = 0;              // they have been there
+        AlarmState seen = AlarmState::unknown;  // the state of the last values, before any delay
+        std::int64_t since_ns = 0;              // when values entered `seen`
         double value = 0.0;
         bool crosses = false;
-        bool is_confirmed = false;       // by values since the start; before, the state is one that was known then
+        bool is_confirmed = false;       // by values since the start; until then the state is that of the previous run
         Quality quality = Quality::bad;  // of the last reading
 
         bool has_reported = false;
@@ -67,7 +69,7 @@ class LimitAlarm {
     };
 
     [[nodiscard]] bool crosses_now() const noexcept { return memory_.seen != memory_.state; }
-    /// Where an alarm that is high, or low, stays so.
+    /// Returns whether an alarm that is high, or low, stays so.
     [[nodiscard]] bool is_near_high(double value) const noexcept { return value > high_ - hysteresis_; }
     [[nodiscard]] bool is_near_low(double value) const noexcept { return value < low_ + hysteresis_; }
     [[nodiscard]] AlarmState zone_of(double value) const noexcept;

@@ -10,7 +10,7 @@ namespace {
 constexpr double range_32_bits = 4'294'967'296.0;
 constexpr double seconds_per_ns = 1e-9;
 
-/// NaN when the counter began anew.
+/// Returns NaN if the counter restarted.
 double counter_step(double before, double now) noexcept {
     if (now >= before) {
         return now - before;
@@ -24,7 +24,7 @@ double counter_step(double before, double now) noexcept {
 
 Reading RateOfChange::take(Reading reading, double raw) noexcept {
     if (!reading.counts()) {
-        // What is known of the time before stays: the next rate is the mean over the gap.
+        // The earlier reading is kept: the next rate is the mean over the gap.
         const Quality quality = reading.quality;
         reading.become_absent();
         reading.quality = quality;

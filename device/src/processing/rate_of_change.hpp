@@ -7,19 +7,19 @@
 
 namespace telegate::processing {
 
-/// Makes the change per second of what has come before out of a value.
+/// Replaces each value with its change per second since the previous value.
 ///
-/// There is none for the first value, at a time that does not advance, and when a counter began anew: then the reading
-/// has no value and quality bad. A counter that falls has run over at 32 bits when it had been below 2^32 and the step
-/// across is under half of that; otherwise it began anew.
+/// The first value, a time that does not advance, and a restarted counter have no rate: the reading has no value and
+/// quality bad. A falling counter has overflowed at 32 bits if it was below 2^32 and the step across 2^32 is less than
+/// half of that range; otherwise it has restarted.
 ///
-/// Threads: one. Limits: no memory but its own. Failure: none.
+/// Threads: one. Limits: no allocation. Failure: none.
 class RateOfChange {
   public:
     explicit RateOfChange(const ChannelProcessing& processing) noexcept
         : is_counter_(processing.derive == Derive::counter_rate), scale_(processing.scale) {}
 
-    /// Continues from the last reading of another one, whose values have the same scale.
+    /// Continues from the last reading of another instance, whose values must have the same scale.
     void continue_from(const RateOfChange& before) noexcept {
         has_before_ = before.has_before_;
         raw_before_ = before.raw_before_;
@@ -27,7 +27,7 @@ class RateOfChange {
     }
     [[nodiscard]] bool is_counter() const noexcept { return is_counter_; }
 
-    /// `raw` is the value before it was scaled, which is what runs over.
+    /// `raw` is the value before scaling, because the raw counter is what overflows.
     [[nodiscard]] Reading take(Reading reading, double raw) noexcept;
 
   private:

@@ -10,7 +10,7 @@ constexpr double percent = 0.01;
 SendGate::SendGate(const ChannelProcessing& processing) noexcept
     : deadband_(processing.deadband),
       deadband_share_(processing.deadband_percent * percent),
-      silence_ns_(processing.silence_max.count()),
+      silence_ns_(processing.send_interval_max.count()),
       interval_ns_(processing.send_interval_min.count()),
       early_ns_(interval_ns_ / early_share),
       has_deadband_(deadband_ > 0.0 || deadband_share_ > 0.0) {}

@@ -10,22 +10,22 @@
 
 namespace telegate::processing {
 
-/// Deadband and rate limit: whether a reading says enough that is new to be sent. One whose quality is not that of the
-/// last one sent always is.
+/// Applies deadband and rate limit: decides whether a reading is new enough to be sent. A reading whose quality differs
+/// from the last sent one is always sent.
 ///
 /// Threads: one.
-/// Limits:  no memory but its own. A time that runs back by more than the limit in question ends the wait for it.
+/// Limits: no allocation. If time runs back by more than a configured time, that time counts as passed.
 /// Failure: none.
 class SendGate {
   public:
     explicit SendGate(const ChannelProcessing& processing) noexcept;
 
-    /// Continues from what another gate has sent, by its own rules.
+    /// Continues from what another gate has sent, with this gate's rules.
     void continue_from(const SendGate& before) noexcept;
 
     [[nodiscard]] bool is_open() const noexcept { return !has_deadband_ && interval_ns_ == 0; }
 
-    /// Why it is not sent; nullopt: it is. Of a text or a logical value the deadband knows nothing.
+    /// Returns why the reading is not sent; nullopt if it is sent. The deadband does not apply to texts and booleans.
     [[nodiscard]] std::optional<FilterReason> holds_back(const Reading& reading, ReadingKind kind) const noexcept {
         if (!has_sent_ || reading.quality != sent_quality_) {
             return std::nullopt;
@@ -39,14 +39,14 @@ class SendGate {
         return std::nullopt;
     }
 
-    /// It has been let through, and what is sent in the end has the quality `sent_as`.
+    /// Records that the reading was passed and is sent with the quality `sent_as`.
     void sent(const Reading& reading, Quality sent_as) noexcept {
         if (reading.counts()) {
             sent_value_ = reading.value;
             has_sent_value_ = true;
         }
         if (interval_ns_ > 0) {
-            // One that comes when it is due keeps the grid.
+            // A reading at its due time keeps the grid.
             const bool on_time = has_sent_ && std::abs(due_ns_ - reading.time_ns) <= early_ns_;
             due_ns_ = (on_time ? due_ns_ : reading.time_ns) + interval_ns_;
         }
@@ -56,7 +56,7 @@ class SendGate {
     }
 
   private:
-    /// Without a value it says nothing new.
+    /// A reading without a value counts as unchanged.
     [[nodiscard]] bool is_same(const Reading& reading) const noexcept {
         if (!reading.counts()) {
             return true;
@@ -80,7 +80,7 @@ class SendGate {
     std::int64_t early_ns_;
     double sent_value_ = 0.0;
     std::int64_t sent_ns_ = 0;
-    std::int64_t due_ns_ = 0;  // of the rate limit
+    std::int64_t due_ns_ = 0;  // used by the rate limit
     bool has_deadband_;
     bool has_sent_ = false;
     bool has_sent_value_ = false;

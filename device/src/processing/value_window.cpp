@@ -34,7 +34,7 @@ void ValueWindow::open(std::int64_t time_ns, std::int64_t utc_less_mono_ns) noex
     const std::int64_t boundary = time_ns - past - (past < 0 ? length_ns_ : 0);
     start_ns_ = std::max(start_ns_, boundary);
     end_ns_ = boundary + length_ns_;
-    // The wall clock is never quite where it would be by the monotonic one.
+    // The wall clock is never exactly where the monotonic clock predicts it.
     const std::int64_t tolerance = length_ns_ / early_share;
     if (end_ns_ - start_ns_ <= tolerance) {
         end_ns_ += length_ns_;

@@ -9,44 +9,45 @@
 
 namespace telegate::processing {
 
-/// What came within one window.
+/// The aggregates of one window.
 struct WindowResult {
-    double min = 0.0;  // the four are meaningful when there is a value
+    double min = 0.0;  // these four are valid if there is a value
     double max = 0.0;
-    double mean = 0.0;  // not finite when the sum was not
+    double mean = 0.0;  // infinite or NaN if the sum was
     double last = 0.0;
     std::uint64_t values = 0;
     std::int64_t end_ns = 0;            // monotonic
-    std::int64_t utc_less_mono_ns = 0;  // added to end_ns, the end on the wall clock
+    std::int64_t utc_less_mono_ns = 0;  // end_ns plus this is the end on the wall clock
     bool is_partial = false;            // values before the first one may be missing
-    /// uncertain when the window is partial, some value was uncertain, or some reading had none; bad when none had.
+    /// bad if no reading had a value; uncertain if the window is partial, a value was uncertain, or a reading had no
+    /// value.
     Quality quality = Quality::good;
 };
 
-/// Collects readings in windows of one length, which begin at whole multiples of it on one of the two clocks. There is
-/// no window without readings.
+/// Collects readings in windows of one length, which begin at whole multiples of the length on one of the two clocks. A
+/// window without readings does not exist.
 ///
-/// A reading that arrives up to one window after its own has been closed is counted in the one that is open; when time
-/// runs back by more, windows restart. On the wall clock, windows follow its steps: the one after a step is shorter.
-/// The first window, unless it has a reading at its very beginning, and one that is shorter are partial.
+/// A reading that arrives up to one window after its own window was closed is counted in the open window. If time runs
+/// back by more, windows restart. On the wall clock, windows follow its steps: the window after a step is shorter. A
+/// shorter window is partial, and so is the first window unless it has a reading at its beginning.
 ///
-/// Threads: one. Limits: no memory but its own. Failure: none.
+/// Threads: one. Limits: no allocation. Failure: none.
 class ValueWindow {
   public:
-    /// `length` above zero.
+    /// `length` must be greater than zero.
     explicit ValueWindow(Duration length, WindowAlign align = WindowAlign::monotonic) noexcept
         : length_ns_(length.count()), align_(align) {}
 
-    /// Continues the window of another one, if it has the same length and alignment.
+    /// Continues the window of another instance if it has the same length and alignment.
     void continue_from(const ValueWindow& before) noexcept;
 
-    /// Closes the window if it is over at that time; then it is in closed().
+    /// Closes the window if it has ended at `time_ns`. Returns whether closed() has a new window.
     [[nodiscard]] bool close_at(std::int64_t time_ns) noexcept;
-    /// `utc_less_mono_ns`: what the wall clock is ahead of the monotonic one.
+    /// `utc_less_mono_ns` is the wall clock minus the monotonic clock.
     void add(const Reading& reading, std::int64_t utc_less_mono_ns = 0) noexcept;
 
     [[nodiscard]] const WindowResult& closed() const noexcept { return closed_; }
-    /// When the open window ends; the greatest number while none is open.
+    /// Returns when the open window ends; the maximum if none is open.
     [[nodiscard]] std::int64_t end_ns() const noexcept {
         return is_open_ ? end_ns_ : std::numeric_limits<std::int64_t>::max();
     }
@@ -56,9 +57,9 @@ class ValueWindow {
 
     std::int64_t length_ns_;
     WindowAlign align_;
-    std::int64_t start_ns_ = 0;  // of the open window; else of the earliest that is to come
+    std::int64_t start_ns_ = 0;  // of the open window, or the earliest start of the next one
     std::int64_t end_ns_ = 0;    // of the open window
-    bool has_begun_ = false;     // there has been a window
+    bool has_begun_ = false;     // a window has been opened
     bool is_open_ = false;
     double sum_ = 0.0;
     std::uint64_t readings_ = 0;

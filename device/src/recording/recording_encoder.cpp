@@ -1,8 +1,8 @@
 #include "device/recording/recording_encoder.hpp"
 
 #include "core/assert.hpp"
+#include "core/crc32c.hpp"
 #include "core/endian.hpp"
-#include "recording/crc32c.hpp"
 #include "recording/sample_layout.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void RecordingEncoder::put_bytes(Bytes bytes) {
 void RecordingEncoder::begin(RecordType type) {
     begun_at_ = bytes_.size();
     put(std::uint32_t{0});  // checksum
-    put(std::uint32_t{0});  // bytes of the payload
+    put(std::uint32_t{0});  // payload length
     put(number_++);
     put(static_cast<std::uint16_t>(type));
     put(std::uint16_t{0});
@@ -84,7 +84,7 @@ void RecordingEncoder::samples(std::span<const TelemetrySample> samples) {
     }
 }
 
-/// What the value does not use is zero on disk, whatever it is in memory.
+/// Unused bytes of the value are zero on disk, regardless of their content in memory.
 void RecordingEncoder::put_one(const TelemetrySample& sample) {
     std::array<std::byte, sample_bytes> bytes{};
     std::memcpy(bytes.data(), &sample, sample_offset::value);

@@ -1,9 +1,9 @@
 #include "device/recording/recording_format.hpp"
 
 #include "core/channel_table.hpp"
+#include "core/crc32c.hpp"
 #include "core/endian.hpp"
 #include "core/topic.hpp"
-#include "recording/crc32c.hpp"
 #include "recording/sample_layout.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace telegate::recording {
 namespace {
 
-// Offsets in the header of a record.
+// Offsets in the record header.
 constexpr std::size_t checksum_at = 0;
 constexpr std::size_t payload_bytes_at = 4;
 constexpr std::size_t number_at_offset = 8;
@@ -137,10 +137,10 @@ Parsed parse_record(Bytes input) noexcept {
     }
     const std::size_t payload_bytes = load_little_endian<std::uint32_t>(input.data() + payload_bytes_at);
     if (payload_bytes > payload_bytes_max || payload_bytes % alignment != 0) {
-        return damaged("the length of a record is no multiple of 8 up to 65536");
+        return damaged("invalid record length: must be a multiple of 8 up to 65536");
     }
     if (load_little_endian<std::uint16_t>(input.data() + zero_at) != 0) {
-        return damaged("the head of a record is no head");
+        return damaged("invalid record header");
     }
     Parsed parsed;
     parsed.bytes = record_header_bytes + payload_bytes;
@@ -149,12 +149,12 @@ Parsed parse_record(Bytes input) noexcept {
     }
     const Bytes whole = input.first(parsed.bytes);
     if (crc32c(whole.subspan(payload_bytes_at)) != load_little_endian<std::uint32_t>(whole.data() + checksum_at)) {
-        return damaged("the checksum of a record is wrong", whole.size());
+        return damaged("wrong record checksum", whole.size());
     }
     const auto record =
         record_of(load_little_endian<std::uint16_t>(whole.data() + type_at), whole.subspan(record_header_bytes));
     if (!record) {
-        return damaged("a record has a good checksum and no meaning", whole.size());
+        return damaged("invalid record content with a correct checksum", whole.size());
     }
     parsed.status = ParseStatus::record;
     parsed.number = load_little_endian<std::uint32_t>(whole.data() + number_at_offset);
@@ -167,15 +167,15 @@ std::string_view file_header_fault(Bytes input) noexcept {
     constexpr std::size_t version_at = 8;
     constexpr std::size_t header_checksum_at = 12;
     if (input.size() < file_header_bytes || !std::equal(magic.begin(), magic.end(), as_text(input).begin())) {
-        return "is no recording";
+        return "not a recording";
     }
     if (crc32c(input.first(header_checksum_at)) !=
         load_little_endian<std::uint32_t>(input.data() + header_checksum_at)) {
-        return "is a recording whose head is damaged";
+        return "damaged file header";
     }
     return load_little_endian<std::uint32_t>(input.data() + version_at) == version
                ? ""
-               : "is a recording of another version than 1";
+               : "unsupported recording version: must be 1";
 }
 
 }  // namespace telegate::recording

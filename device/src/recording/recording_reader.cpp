@@ -11,8 +11,8 @@
 namespace telegate::recording {
 namespace {
 
-/// A record that was found after a damage is not far behind the last one. Records have 16 bytes at least, so this is
-/// some eight gigabytes of them.
+/// A record found after damage cannot be far from the last one. Records have at least 16 bytes, so this is some eight
+/// gigabytes of them.
 constexpr std::uint32_t numbers_lost_max = 1U << 29U;
 
 }  // namespace
@@ -66,13 +66,13 @@ RecordingReader::Step RecordingReader::next() noexcept {
             ended_ = true;
             return Step::end;
         }
-        return search_behind("a record is cut off");
+        return search_behind("truncated record");
     }
     if (parsed.status == ParseStatus::damaged) {
         return search_behind(parsed.what);
     }
     if (parsed.number != number_) {
-        return pass_damage(parsed.number > number_ ? "records are missing" : "a record is there twice");
+        return pass_damage(parsed.number > number_ ? "missing records" : "duplicate record");
     }
     record_ = parsed.record;
     offset_ += parsed.bytes;
@@ -93,14 +93,14 @@ RecordingReader::Step RecordingReader::begin() noexcept {
     return Step::record;
 }
 
-/// A whole record has another number than the one before it lets expect: it is told, and then read.
+/// Handles a whole record with an unexpected number: reports it, and then reads it.
 RecordingReader::Step RecordingReader::pass_damage(std::string_view what) noexcept {
     say(what, offset_);
     number_ = parse_at(offset_).number;
     return Step::damaged;
 }
 
-/// Looks for the next whole record behind what is at offset_ and is none.
+/// Searches for the next whole record after the damaged one at offset_.
 RecordingReader::Step RecordingReader::search_behind(std::string_view what) noexcept {
     search_ = {what, offset_ + alignment};
     return search();
@@ -136,7 +136,7 @@ RecordingReader::Step RecordingReader::search() noexcept {
     return find_end(until);
 }
 
-/// What is left counts as torn off.
+/// Counts the rest of the file as truncated.
 RecordingReader::Step RecordingReader::find_end(std::uint64_t until) noexcept {
     while (!bytes_at(search_.at, 1).empty()) {
         if (search_.at > until) {
@@ -160,7 +160,7 @@ Parsed RecordingReader::parse_at(std::uint64_t offset) noexcept {
     return parsed;
 }
 
-/// As many of them as there are.
+/// Returns up to `count` bytes, fewer at the end of the file.
 Bytes RecordingReader::bytes_at(std::uint64_t offset, std::size_t count) noexcept {
     const bool is_there = offset >= buffer_at_ && offset + count <= buffer_at_ + buffer_filled_;
     if (!is_there && !(buffer_ends_ && offset >= buffer_at_)) {
@@ -183,7 +183,7 @@ RecordingReader::Step RecordingReader::fail(std::string_view what, std::uint64_t
 void RecordingReader::say(std::string_view what, std::uint64_t offset) noexcept {
     try {
         fault_.assign("offset ").append(std::to_string(offset)).append(": ").append(what);
-    } catch (...) {  // no memory: the old text is as good as none
+    } catch (...) {  // out of memory: an empty text is better than a wrong one
         fault_.clear();
     }
 }
@@ -193,7 +193,7 @@ AppendPoint find_append_point(RecordingSource& source, std::uint64_t file_bytes)
     if (file_bytes < file_header_bytes && source.read_at(0, bytes) == static_cast<std::ptrdiff_t>(file_bytes)) {
         const std::string_view begun = as_text(bytes).substr(0, file_bytes);
         const bool is_ours = begun.starts_with(std::string_view(magic.data(), std::min(magic.size(), begun.size())));
-        return {0, 0, is_ours ? "" : "is no recording", is_ours};
+        return {0, 0, is_ours ? "" : "not a recording", is_ours};
     }
     if (file_bytes >= file_header_bytes + end_record_bytes && file_bytes % alignment == 0) {
         std::array<std::byte, file_header_bytes> head{};

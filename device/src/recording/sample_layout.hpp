@@ -6,7 +6,7 @@
 
 namespace telegate::recording {
 
-/// Where the fields of a sample are, in memory and on disk.
+/// The offsets of the fields of a sample, in memory and on disk.
 namespace sample_offset {
 inline constexpr std::size_t channel = 24;
 inline constexpr std::size_t type = 28;
@@ -23,7 +23,7 @@ static_assert(offsetof(TelemetrySample, quality) == sample_offset::quality);
 static_assert(offsetof(TelemetrySample, flags) == sample_offset::flags);
 static_assert(offsetof(TelemetrySample, text_bytes) == sample_offset::text_bytes);
 static_assert(offsetof(TelemetrySample, value) == sample_offset::value);
-// Readers in other languages know them by these numbers.
+// Readers in other languages use these numbers.
 static_assert(static_cast<int>(ValueType::none) == 0 && static_cast<int>(ValueType::real) == 1);
 static_assert(static_cast<int>(ValueType::integer) == 2 && static_cast<int>(ValueType::boolean) == 3);
 static_assert(static_cast<int>(ValueType::text) == 4 && static_cast<int>(Quality::good) == 0);

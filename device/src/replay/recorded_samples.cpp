@@ -70,7 +70,7 @@ RecordedSamples::Step RecordedSamples::next(const std::string& file, SampleBatch
         if (std::exchange(undeclared_, 0) > 0) {
             return fail(file,
                         "offset " + std::to_string(file_->reader.offset()) +
-                            ": the record before it has samples of a channel that was not declared",
+                            ": the previous record has samples of an undeclared channel",
                         Step::damaged);
         }
         switch (file_->reader.next()) {
@@ -94,7 +94,7 @@ RecordedSamples::Step RecordedSamples::next(const std::string& file, SampleBatch
 }
 
 bool RecordedSamples::open(const std::string& file) {
-    // A pipe would keep its reader waiting.
+    // Opening a pipe would block without O_NONBLOCK.
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat facts {};
     if (descriptor < 0 || ::fstat(descriptor, &facts) != 0) {
@@ -106,14 +106,14 @@ bool RecordedSamples::open(const std::string& file) {
     }
     if (!S_ISREG(facts.st_mode)) {
         ::close(descriptor);
-        fault_ = file + ": is not a regular file";
+        fault_ = file + ": not a regular file";
         return false;
     }
     file_ = std::make_unique<File>(descriptor);
     return true;
 }
 
-/// The next wanted one of the present record, if it has one.
+/// Takes the next wanted sample of the current record, if any.
 bool RecordedSamples::take_sample() {
     while (next_sample_ < samples_.size()) {
         sample_ = samples_[next_sample_++];
@@ -128,7 +128,7 @@ bool RecordedSamples::take_sample() {
     return false;
 }
 
-/// Whether there is room for what it says.
+/// Returns whether the channel table has capacity for the record.
 bool RecordedSamples::note_record(const recording::Record& record, SampleBatch& batch) {
     samples_ = recording::Samples({});
     next_sample_ = 0;
@@ -140,7 +140,7 @@ bool RecordedSamples::note_record(const recording::Record& record, SampleBatch& 
     } else if (const auto* const channel = std::get_if<recording::Channel>(&record)) {
         return declare(*channel, batch);
     }
-    return true;  // gaps and ends are replayed as nothing
+    return true;  // gaps and ends have no effect
 }
 
 bool RecordedSamples::declare(const recording::Channel& channel, SampleBatch& batch) {

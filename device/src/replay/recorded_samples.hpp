@@ -14,11 +14,11 @@
 
 namespace telegate::replay {
 
-/// What recorded channels are called when they are played: each topic has a name of its own, the same in every pass.
+/// The channel names of recorded channels. Each topic has its own name, the same in every pass.
 ///
 /// Threads: one.
-/// Limits:  names_max, as many as a channel table has.
-/// Failure: name_of() may throw std::bad_alloc, and gives "" beyond the limit.
+/// Limits: names_max, which is the capacity of a channel table.
+/// Failure: name_of() may throw std::bad_alloc, and returns "" beyond the limit.
 class ChannelNames {
   public:
     static constexpr std::size_t names_max = ChannelTable::channels_max;
@@ -32,37 +32,37 @@ class ChannelNames {
     std::set<std::string, std::less<>> taken_;
 };
 
-/// The samples of a recording one by one, of one device or of all.
+/// Reads the samples of a recording one by one, of one device or of all devices.
 ///
 /// Threads: one.
-/// Limits:  next() reads records_per_step records at most; channels have ids below ChannelTable::channels_max.
-/// Failure: next() says so; it may throw std::bad_alloc.
+/// Limits: next() reads at most records_per_step records; channels have ids below ChannelTable::channels_max.
+/// Failure: next() returns Step::failed or Step::damaged; it may throw std::bad_alloc.
 class RecordedSamples {
   public:
-    /// With records of the largest size 4 MiB, some milliseconds.
+    /// 4 MiB with records of the maximum size, which takes some milliseconds.
     static constexpr std::size_t records_per_step = 64;
 
-    /// `source`: the device whose samples are wanted; "" for all.
+    /// `source` is the device whose samples are read; "": all devices.
     explicit RecordedSamples(std::string source);
     ~RecordedSamples();
 
     enum class Step : std::uint8_t {
-        sample,     // sample() is the next one
-        searching,  // there was none in so many records, or bytes behind a damage; there may be more
-        damaged,    // fault() says what and where; next() goes on
+        sample,     // sample() is the next sample
+        searching,  // no sample in this step, or searching after damage; call again
+        damaged,    // fault() says what and where; next() continues
         end,
-        failed,  // fault() says why the file cannot be read; the next one tries again from its beginning
+        failed,  // fault() says why the file cannot be read; next() tries again from the beginning
     };
-    /// `batch` gets the channels as they are met.
+    /// Adds the channels to `batch` when they are found.
     [[nodiscard]] Step next(const std::string& file, SampleBatch& batch);
 
     [[nodiscard]] const TelemetrySample& sample() const noexcept { return sample_; }
     [[nodiscard]] SampleBatch::Channel channel() const noexcept { return channel_; }
-    /// Counts the recorders that have begun so far: monotonic times of two of them have nothing to do with each other.
+    /// Returns the number of recorders so far. Monotonic times of different recorders are unrelated.
     [[nodiscard]] std::uint64_t recorders() const noexcept { return recorders_; }
     [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
-    /// The next sample is the first one again.
+    /// Starts again at the first sample.
     void rewind() noexcept;
 
   private:
@@ -81,10 +81,10 @@ class RecordedSamples {
     const std::string source_;
     ChannelNames names_;
     std::unique_ptr<File> file_;      // null: not open
-    std::vector<Slot> slots_;         // by recorded id
-    recording::Samples samples_{{}};  // of the present record
-    std::size_t next_sample_ = 0;     // in it
-    std::uint32_t undeclared_ = 0;    // samples of it whose channel nobody has declared
+    std::vector<Slot> slots_;         // indexed by recorded id
+    recording::Samples samples_{{}};  // of the current record
+    std::size_t next_sample_ = 0;     // index in samples_
+    std::uint32_t undeclared_ = 0;    // samples of the current record whose channel was not declared
     TelemetrySample sample_{};
     SampleBatch::Channel channel_ = SampleBatch::Channel::none;
     std::uint64_t recorders_ = 0;

@@ -6,25 +6,25 @@
 
 namespace telegate::replay {
 
-/// When recorded moments are due: as far apart as they were, divided by the speed. The first one is due at once; so is
-/// the first one of each further recorder, whose monotonic clock has nothing to do with the one before. What was
-/// captured before a sample that stands in front of it is due with that one.
+/// Calculates when recorded moments are due: the recorded intervals divided by the speed. The first moment is due
+/// immediately, and so is the first moment of each further recorder, whose monotonic clock is unrelated to the previous
+/// one. A sample with an earlier time than its predecessor is due together with it.
 ///
 /// Threads: one.
-/// Limits:  moments further apart than moments_apart_max count as so far apart.
+/// Limits: longer intervals between moments count as moments_apart_max_ns.
 /// Failure: none.
 class ReplayClock {
   public:
-    /// Thirty years: a recording is not as long, and no sum overflows.
+    /// Thirty years: longer than any recording, and no sum overflows.
     static constexpr double moments_apart_max_ns = 1e18;
-    /// What is later than this was not slow but stopped: it goes on from now, without a burst.
+    /// A longer delay means that replay was stopped: it continues from now, without a burst.
     static constexpr std::chrono::seconds late_max{1};
 
     explicit ReplayClock(double speed) noexcept : speed_(speed) {}
 
-    /// Of the sample at hand, which may be asked for again and again.
+    /// Returns when a sample is due. Can be called repeatedly for the same sample.
     [[nodiscard]] MonoTime due(std::int64_t recorded_ns, std::uint64_t recorder, const Clock& clock) noexcept;
-    /// The recording begins again: as long after its last moment as that was after the one before it.
+    /// Restarts the recording. The interval to the first moment is the last recorded interval.
     void begin_again() noexcept;
     void reset() noexcept { *this = ReplayClock(speed_); }
 
@@ -35,10 +35,10 @@ class ReplayClock {
     bool runs_ = false;
     bool begins_again_ = false;
     std::uint64_t recorder_ = 0;
-    std::int64_t origin_ns_ = 0;                  // recorded
-    MonoTime origin_{};                           // and when that is due
-    std::int64_t last_ns_ = 0;                    // recorded, of the latest moment
-    Duration spacing_ = std::chrono::seconds(1);  // between the last two moments, as recorded
+    std::int64_t origin_ns_ = 0;                  // recorded time of the first moment
+    MonoTime origin_{};                           // when origin_ns_ is due
+    std::int64_t last_ns_ = 0;                    // recorded time of the latest moment
+    Duration spacing_ = std::chrono::seconds(1);  // recorded interval between the last two moments
 };
 
 }  // namespace telegate::replay

@@ -22,15 +22,15 @@ namespace {
 
 using replay::RecordedSamples;
 
-/// Then the sampler hands on what there is, and looks whether somebody wants to stop. A burst of some 250 KiB.
+/// Then the sampler hands over the samples and checks for commands. A burst of some 250 KiB.
 constexpr std::size_t samples_per_read_max = 4'096;
 
 void validate(const ReplayOptions& options) {
     if (options.file.empty()) {
-        throw OptionError("file", "is not given, allowed: the path of a recording");
+        throw OptionError("file", "missing; allowed: the path of a recording");
     }
     if (!(options.speed >= ReplayOptions::speed_min && options.speed <= ReplayOptions::speed_max)) {
-        throw OptionError("speed", std::to_string(options.speed) + ", allowed: 0.001 to 1000");
+        throw OptionError("speed", std::to_string(options.speed) + "; allowed: 0.001 to 1000");
     }
 }
 
@@ -38,7 +38,7 @@ class ReplayDriver final : public Driver {
   public:
     explicit ReplayDriver(ReplayOptions options)
         : options_(std::move(options)),
-          nothing_of_source_(options_.file + ": has no samples of the device \"" + options_.source + '"'),
+          nothing_of_source_(options_.file + ": no samples of the device \"" + options_.source + '"'),
           samples_(options_.source),
           clock_(options_.speed) {
         validate(options_);
@@ -63,7 +63,7 @@ class ReplayDriver final : public Driver {
             }
             return options_.mode == ReplayMode::timed ? play(batch) : step(batch);
         } catch (const std::exception&) {
-            return {ReadResult::Status::failed, "there is no memory to replay with"};
+            return {ReadResult::Status::failed, "out of memory"};
         }
     }
 
@@ -77,14 +77,14 @@ class ReplayDriver final : public Driver {
     }
 
   private:
-    /// Samples that were captured together.
+    /// Samples with the same time.
     struct Moment {
         std::int64_t time_mono_ns = 0;
         std::uint64_t recorder = 0;
         bool operator==(const Moment&) const = default;
     };
 
-    /// All that is due, or what is due next within wait_max.
+    /// Plays all samples that are due, or those that become due within wait_max.
     ReadResult play(SampleBatch& batch) {
         while (given_ < samples_per_read_max) {
             if (const auto result = fetch(batch)) {
@@ -93,7 +93,7 @@ class ReplayDriver final : public Driver {
             const MonoTime due = clock_.due(samples_.sample().time_mono_ns, samples_.recorders(), batch.clock());
             if (due > batch.clock().mono_now()) {
                 if (given_ > 0) {
-                    return {};  // first hand on what there is
+                    return {};  // hand over the samples so far
                 }
                 if (!wait_until(std::min(due, read_until_), batch)) {
                     return {ReadResult::Status::interrupted};
@@ -107,7 +107,7 @@ class ReplayDriver final : public Driver {
         return {};
     }
 
-    /// One moment.
+    /// Plays one moment.
     ReadResult step(SampleBatch& batch) {
         while (given_ < samples_per_read_max) {
             if (const auto result = fetch(batch)) {
@@ -121,7 +121,7 @@ class ReplayDriver final : public Driver {
         return {};
     }
 
-    /// Has the next sample ready, or says what read() is to return.
+    /// Fetches the next sample. Returns a result if read() must return.
     std::optional<ReadResult> fetch(SampleBatch& batch) {
         while (!has_sample_) {
             switch (samples_.next(options_.file, batch)) {
@@ -151,7 +151,7 @@ class ReplayDriver final : public Driver {
         return std::nullopt;
     }
 
-    /// One that is timed is read again at once, and then waits.
+    /// A timed device is read again immediately, so the next read waits.
     ReadResult fail_until_later(std::string_view what) noexcept {
         retry_at_ = options_.mode == ReplayMode::timed ? std::optional(read_until_) : std::nullopt;
         return {ReadResult::Status::failed, what};
@@ -160,8 +160,8 @@ class ReplayDriver final : public Driver {
     [[nodiscard]] ReadResult fault() const noexcept { return {ReadResult::Status::failed, samples_.fault()}; }
 
     ReadResult at_end(SampleBatch& batch) {
-        const bool is_cancelled = traits().streams && given_ == 0 && !wait_until(read_until_, batch);
-        return {is_cancelled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
+        const bool is_canceled = traits().streams && given_ == 0 && !wait_until(read_until_, batch);
+        return {is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
     }
 
     void give(SampleBatch& batch) {
@@ -183,7 +183,7 @@ class ReplayDriver final : public Driver {
         return {samples_.sample().time_mono_ns, samples_.recorders()};
     }
 
-    /// Whether nobody cancelled the read meanwhile.
+    /// Returns false if the read was canceled.
     bool wait_until(MonoTime when, const SampleBatch& batch) const noexcept {
         for (;;) {
             if (cancel_ != nullptr && cancel_->is_set()) {
@@ -195,8 +195,8 @@ class ReplayDriver final : public Driver {
             }
             constexpr std::int64_t second_ns = 1'000'000'000;
             const timespec timeout{left.count() / second_ns, left.count() % second_ns};
-            pollfd cancelled{cancel_ == nullptr ? -1 : cancel_->descriptor(), POLLIN, 0};
-            ::ppoll(&cancelled, 1, &timeout, nullptr);
+            pollfd canceled{cancel_ == nullptr ? -1 : cancel_->descriptor(), POLLIN, 0};
+            ::ppoll(&canceled, 1, &timeout, nullptr);
         }
     }
 
@@ -206,10 +206,10 @@ class ReplayDriver final : public Driver {
     RecordedSamples samples_;
     replay::ReplayClock clock_;
     MonoTime read_until_{};
-    std::size_t given_ = 0;             // samples of the present read
-    std::optional<MonoTime> retry_at_;  // after the file could not be read
-    bool has_sample_ = false;           // the next one is ready
-    bool pass_has_samples_ = false;     // a recording without any is not begun again and again
+    std::size_t given_ = 0;             // samples added by the current read
+    std::optional<MonoTime> retry_at_;  // set after the file could not be read
+    bool has_sample_ = false;           // the next sample has been fetched
+    bool pass_has_samples_ = false;     // false: do not repeat a recording without samples
     Moment moment_;                     // of the last sample
 };
 

@@ -10,7 +10,7 @@ namespace telegate {
 namespace replay_driver {
 namespace {
 
-/// What a device with the driver replay says.
+/// The settings of a device with the driver replay.
 struct ReplaySettings {
     std::string file;
     double speed = 1.0;
@@ -26,31 +26,31 @@ constexpr auto modes = enum_names<ReplayMode>({{"timed", ReplayMode::timed}, {"s
 constexpr auto times = enum_names<ReplayTime>({{"now", ReplayTime::now}, {"recorded", ReplayTime::recorded}});
 constexpr TextRule file_rule{.prefixes = {}, .allowed = "the path of a recording"};
 constexpr TextRule source_rule{
-    .prefixes = {}, .allowed = "the name of a recorded device, or nothing", .may_be_empty = true};
+    .prefixes = {}, .allowed = "the name of a recorded device, or empty", .may_be_empty = true};
 constexpr RealRule speed_rule{.min = 0.001, .max = 1'000.0};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "file", .rule = file_rule, .applies = Applies::file,
                .required = true,
-               .meaning = "The recording that is played.", .slot = driver_slot<&R::file>},
+               .meaning = "The recording to play.", .slot = driver_slot<&R::file>},
     SettingRow{.section = "device", .key = "mode", .rule = ChoiceRule{modes.names},
                .applies = Applies::live,
-               .meaning = "Played as far apart as it was recorded, or one recorded moment at each reading.",
+               .meaning = "Whether the recorded intervals are kept, or each reading plays one recorded moment.",
                .slot = driver_slot<&R::mode>},
     SettingRow{.section = "device", .key = "speed", .rule = speed_rule, .applies = Applies::live,
-               .meaning = "How many times faster than it was recorded, when it is timed.",
+               .meaning = "timed: playback speed relative to the recording.",
                .slot = driver_slot<&R::speed>},
     SettingRow{.section = "device", .key = "loop", .rule = BooleanRule{},
                .applies = Applies::live,
-               .meaning = "Whether it begins again when it ends.", .slot = driver_slot<&R::loop>},
+               .meaning = "Whether the recording starts again at its end.", .slot = driver_slot<&R::loop>},
     SettingRow{.section = "device", .key = "source", .rule = source_rule, .applies = Applies::live,
-               .meaning = "The recorded device whose channels are played; nothing means all devices, whose channels "
-                          "then are called DEVICE.CHANNEL.",
+               .meaning = "The recorded device whose channels are played; empty means all devices, with channels named "
+                          "DEVICE.CHANNEL.",
                .slot = driver_slot<&R::source>},
     SettingRow{.section = "device", .key = "use_time", .rule = ChoiceRule{times.names},
                .applies = Applies::live,
-               .meaning = "Whether samples carry the time when they are played, or when they were recorded.",
+               .meaning = "Whether samples carry the time of playback or the recorded time.",
                .slot = driver_slot<&R::use_time>},
 };
 // clang-format on

@@ -13,7 +13,7 @@
 namespace telegate {
 namespace {
 
-/// The first bytes in hexadecimal digits.
+/// Formats the first bytes as hexadecimal digits.
 std::string hex_excerpt(std::string_view bytes) {
     constexpr std::size_t bytes_shown = 12;
     constexpr std::string_view digits = "0123456789ABCDEF";
@@ -44,7 +44,7 @@ std::size_t checksum_bytes(FrameChecksum checksum) noexcept {
 }
 
 unsigned crc16(std::string_view bytes) noexcept {
-    constexpr unsigned polynomial = 0xA001;  // that of Modbus, bits reversed
+    constexpr unsigned polynomial = 0xA001;  // the polynomial of Modbus, with reversed bits
     unsigned crc = 0xFFFF;
     for (const char byte : bytes) {
         crc ^= byte_of(byte);
@@ -80,17 +80,17 @@ unsigned checksum_of(FrameChecksum checksum, std::string_view bytes) noexcept {
 
 void check_channels(const FrameFormat& format, std::size_t payload_bytes) {
     if (format.channels.empty()) {
-        refuse_setting("format", "frames need a channel at least");
+        refuse_setting("format", "no channels; allowed: at least one for frames");
     }
     std::set<std::string> names;
     for (const FrameChannel& channel : format.channels) {
         if (!names.insert(to_topic_part(channel.name)).second) {
-            refuse_setting("channel", "\"" + channel.name + "\" is there twice");
+            refuse_setting("channel", "duplicate name: \"" + channel.name + '"');
         }
         const std::size_t bytes = channel.number.bytes;
         if (channel.offset >= payload_bytes || bytes > payload_bytes - channel.offset) {
-            refuse_setting("offset", "channel \"" + channel.name + "\" has " + std::to_string(bytes) + " bytes at " +
-                                         std::to_string(channel.offset) + ", allowed: within the " +
+            refuse_setting("offset", "out of range: channel \"" + channel.name + "\" has " + std::to_string(bytes) +
+                                         " bytes at " + std::to_string(channel.offset) + "; allowed: within the " +
                                          std::to_string(payload_bytes) + " bytes before the checksum");
         }
     }
@@ -98,13 +98,14 @@ void check_channels(const FrameFormat& format, std::size_t payload_bytes) {
 
 const FrameFormat& checked(const FrameFormat& format) {
     if (format.start.empty() || format.start.size() > FrameFormat::start_bytes_most) {
-        refuse_setting("frame_start", std::to_string(format.start.size()) + " bytes, allowed: 1 to " +
-                                          std::to_string(FrameFormat::start_bytes_most));
+        refuse_setting("frame_start", "invalid length: " + std::to_string(format.start.size()) +
+                                          " bytes; allowed: 1 to " + std::to_string(FrameFormat::start_bytes_most));
     }
     const std::size_t least = format.start.size() + checksum_bytes(format.checksum) + 1;
     if (format.frame_bytes < least || format.frame_bytes > FrameFormat::frame_bytes_most) {
-        refuse_setting("frame_bytes", std::to_string(format.frame_bytes) + ", allowed: " + std::to_string(least) +
-                                          " to " + std::to_string(FrameFormat::frame_bytes_most));
+        refuse_setting("frame_bytes", "invalid value: " + std::to_string(format.frame_bytes) +
+                                          "; allowed: " + std::to_string(least) + " to " +
+                                          std::to_string(FrameFormat::frame_bytes_most));
     }
     check_channels(format, format.frame_bytes - checksum_bytes(format.checksum));
     return format;
@@ -156,7 +157,7 @@ void FrameReader::take_frame(SampleBatch& batch) {
     kept_.clear();
 }
 
-/// Drops what stands before the next start bytes, or before what may become them, at `from` or further on.
+/// Drops the bytes at the front up to the next position, at least `from`, where start bytes begin or may begin.
 void FrameReader::find_start(std::size_t from, SampleBatch& batch) {
     const std::string_view start = format_.start;
     std::size_t at = from;
@@ -165,9 +166,9 @@ void FrameReader::find_start(std::size_t from, SampleBatch& batch) {
         ++at;
     }
     skipped_bytes_ += at;
-    // After opening, what is shorter than a frame may be the rest of one.
+    // After opening, fewer bytes than a frame may be the rest of one.
     if (at > 0 && (in_step_ || skipped_bytes_ > format_.frame_bytes)) {
-        refuse("bytes that belong to no frame", std::string_view(kept_).substr(0, at), batch);
+        refuse("bytes outside of a frame", std::string_view(kept_).substr(0, at), batch);
     }
     kept_.erase(0, at);
 }
@@ -199,15 +200,15 @@ void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
                                         : std::bit_cast<double>(bits));
     } else if (number.kind == FrameNumber::Kind::signed_integer) {
         const unsigned unused = 64U - bits_per_byte * number.bytes;
-        batch.add(channels_[index], static_cast<std::int64_t>(bits << unused) >> unused);  // keeps the sign
+        batch.add(channels_[index], static_cast<std::int64_t>(bits << unused) >> unused);  // extends the sign
     } else if (bits <= integer_max) {
         batch.add(channels_[index], static_cast<std::int64_t>(bits));
     } else {
-        batch.add(channels_[index], static_cast<double>(bits));  // the nearest that there is
+        batch.add(channels_[index], static_cast<double>(bits));  // the nearest double
     }
 }
 
-void FrameReader::tell_books(SampleBatch& batch, bool all) {
+void FrameReader::report_counts(SampleBatch& batch, bool all) {
     if (all || !told_ || refused_ != refused_told_) {
         told_ = true;
         refused_told_ = refused_;

@@ -11,31 +11,31 @@
 
 namespace telegate {
 
-/// Bytes of a device that sends frames in, samples out. Where a frame does not begin as it should, or its checksum is
-/// wrong, the next start bytes are looked for one byte further on. How the bytes are divided between calls makes no
-/// difference. Channels: those of the format, and `frames.refused`.
+/// Turns bytes from a device that sends frames into samples. If a frame does not begin with the start bytes or has a
+/// wrong checksum, the search for start bytes continues one byte later. The division of the bytes between calls makes
+/// no difference. Channels: those of the format, and `frames.refused`.
 ///
-/// Threads: the constructor any; all else the one that reads the device.
-/// Limits:  one frame is kept. Nothing is allocated after open().
-/// Failure: the constructor throws std::invalid_argument for a format that cannot be, in the words of the settings. A
-///          frame with a wrong checksum is refused; bytes that belong to no frame count as one, and as one more for
-///          each length of a frame.
+/// Threads: the constructor any; all other functions the thread that reads the device.
+/// Limits: keeps one frame. Nothing is allocated after open().
+/// Failure: the constructor throws std::invalid_argument for an invalid format, with the name of the setting. A frame
+/// with a wrong checksum is refused. Bytes outside of frames count as one refused frame, plus one for each frame
+/// length.
 class FrameReader {
   public:
     explicit FrameReader(const FrameFormat& format);
 
     void open(SampleBatch& batch);
-    /// Samples of all frames that end in `bytes`, with the time that the batch has. Returns how many were good.
+    /// Adds samples of all frames that end in `bytes`, with the time of the batch. Returns the number of good frames.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
-    /// The counters that have changed since they were last told, or all of them.
-    void tell_books(SampleBatch& batch, bool all = false);
+    /// Adds the counters that have changed since the last report, or all of them.
+    void report_counts(SampleBatch& batch, bool all = false);
 
-    /// What comes next need not go on from what there is.
+    /// Drops an incomplete frame: the next bytes need not continue it.
     void begin_anew() noexcept;
 
     [[nodiscard]] std::uint64_t good() const noexcept { return good_; }
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
-    /// Why the last one was; "" if none was.
+    /// Returns why the last frame was refused; "" if none was.
     [[nodiscard]] const std::string& why_refused() const noexcept { return why_; }
 
   private:
@@ -46,15 +46,15 @@ class FrameReader {
     void add_sample(std::size_t index, SampleBatch& batch) const;
 
     const FrameFormat format_;
-    std::string kept_;               // begins with the start bytes, or with as many of them as have come
+    std::string kept_;               // begins with the start bytes, or with the part of them received so far
     bool in_step_ = false;           // the last byte before kept_ ended a frame
-    std::size_t skipped_bytes_ = 0;  // since that changed, or one was refused
+    std::size_t skipped_bytes_ = 0;  // since in_step_ changed, or since the last refusal
     std::vector<SampleBatch::Channel> channels_;
     SampleBatch::Channel refused_channel_ = SampleBatch::Channel::none;
     std::uint64_t good_ = 0;
     std::uint64_t refused_ = 0;
     std::uint64_t refused_told_ = 0;
-    bool told_ = false;  // frames.refused has had a sample
+    bool told_ = false;  // frames.refused has a sample
     std::string why_;
 };
 

@@ -19,7 +19,7 @@
 namespace telegate {
 namespace {
 
-/// Lines and frames, one behind the other's face.
+/// A LineReader or a FrameReader with a common interface.
 class Intake {
   public:
     explicit Intake(const SerialDriverOptions& options) : reader_(make_reader(options)) {}
@@ -29,13 +29,14 @@ class Intake {
     }
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const {
         const auto* lines = std::get_if<LineReader>(&reader_);
-        return lines != nullptr ? lines->later_channels() : std::vector<std::string>();  // of frames open() has all
+        // open() declares all channels of frames
+        return lines != nullptr ? lines->later_channels() : std::vector<std::string>();
     }
     std::size_t take(std::string_view bytes, SampleBatch& batch) {
         return std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
     }
-    void tell_books(SampleBatch& batch, bool all) {
-        std::visit([&](auto& reader) { reader.tell_books(batch, all); }, reader_);
+    void report_counts(SampleBatch& batch, bool all) {
+        std::visit([&](auto& reader) { reader.report_counts(batch, all); }, reader_);
     }
     void begin_anew(bool skip_line) noexcept {
         if (auto* frames = std::get_if<FrameReader>(&reader_)) {
@@ -77,13 +78,12 @@ std::string duration_text(Duration duration) {
     return ms % ms_per_s == 0 ? std::to_string(ms / ms_per_s) + " s" : std::to_string(ms) + " ms";
 }
 
-/// A tty and what reads its bytes.
+/// Reads a tty and parses its bytes.
 ///
 /// Threads: those of Driver.
-/// Limits:  read() waits for wait_max and takes buffer_bytes * chunks_max bytes; only a new field or an error
-/// allocates. Failure: read() fails while the port cannot be opened, when it has gone, and while nothing good has come
-/// for
-///          silence_max. What is refused is counted in a channel.
+/// Limits: read() waits for wait_max and takes buffer_bytes * chunks_max bytes; only a new field or an error allocates.
+/// Failure: read() fails while the port cannot be opened, after it has disappeared, and while there was no good line or
+/// frame for silence_max_. Refused input is counted in a channel.
 class SerialDriver final : public Driver {
   public:
     explicit SerialDriver(const SerialDriverOptions& options)
@@ -107,7 +107,7 @@ class SerialDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         try {
             const ReadResult result = read_port(batch, now);
-            intake_.tell_books(batch, result.status == ReadResult::Status::failed);
+            intake_.report_counts(batch, result.status == ReadResult::Status::failed);
             left_at_ = batch.clock().mono_now();
             return result;
         } catch (const std::exception&) {
@@ -119,9 +119,10 @@ class SerialDriver final : public Driver {
     void reset() noexcept override { port_.close(); }
 
   private:
-    static constexpr std::size_t buffer_bytes = 4'096;  // what a tty keeps
-    static constexpr std::size_t chunks_max = 16;       // then the sampler has its turn
-    /// Whoever reads has been away for longer: the device was stopped, or put off. What has come since has no time.
+    static constexpr std::size_t buffer_bytes = 4'096;  // buffer size of a tty
+    static constexpr std::size_t chunks_max = 16;       // then commands of the sampler can run
+    /// A longer pause between reads means that the device was stopped or suspended. The time of bytes received
+    /// meanwhile is unknown.
     static constexpr Duration pause_max = 2 * wait_max;
 
     ReadResult read_port(SampleBatch& batch, MonoTime now) {
@@ -138,7 +139,7 @@ class SerialDriver final : public Driver {
             }
         }
         switch (port_.wait(cancel_, time_to_wait(now))) {
-            case SerialPort::Event::cancelled: return {ReadResult::Status::interrupted, {}};
+            case SerialPort::Event::canceled: return {ReadResult::Status::interrupted, {}};
             case SerialPort::Event::nothing: break;
             case SerialPort::Event::bytes:
                 if (!take_bytes(batch)) {
@@ -149,7 +150,7 @@ class SerialDriver final : public Driver {
         return judge_silence(batch.clock().mono_now());
     }
 
-    /// Not past the moment when the silence has lasted too long, if that is still to come.
+    /// Limits the wait to the end of silence_max_, unless that has already passed.
     [[nodiscard]] std::chrono::milliseconds time_to_wait(MonoTime now) const noexcept {
         Duration wait = wait_max;
         const Duration left = heard_at_ + silence_max_ - now;
@@ -159,7 +160,7 @@ class SerialDriver final : public Driver {
         return std::chrono::ceil<std::chrono::milliseconds>(wait);
     }
 
-    /// False when the port has gone; what came before that is in the batch all the same.
+    /// Returns false if the port has disappeared; earlier bytes are still in the batch.
     bool take_bytes(SampleBatch& batch) {
         batch.stamp_now();
         for (std::size_t chunk = 0; chunk < chunks_max; ++chunk) {
@@ -174,8 +175,7 @@ class SerialDriver final : public Driver {
         return true;
     }
 
-    /// When there are any the device speaks, though what it said has no time any more. Each line end counts as a
-    /// reading lost.
+    /// If there are bytes, the device is alive, although their time is unknown. Each line end counts as a lost reading.
     void drop_old_bytes(SampleBatch& batch, MonoTime now) {
         std::uint64_t lost = 0;
         char last = 0;
@@ -200,7 +200,7 @@ class SerialDriver final : public Driver {
         }
         std::string what = port_.path() + ": no good " + intake_.unit() + " for " + duration_text(silence_max_);
         if (intake_.refused() > 0) {
-            what += ", " + std::to_string(intake_.refused()) + " refused, the last: " + intake_.why_refused();
+            what += ", " + std::to_string(intake_.refused()) + " refused, last: " + intake_.why_refused();
         } else if (intake_.ignored() > 0) {
             what += ", " + std::to_string(intake_.ignored()) + " ignored";
         }
@@ -217,8 +217,8 @@ class SerialDriver final : public Driver {
     const bool skip_first_line_;
     const Duration silence_max_;
     const CancelSignal* cancel_ = nullptr;
-    MonoTime heard_at_{};  // the last good line or frame, or the opening
-    MonoTime left_at_{};   // the last read
+    MonoTime heard_at_{};  // when the last good line or frame arrived, or the port was opened
+    MonoTime left_at_{};   // when the last read ended
     std::string what_;
     std::array<char, buffer_bytes> buffer_{};
 };
@@ -228,10 +228,12 @@ class SerialDriver final : public Driver {
 std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options) {
     const LineLimits limits = options.limits;
     if (limits.line_bytes_max < LineLimits::line_bytes_least || limits.line_bytes_max > LineLimits::line_bytes_most) {
-        throw OptionError("line_bytes_max", std::to_string(limits.line_bytes_max) + ", allowed: 16 to 65536");
+        throw OptionError("line_bytes_max",
+                          "invalid value: " + std::to_string(limits.line_bytes_max) + "; allowed: 16 to 65536");
     }
     if (limits.channels_max < 1 || limits.channels_max > LineLimits::channels_most) {
-        throw OptionError("channels_max", std::to_string(limits.channels_max) + ", allowed: 1 to 4096");
+        throw OptionError("channels_max",
+                          "invalid value: " + std::to_string(limits.channels_max) + "; allowed: 1 to 4096");
     }
     return std::make_unique<SerialDriver>(options);
 }

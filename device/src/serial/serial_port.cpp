@@ -19,7 +19,7 @@ namespace {
 using Parity = SerialPortOptions::Parity;
 using Flow = SerialPortOptions::Flow;
 
-// Position by position the same rate, as a number and as the system names it.
+// The same rates in the same order: as numbers and as system constants.
 constexpr std::array<std::int64_t, 24> bauds{300,       600,       1'200,     1'800,     2'400,     4'800,
                                              9'600,     19'200,    38'400,    57'600,    115'200,   230'400,
                                              460'800,   500'000,   576'000,   921'600,   1'000'000, 1'152'000,
@@ -28,7 +28,7 @@ constexpr std::array<speed_t, bauds.size()> speeds{
     B300,    B600,    B1200,   B1800,   B2400,    B4800,    B9600,    B19200,   B38400,   B57600,   B115200,  B230400,
     B460800, B500000, B576000, B921600, B1000000, B1152000, B1500000, B2000000, B2500000, B3000000, B3500000, B4000000};
 
-/// B0 for what is none of them.
+/// Returns the system constant; B0 for other rates.
 speed_t to_speed(std::int64_t baud) noexcept {
     for (std::size_t i = 0; i < bauds.size(); ++i) {
         if (bauds[i] == baud) {
@@ -48,14 +48,14 @@ tcflag_t to_size(std::int64_t data_bits) noexcept {
 }
 
 [[noreturn]] void refuse(const char* setting, std::int64_t value, const std::string& allowed) {
-    throw OptionError(setting, std::to_string(value) + ", allowed: " + allowed);
+    throw OptionError(setting, "invalid value: " + std::to_string(value) + "; allowed: " + allowed);
 }
 
 SerialPortOptions checked(SerialPortOptions options) {
     constexpr std::int64_t data_bits_min = 5;
     constexpr std::int64_t data_bits_max = 8;
     if (options.path.empty()) {
-        throw OptionError("port", "\"\", allowed: the path of a tty");
+        throw OptionError("port", "invalid value: \"\"; allowed: the path of a tty");
     }
     if (to_speed(options.baud) == B0) {
         std::string allowed;
@@ -73,8 +73,8 @@ SerialPortOptions checked(SerialPortOptions options) {
     return options;
 }
 
-/// Raw bytes; one is enough to be told. A byte with a wrong parity or without its stop bit comes as NUL, which no line
-/// may hold. Closing leaves the modem lines as they are, so that no device is reset by it.
+/// Sets raw mode, in which a single byte wakes the reader. A byte with a parity or framing error is read as NUL, which
+/// no line may contain. Closing keeps the modem lines unchanged, so that it does not reset a device.
 void set_flags(const SerialPortOptions& options, termios& mode) noexcept {
     ::cfmakeraw(&mode);
     mode.c_cflag &= ~static_cast<tcflag_t>(CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS | HUPCL);
@@ -104,23 +104,23 @@ SerialPort::~SerialPort() {
 
 bool SerialPort::open() {
     close();
-    // Without O_NONBLOCK it would wait for a modem's carrier; only reading needs fewer rights.
+    // Without O_NONBLOCK, open() would wait for a modem's carrier. Read-only access needs fewer permissions.
     descriptor_ = ::open(options_.path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor_ < 0) {
         return fail("");
     }
     if (::isatty(descriptor_) == 0) {
-        return fail("no tty: ");
+        return fail("not a tty: ");
     }
     return take_exclusively() && set_mode();
 }
 
-/// TIOCEXCL keeps others from opening it, but not root; the lock is what other serial programs look at.
+/// TIOCEXCL prevents others from opening the port, except root; other serial programs check the lock.
 bool SerialPort::take_exclusively() {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-        return fail(errno == EWOULDBLOCK ? "used by another program: " : "lock: ");
+        return fail(errno == EWOULDBLOCK ? "in use by another program: " : "cannot lock: ");
     }
-    return ::ioctl(descriptor_, TIOCEXCL) == 0 || fail("exclusive use: ");
+    return ::ioctl(descriptor_, TIOCEXCL) == 0 || fail("cannot get exclusive access: ");
 }
 
 bool SerialPort::set_mode() {
@@ -134,13 +134,15 @@ bool SerialPort::set_mode() {
         ::tcsetattr(descriptor_, TCSANOW, &mode) != 0) {
         return fail("tcsetattr: ");
     }
-    // It answers that it was done when any part of it was.
+    // tcsetattr() succeeds if it could apply any part of the mode.
     termios in_force{};
     constexpr tcflag_t needed = CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS;
     if (::tcgetattr(descriptor_, &in_force) != 0 || ::cfgetispeed(&in_force) != speed ||
         (in_force.c_cflag & needed) != (mode.c_cflag & needed)) {
         errno = EINVAL;
-        return fail("the port takes not all of baud, data_bits, parity, stop_bits and flow: ");
+        return fail(
+            "the port does not support this combination of baud, data_bits, parity, stop_bits and "
+            "flow: ");
     }
     return ::tcflush(descriptor_, TCIFLUSH) == 0 || fail("tcflush: ");
 }
@@ -157,9 +159,9 @@ SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::mill
         {{descriptor_, POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(time_max.count()));
     if (ready > 0 && watched[1].revents != 0) {
-        return Event::cancelled;
+        return Event::canceled;
     }
-    return ready > 0 ? Event::bytes : Event::nothing;  // a signal to this thread counts as nothing
+    return ready > 0 ? Event::bytes : Event::nothing;  // interruption by a signal counts as nothing
 }
 
 SerialPort::Bytes SerialPort::read(std::span<char> buffer) {
@@ -170,8 +172,8 @@ SerialPort::Bytes SerialPort::read(std::span<char> buffer) {
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
         return {};
     }
-    errno = count == 0 ? EIO : errno;  // a tty that was hung up has an end
-    fail("gone: ");
+    errno = count == 0 ? EIO : errno;  // read() returns 0 after a hangup
+    fail("disconnected: ");
     return {Bytes::Status::gone, {}};
 }
 

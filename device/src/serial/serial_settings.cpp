@@ -16,7 +16,7 @@ namespace telegate {
 namespace serial_driver {
 namespace {
 
-/// What a device with the driver serial says.
+/// The settings of a device with the driver serial.
 struct SerialSettings {
     std::string port;
     std::int64_t baud = 9'600;
@@ -38,9 +38,9 @@ struct SerialSettings {
     std::string frame_checksum = "none";  // frames
 };
 
-/// What is said of a channel of such a device.
+/// The settings of a channel of such a device.
 struct SerialChannelSettings {
-    std::string frame_type = "none";  // none: no number of a frame
+    std::string frame_type = "none";  // none: not in a frame
     std::int64_t frame_offset = 0;
 };
 
@@ -69,83 +69,83 @@ constexpr std::array<std::string_view, 19> types{"none",       "int8",       "ui
                                                  "float32_be", "float32_le", "float64_be", "float64_le"};
 constexpr TextRule port_rule{.prefixes = {}, .allowed = "the path of a tty"};
 constexpr TextRule start_rule{
-    .prefixes = {}, .allowed = "pairs of hexadecimal digits, or nothing", .bytes_max = 32, .may_be_empty = true};
+    .prefixes = {}, .allowed = "pairs of hexadecimal digits, or empty", .bytes_max = 32, .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "port", .rule = port_rule, .applies = Applies::file,
                .required = true,
-               .meaning = "The tty; best by a name that stays the same, such as one in /dev/serial/by-id.",
+               .meaning = "Path of the tty, preferably a stable name such as one in /dev/serial/by-id.",
                .slot = driver_slot<&S::port>},
     SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 4'000'000},
                .applies = Applies::live,
-               .meaning = "Rate of the port in bits per second, one of the usual ones.",
+               .meaning = "Bit rate of the port in bits per second, one of the usual rates.",
                .slot = driver_slot<&S::baud>},
     SettingRow{.section = "device", .key = "data_bits", .rule = WholeRule{.min = 5, .max = 8},
-               .applies = Applies::live, .meaning = "Bits of a character.", .slot = driver_slot<&S::data_bits>},
+               .applies = Applies::live, .meaning = "Data bits per character.", .slot = driver_slot<&S::data_bits>},
     SettingRow{.section = "device", .key = "parity", .rule = ChoiceRule{parities.names},
-               .applies = Applies::live, .meaning = "Bit that makes the number of ones even or odd.",
+               .applies = Applies::live, .meaning = "Parity bit of each character.",
                .slot = driver_slot<&S::parity>},
     SettingRow{.section = "device", .key = "stop_bits", .rule = WholeRule{.min = 1, .max = 2},
-               .applies = Applies::live, .meaning = "Bits that end a character.",
+               .applies = Applies::live, .meaning = "Stop bits per character.",
                .slot = driver_slot<&S::stop_bits>},
     SettingRow{.section = "device", .key = "flow", .rule = ChoiceRule{flows.names},
-               .applies = Applies::live, .meaning = "How the device is kept from sending too fast.",
+               .applies = Applies::live, .meaning = "Flow control: how the device is prevented from sending too fast.",
                .slot = driver_slot<&S::flow>},
     SettingRow{.section = "device", .key = "format", .rule = ChoiceRule{formats.names},
                .applies = Applies::live,
-               .meaning = "What the device sends: lines of NAME=VALUE, of columns, of NMEA 0183 or any that a pattern "
-                          "is for; or frames of a fixed length.",
+               .meaning = "Format of the input: NAME=VALUE pairs, columns, NMEA 0183 sentences, lines that match a "
+                          "pattern, or frames of a fixed length.",
                .slot = driver_slot<&S::format>},
     SettingRow{.section = "device", .key = "columns", .rule = line_columns, .applies = Applies::live,
-               .meaning = "For csv: names of the columns from the left, each with its unit in brackets if it has one; "
-                          "- skips a column.",
+               .meaning = "csv: names of the columns from the left, optionally with a unit as in NAME[UNIT]; - skips "
+                          "a column.",
                .slot = driver_slot<&S::columns>},
     SettingRow{.section = "device", .key = "delimiter", .rule = ChoiceRule{line_delimiters.names},
-               .applies = Applies::live, .meaning = "For csv: what is between two columns.",
+               .applies = Applies::live, .meaning = "csv: separator of the columns.",
                .slot = driver_slot<&S::delimiter>},
     SettingRow{.section = "device", .key = "pattern", .rule = line_pattern, .applies = Applies::live,
-               .meaning = "For regex: an expression in the syntax of RE2, whose named groups, (?P<name>...), become "
-                          "channels.",
+               .meaning = "regex: RE2 expression whose named groups, (?P<name>...), become channels.",
                .slot = driver_slot<&S::pattern>},
     SettingRow{.section = "device", .key = "checksum_required", .rule = BooleanRule{},
-               .applies = Applies::live, .meaning = "For nmea: whether a sentence without a checksum is refused.",
+               .applies = Applies::live, .meaning = "nmea: whether sentences without a checksum are refused.",
                .slot = driver_slot<&S::checksum_required>},
     SettingRow{.section = "device", .key = "line_bytes_max",
                .rule = WholeRule{.min = 16, .max = 65'536}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "Length of a line at most; a longer one is dropped and counted.",
+               .meaning = "Maximum length of a line; longer lines are dropped and counted.",
                .slot = driver_slot<&S::line_bytes_max>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 4'096},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Names of fields in its lines at most; a field of another name is dropped and counted.",
+               .meaning = "Maximum number of field names; fields with further names are dropped and counted.",
                .slot = driver_slot<&S::channels_max>},
     SettingRow{.section = "device", .key = "skip_first_line", .rule = BooleanRule{},
                .applies = Applies::live,
-               .meaning = "Whether what comes before the first line end is dropped, since it may be the rest of a line.",
+               .meaning = "Whether input before the first line end is dropped, because it may be the rest of a line.",
                .slot = driver_slot<&S::skip_first_line>},
     SettingRow{.section = "device", .key = "silence_ms",
                .rule = WholeRule{.min = 0, .max = 86'400'000}, .unit = "ms", .applies = Applies::live,
-               .meaning = "Time without a good line or frame after which reading has failed; 0 means never.",
+               .meaning = "Time without a good line or frame after which the reading fails. 0 means never.",
                .slot = driver_slot<&S::silence_ms>},
     SettingRow{.section = "device", .key = "frame_start", .rule = start_rule, .applies = Applies::live,
-               .meaning = "For frames: the 1 to 8 bytes that each begins with, in hexadecimal digits.",
+               .meaning = "frames: the 1 to 8 bytes at the start of each frame, in hexadecimal digits.",
                .slot = driver_slot<&S::frame_start>},
     SettingRow{.section = "device", .key = "frame_bytes",
                .rule = WholeRule{.min = 0, .max = 1'024}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "For frames: length of one, with start and checksum.",
+               .meaning = "frames: length of a frame, including start and checksum.",
                .slot = driver_slot<&S::frame_bytes>},
     SettingRow{.section = "device", .key = "frame_checksum", .rule = ChoiceRule{checksums.names},
                .applies = Applies::live,
-               .meaning = "For frames: what ends one; the sum of all bytes before it, their exclusive or, or the CRC-16 "
-                          "of Modbus.",
+               .meaning = "frames: checksum at the end of a frame: the sum of all bytes before it (sum8), their "
+                          "exclusive or (xor8), or the CRC-16 of Modbus (crc16).",
                .slot = driver_slot<&S::frame_checksum>},
     SettingRow{.section = "channel", .key = "frame_type", .rule = ChoiceRule{types},
                .applies = Applies::live,
-               .meaning = "For frames: the number of that name in a frame, high byte first (be) or last (le).",
+               .meaning = "frames: type of the channel's number in a frame, with the high byte first (be) or last "
+                          "(le).",
                .slot = driver_slot<&N::frame_type>},
     SettingRow{.section = "channel", .key = "frame_offset",
                .rule = WholeRule{.min = 0, .max = 1'023}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "For frames: where it begins, counted from the first byte of the frame, which is 0.",
+               .meaning = "frames: position of the number, counted from the first byte of the frame, which is 0.",
                .slot = driver_slot<&N::frame_offset>},
 };
 // clang-format on
@@ -164,7 +164,7 @@ Port to_port(const SerialSettings& from) {
 LineFormat to_lines(Kind kind, const SerialSettings& from, DeviceChannels channels) {
     for (const ChannelSettings* const channel : channels) {
         refuse_given(*channel, "serial", {"frame_type", "frame_offset"},
-                     "where format is " + from.format + ", allowed: only with format = frames");
+                     "is not used with format = " + from.format + "; allowed: only with format = frames");
     }
     return to_line_format(kind, from);
 }
@@ -172,7 +172,8 @@ LineFormat to_lines(Kind kind, const SerialSettings& from, DeviceChannels channe
 FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {
     auto start = to_frame_start(from.frame_start);
     if (!start) {
-        throw OptionError("frame_start", '"' + from.frame_start + "\", allowed: pairs of hexadecimal digits");
+        throw OptionError("frame_start",
+                          "invalid value: \"" + from.frame_start + "\"; allowed: pairs of hexadecimal digits");
     }
     FrameFormat format;
     format.start = std::move(*start);
@@ -184,7 +185,8 @@ FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {
             format.channels.push_back(
                 {std::string(channel->channel()), channel->unit, static_cast<std::size_t>(said.frame_offset), *number});
         } else {
-            refuse_given(*channel, "serial", {"frame_offset"}, "without a frame_type, allowed: only with frame_type");
+            refuse_given(*channel, "serial", {"frame_offset"},
+                         "is not used without a frame_type; allowed: only with frame_type");
         }
     }
     return format;
@@ -213,7 +215,7 @@ std::optional<DeviceAddress> address(const DeviceSettings& device) {
 
 std::string_view needs(const DeviceSettings& device) {
     const bool has_frames = !formats.value(part_of<SerialSettings>(device.driver_settings).format);
-    return has_frames ? "a number of a frame needs a frame_type" : "";
+    return has_frames ? "a channel in a frame needs a frame_type" : "";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t burst_samples_max = 100'000;
 constexpr std::uint32_t copies_max = 100;
-constexpr std::uint64_t fault_stream = 1'000;  // beyond those of the waveforms
+constexpr std::uint64_t fault_stream = 1'000;  // not used by the waveforms
 
 void require(bool holds, const char* key, const char* rule) {
     if (!holds) {
@@ -30,28 +30,29 @@ bool is_probability(double value) noexcept {
 
 void validate(const SimulatedDriverOptions& options) {
     using std::chrono::milliseconds;
-    require(!options.waveforms.empty(), "waveforms", "at least one");
+    require(!options.waveforms.empty(), "waveforms", "must not be empty");
     for (auto one = options.waveforms.begin(); one != options.waveforms.end(); ++one) {
         require(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(), "waveforms",
-                "each at most once");
+                "must not contain duplicates");
     }
-    require(options.copies >= 1 && options.copies <= copies_max, "copies", "1 to 100");
-    require(std::isfinite(options.amplitude), "amplitude", "a number");
-    require(std::isfinite(options.offset), "offset", "a number");
-    require(options.period >= milliseconds(1), "period", "1 ms or more");
-    require(is_probability(options.error_probability), "error_probability", "0 to 1");
-    require(is_probability(options.hang_probability), "hang_probability", "0 to 1");
-    require(is_probability(options.stuck_probability), "stuck_probability", "0 to 1");
-    require(is_probability(options.burst_probability), "burst_probability", "0 to 1");
+    require(options.copies >= 1 && options.copies <= copies_max, "copies", "must be 1 to 100");
+    require(std::isfinite(options.amplitude), "amplitude", "must be a finite number");
+    require(std::isfinite(options.offset), "offset", "must be a finite number");
+    require(options.period >= milliseconds(1), "period", "must be at least 1 ms");
+    require(is_probability(options.error_probability), "error_probability", "must be 0 to 1");
+    require(is_probability(options.hang_probability), "hang_probability", "must be 0 to 1");
+    require(is_probability(options.stuck_probability), "stuck_probability", "must be 0 to 1");
+    require(is_probability(options.burst_probability), "burst_probability", "must be 0 to 1");
     require(options.hang_time >= milliseconds(0), "hang_time", "0 or more");
-    require(options.stuck_time >= milliseconds(0), "stuck_time", "0 or more");
-    require(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples", "1 to 100,000");
+    require(options.stuck_time >= milliseconds(0), "stuck_time", "must be at least 0");
+    require(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples",
+            "must be 1 to 100000");
 }
 
-/// A fault that lasts: it begins when it strikes and ends by itself.
+/// A fault with a duration: it begins at a random time and ends by itself.
 class LastingFault {
   public:
-    /// Whether the fault is on at `now`. One that strikes while it is on does not lengthen it.
+    /// Returns whether the fault is active at `now`. A new occurrence while it is active does not extend it.
     bool is_on(bool strikes, MonoTime now, Duration lasts) noexcept {
         if (ends_ && now < *ends_) {
             return true;
@@ -95,13 +96,13 @@ class SimulatedDriver final : public Driver {
         if (!run_.first_read) {
             run_.first_read = now;
         }
-        // All four are drawn in every tick, so that one fault does not shift the others.
+        // All four are drawn in every tick, so one fault does not affect the random numbers of the others.
         const bool hang = draw(options_.hang_probability);
         const bool error = draw(options_.error_probability);
         const bool stuck = draw(options_.stuck_probability);
         const bool burst = draw(options_.burst_probability);
         if (run_.hang.is_on(hang, now, options_.hang_time)) {
-            return {ReadResult::Status::failed, "does not answer"};
+            return {ReadResult::Status::failed, "no response"};
         }
         if (error) {
             return {ReadResult::Status::failed, "read error"};
@@ -133,7 +134,7 @@ class SimulatedDriver final : public Driver {
         SampleBatch::Channel channel = SampleBatch::Channel::none;
     };
 
-    /// What a reset forgets.
+    /// The state that a reset clears.
     struct Run {
         explicit Run(std::uint64_t seed) noexcept : faults(seed, fault_stream) {}
 
@@ -144,7 +145,7 @@ class SimulatedDriver final : public Driver {
         bool has_values = false;
     };
 
-    /// Copies differ by chance alone; the first has the seed of the settings.
+    /// Copies differ only in their random numbers; the first uses the configured seed.
     [[nodiscard]] WaveformGenerator generator_of(Waveform waveform, std::uint32_t copy) const noexcept {
         constexpr std::uint64_t apart = 1'000'003;
         return {waveform, options_, options_.seed + apart * (copy - 1)};
@@ -159,7 +160,7 @@ class SimulatedDriver final : public Driver {
         run_.has_values = true;
     }
 
-    /// A device that is stuck from its first read on has frozen at that read's values.
+    /// A device that is stuck since its first read repeats the values of that read.
     void repeat_last(SampleBatch& batch, MonoTime now) {
         if (!run_.has_values) {
             advance(now);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double walk_steps_per_amplitude = 100.0;
 constexpr double walk_amplitudes_max = 10.0;
-constexpr int noise_terms = 12;  // uniforms whose sum has variance 1 and reaches 6 either way
+constexpr int noise_terms = 12;  // the sum of these uniform numbers has variance 1 and a range of -6 to 6
 constexpr double noise_sigmas_per_amplitude = 3.0;
 
 }  // namespace
@@ -51,7 +51,7 @@ WaveformGenerator::Value WaveformGenerator::next(Duration elapsed) noexcept {
     return {};
 }
 
-/// 0 <= phase < 1. Reduced as whole nanoseconds, so that it is as exact after a year as at the start.
+/// Returns 0 <= phase < 1. Calculated from whole nanoseconds, so precision does not decrease over time.
 double WaveformGenerator::phase(Duration elapsed) const noexcept {
     return static_cast<double>((elapsed % period_).count()) / static_cast<double>(period_.count());
 }
@@ -62,7 +62,7 @@ double WaveformGenerator::walk() noexcept {
     }
     const double limit = std::abs(amplitude_) * walk_amplitudes_max;
     distance_ += (2.0 * random_.next_unit() - 1.0) * amplitude_ / walk_steps_per_amplitude;
-    if (std::abs(distance_) > limit) {  // a step is a small part of the limit: one reflection brings it back inside
+    if (std::abs(distance_) > limit) {  // a step is much smaller than the limit, so one reflection is enough
         distance_ = std::copysign(2.0 * limit - std::abs(distance_), distance_);
     }
     return distance_;

@@ -11,10 +11,11 @@ namespace telegate {
 
 [[nodiscard]] std::string_view to_string(Waveform waveform) noexcept;
 
-/// One channel of the simulated device. sine, ramp and square follow the time, the others their own count of values.
+/// One channel of the simulated device. sine, ramp and square depend on the time; the others on their own count of
+/// values.
 ///
 /// Threads: one.
-/// Limits:  none grows; the counter wraps after 2^63 values.
+/// Limits: no allocation; the counter wraps after 2^63 values.
 /// Failure: none.
 class WaveformGenerator {
   public:
@@ -26,7 +27,7 @@ class WaveformGenerator {
 
     WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options, std::uint64_t seed) noexcept;
 
-    /// The next value; `elapsed` is the time since the first read.
+    /// Returns the next value. `elapsed` is the time since the first read.
     [[nodiscard]] Value next(Duration elapsed) noexcept;
 
   private:
@@ -39,8 +40,8 @@ class WaveformGenerator {
     double offset_;
     Duration period_;
     RandomStream random_;
-    std::int64_t count_ = 0;  // values given
-    double distance_ = 0.0;   // of the random walk from its offset
+    std::int64_t count_ = 0;  // number of values so far
+    double distance_ = 0.0;   // distance of the random walk from its offset
 };
 
 }  // namespace telegate

@@ -88,7 +88,7 @@ std::string DatagramSocket::open() {
     }
     const bool is_ready = set_option(descriptor_, SOL_SOCKET, SO_RXQ_OVFL, 1) &&
                           set_option(descriptor_, SOL_SOCKET, SO_TIMESTAMPNS, 1) &&
-                          // Whoever listens to the same group shares it.
+                          // Allows other receivers of the same group.
                           (!has_group || set_option(descriptor_, SOL_SOCKET, SO_REUSEADDR, 1));
     std::string fault;
     if (!is_ready) {
@@ -121,8 +121,8 @@ void DatagramSocket::prepare_slots() {
     }
 }
 
-/// The kernel gives at most net.core.rmem_max, or whatever is asked for to those with CAP_NET_ADMIN. It reports twice
-/// as much, for its own needs.
+/// The kernel grants at most net.core.rmem_max, or the requested size with CAP_NET_ADMIN. It reports twice the size
+/// because of its own overhead.
 void DatagramSocket::ask_for_buffer() noexcept {
     const int asked = static_cast<int>(options_.receive_buffer_bytes);
     const auto given = [this] {
@@ -144,7 +144,7 @@ bool DatagramSocket::join(int family) noexcept {
         (void)::inet_pton(AF_INET, options_.host.c_str(), &request.imr_address);
         return ::setsockopt(descriptor_, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request)) == 0;
     }
-    ipv6_mreq request{};  // interface 0: the one that the routes say
+    ipv6_mreq request{};  // interface 0: chosen by the routing table
     (void)::inet_pton(AF_INET6, options_.multicast_group.c_str(), &request.ipv6mr_multiaddr);
     return ::setsockopt(descriptor_, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof(request)) == 0;
 }
@@ -176,7 +176,7 @@ std::span<const Datagram> DatagramSocket::receive(int& error) noexcept {
 }
 
 std::uint64_t DatagramSocket::discard() noexcept {
-    constexpr std::uint64_t most = 1'000'000;  // more than a buffer holds; who goes on sending is not waited for
+    constexpr std::uint64_t most = 1'000'000;  // more than a buffer holds; an endless sender must not block this loop
     std::uint64_t count = 0;
     for (int error = 0; count < most;) {
         const std::size_t some = receive(error).size();
@@ -206,8 +206,8 @@ void DatagramSocket::note_control(msghdr& head, Datagram& datagram) noexcept {
     }
 }
 
-/// Counts are of the time when a datagram was queued and may be older than the last one seen: only what is ahead, by
-/// less than half of the counter's range, is news.
+/// The counter dates from when a datagram was queued and may be older than the last one seen. Only a counter that is
+/// ahead, by less than half of its range, is new.
 void DatagramSocket::note_drops(std::uint32_t counter) noexcept {
     const std::uint32_t more = counter - drops_seen_;
     if (more != 0 && more < 0x8000'0000U) {

@@ -23,16 +23,16 @@ struct DatagramSocketOptions {
 
 struct Datagram {
     std::string_view bytes;
-    std::optional<std::int64_t> utc_ns;  // when the kernel had it
-    bool is_cut = false;                 // it was longer than datagram_bytes_max
+    std::optional<std::int64_t> utc_ns;  // time of arrival in the kernel
+    bool is_cut = false;                 // truncated: longer than datagram_bytes_max
 };
 
-/// A UDP socket that is read many datagrams at a time. A group of multicast is bound to in place of the host, which is
-/// then the interface: what is sent to the host itself does not come.
+/// A UDP socket that reads many datagrams at a time. With a multicast group, it binds to the group, and the host is the
+/// interface; datagrams to the host address are not received.
 ///
 /// Threads: the one that reads.
-/// Limits:  batch_max datagrams of datagram_bytes_max bytes are in memory, which is taken by the first open().
-/// Failure: open() and receive() answer with what the system said; a socket that failed is closed.
+/// Limits: memory for batch_max datagrams of datagram_bytes_max bytes, allocated by the first open().
+/// Failure: open() and receive() return the error of the system; a socket that failed is closed.
 class DatagramSocket {
   public:
     static constexpr std::size_t batch_max = 64;
@@ -42,24 +42,26 @@ class DatagramSocket {
     DatagramSocket(const DatagramSocket&) = delete;
     DatagramSocket& operator=(const DatagramSocket&) = delete;
 
-    /// Does nothing while it is open. Returns what went wrong, "" for nothing.
+    /// Opens the socket; does nothing if it is open. Returns what went wrong; "" if nothing did.
     [[nodiscard]] std::string open();
-    /// What has come, without waiting; valid until the next call. `error` is an errno, 0 for none.
+    /// Returns available datagrams without blocking, valid until the next call. `error` is an errno, 0 for none.
     [[nodiscard]] std::span<const Datagram> receive(int& error) noexcept;
-    /// Throws away what has come. How many datagrams it was.
+    /// Drops available datagrams. Returns their number.
     std::uint64_t discard() noexcept;
-    /// Datagrams that the kernel had to drop since the last call, those among it that no later datagram has told of.
+    /// Returns the number of datagrams that the kernel has dropped since the last call, including drops that no later
+    /// datagram has reported.
     [[nodiscard]] std::uint64_t take_drops() noexcept;
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
     [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
-    /// What the kernel gives, without what it needs for itself; and the port, while it is open.
+    /// Returns the buffer size that the kernel granted, without its overhead. port() returns the port while the socket
+    /// is open.
     [[nodiscard]] std::size_t receive_buffer_bytes() const noexcept { return receive_buffer_bytes_; }
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     void close() noexcept;
 
   private:
-    static constexpr std::size_t control_bytes = 128;  // room for a time and a count, with their heads
+    static constexpr std::size_t control_bytes = 128;  // capacity for a timestamp and a counter, with their headers
 
     struct Slot {
         alignas(cmsghdr) std::array<char, control_bytes> control;
@@ -77,8 +79,8 @@ class DatagramSocket {
     int descriptor_ = -1;
     std::uint16_t port_ = 0;
     std::size_t receive_buffer_bytes_ = 0;
-    std::uint32_t drops_seen_ = 0;  // the kernel's counter of this socket, which wraps
-    std::uint64_t drops_ = 0;       // not taken yet
+    std::uint32_t drops_seen_ = 0;  // last value of the kernel's drop counter of this socket, which wraps
+    std::uint64_t drops_ = 0;       // not yet returned by take_drops()
     std::unique_ptr<char[]> memory_;
     std::array<Slot, batch_max> slots_{};
     std::array<mmsghdr, batch_max> heads_{};

@@ -15,10 +15,10 @@
 namespace telegate::udp {
 namespace {
 
-/// Batches of datagrams in one read(), so that a sender that never rests does not keep commands from the device.
+/// Maximum number of batches in one read(), so that a continuous sender does not delay commands to the device.
 constexpr std::size_t batches_max = 16;
 constexpr Duration retry_after = Driver::wait_max;
-constexpr std::size_t datagram_bytes_limit = 65'535;  // none is longer
+constexpr std::size_t datagram_bytes_limit = 65'535;  // the maximum of UDP
 constexpr std::size_t receive_buffer_limit = 256UL * 1024 * 1024;
 constexpr std::size_t channels_limit = 65'536;  // of all devices together
 
@@ -28,7 +28,7 @@ void require(bool holds, const std::string& key, const std::string& rule) {
     }
 }
 
-/// 4, 6, or 0 for no address.
+/// Returns 4, 6, or 0 if the text is not an address.
 int version_of(const std::string& address) noexcept {
     std::array<unsigned char, sizeof(in6_addr)> ignored{};
     if (::inet_pton(AF_INET, address.c_str(), ignored.data()) == 1) {
@@ -54,18 +54,20 @@ UdpDriverOptions checked(UdpDriverOptions options) {
         host = host.substr(1, host.size() - 2);
     }
     const std::string& group = options.multicast_group;
-    require(version_of(host) != 0, "listen", "\"" + host + "\" is neither an IPv4 nor an IPv6 address nor localhost");
+    require(version_of(host) != 0, "listen",
+            "invalid address: \"" + host + "\"; allowed: an IPv4 or IPv6 address, or localhost");
     require(group.empty() || is_multicast(group), "multicast_group",
-            "\"" + group + "\" is not in 224.0.0.0/4 or ff00::/8");
+            "invalid address: \"" + group + "\"; allowed: an address in 224.0.0.0/4 or ff00::/8");
     require(group.empty() || version_of(group) == version_of(host), "multicast_group",
-            "\"" + group + "\" is not of the family of the listen address \"" + host + '"');
+            "wrong address family: \"" + group + "\"; allowed: the family of the listen address \"" + host + '"');
     require(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
-            "receive_buffer_bytes", "1 to 268,435,456");
+            "receive_buffer_bytes", "out of range; allowed: 1 to 268435456");
     require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit, "datagram_bytes_max",
-            "1 to 65,535");
-    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max", "1 to 65,536");
+            "out of range; allowed: 1 to 65535");
+    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
+            "out of range; allowed: 1 to 65536");
     require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member, "name_member",
-            "not the same member as time_member");
+            "same member as time_member; allowed: another member");
     return options;
 }
 
@@ -102,7 +104,7 @@ ReadResult UdpDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
     try {
         return read_or_throw(batch);
     } catch (const std::bad_alloc&) {
-        return {ReadResult::Status::failed, "out of memory: what had come is lost"};
+        return {ReadResult::Status::failed, "out of memory: received datagrams are lost"};
     } catch (const std::exception& error) {
         return fail(error.what());
     }
@@ -113,7 +115,7 @@ ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
         close(batch);
     }
     const bool has_come = wait_for_datagrams();
-    if (is_cancelled()) {
+    if (is_canceled()) {
         return {ReadResult::Status::interrupted};
     }
     if (!socket_.is_open()) {
@@ -148,12 +150,12 @@ ReadResult UdpDriver::open_socket() {
     receive_buffer_.value = static_cast<std::int64_t>(bytes);
     receive_buffer_.quality = bytes < options_.receive_buffer_bytes ? Quality::uncertain : Quality::good;
     for (Count* const count : {&lines_refused_, &datagrams_refused_, &fields_refused_, &receive_buffer_}) {
-        count->given = -1;  // a failure has taken their values away
+        count->given = -1;  // after a failed reading, their values must be sent again
     }
     return {};
 }
 
-/// Without a socket it waits until it is time to try again, if that is not now.
+/// Waits for datagrams. Without a socket, waits until the next attempt to open it.
 bool UdpDriver::wait_for_datagrams() noexcept {
     using std::chrono::milliseconds;
     Duration wait = Driver::wait_max;
@@ -167,7 +169,7 @@ bool UdpDriver::wait_for_datagrams() noexcept {
     return ready > 0 && watched[1].revents != 0;
 }
 
-/// One batch; how many it was.
+/// Handles one batch. Returns the number of datagrams.
 std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
     const auto datagrams = socket_.receive(error);
     if (datagrams.empty()) {
@@ -177,12 +179,12 @@ std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
     for (const Datagram& datagram : datagrams) {
         if (datagram.is_cut) {
             ++datagrams_refused_.value;
-            batch.refused("a datagram is longer than " + std::to_string(options_.datagram_bytes_max) + " bytes",
+            batch.refused("datagram longer than " + std::to_string(options_.datagram_bytes_max) + " bytes",
                           datagram.bytes);
             continue;
         }
         const std::int64_t utc_ns = datagram.utc_ns.value_or(now.utc_ns);
-        // A step of the wall clock between arrival and now must not lead out of the time that there was.
+        // A step of the wall clock since the arrival must not give a time before the socket was opened or after now.
         const std::int64_t mono_ns = std::clamp(now.mono_ns - (now.utc_ns - utc_ns), earliest_mono_ns_, now.mono_ns);
         take_lines(datagram.bytes, {batch, sink_, options_.rules, {utc_ns, mono_ns}});
     }
@@ -209,8 +211,8 @@ void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& ta
 
 void UdpDriver::give_counts(SampleBatch& batch) {
     if (sink_.left_out() > fields_refused_.value) {
-        batch.refused("no channel for a metric: its name is too long, or " + std::to_string(options_.channels_max) +
-                      " names are the most");
+        batch.refused("no channel for a metric: its name is too long, or the limit of " +
+                      std::to_string(options_.channels_max) + " names is reached");
     }
     fields_refused_.value = sink_.left_out();
     bool is_stamped = false;

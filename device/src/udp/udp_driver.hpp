@@ -21,15 +21,15 @@ class UdpDriver final : public Driver {
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
     void open(SampleBatch& batch) override;
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
-    /// Opens the socket anew, by the next read. Running totals and the names that were met stay.
+    /// Makes the next read open the socket again. Running totals and known names are kept.
     void reset() noexcept override;
     void close(SampleBatch& batch) noexcept override;
 
-    /// Where it listens, once a read has gone well.
+    /// Returns the port that it listens on, after a successful read.
     [[nodiscard]] std::uint16_t port() const noexcept { return socket_.port(); }
 
   private:
-    /// A count of the driver's own, given when it has changed.
+    /// A counter of the driver, sent when it has changed.
     struct Count {
         std::string_view name;
         std::string_view unit;
@@ -41,9 +41,9 @@ class UdpDriver final : public Driver {
 
     ReadResult read_or_throw(SampleBatch& batch);
     [[nodiscard]] ReadResult open_socket();
-    /// Whether something has come; false also for the cancel signal.
+    /// Returns whether datagrams are available; false also after the cancel signal.
     [[nodiscard]] bool wait_for_datagrams() noexcept;
-    [[nodiscard]] bool is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
+    [[nodiscard]] bool is_canceled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
     [[nodiscard]] std::size_t take_datagrams(SampleBatch& batch, int& error);
     void take_lines(std::string_view bytes, const metrics::LineTarget& target);
     void give_counts(SampleBatch& batch);
@@ -55,7 +55,7 @@ class UdpDriver final : public Driver {
     metrics::MetricSink sink_;
     metrics::LineIntake intake_;
     MonoTime retry_at_{};     // after a failure
-    bool was_reset_ = false;  // and not read since
+    bool was_reset_ = false;  // since the last read
     std::int64_t earliest_mono_ns_ = 0;
     std::string what_;
     Count lines_refused_{"lines.refused", "1"};

@@ -12,7 +12,7 @@ namespace telegate {
 namespace udp_driver {
 namespace {
 
-/// What a device with the driver udp says.
+/// The settings of a device with the driver udp.
 struct UdpSettings {
     std::string listen_host = "127.0.0.1";
     std::int64_t listen_port = 8'125;
@@ -32,7 +32,7 @@ using U = UdpSettings;
 constexpr auto formats = enum_names<DatagramFormat>(
     {{"statsd", DatagramFormat::statsd}, {"influx", DatagramFormat::influx}, {"json", DatagramFormat::json}});
 constexpr TextRule group_rule{.prefixes = {},
-                              .allowed = "an address in 224.0.0.0/4 or ff00::/8, or nothing",
+                              .allowed = "an address in 224.0.0.0/4 or ff00::/8, or empty",
                               .bytes_max = 64,
                               .may_be_empty = true};
 
@@ -44,43 +44,43 @@ SettingSlot listen_slot(const SettingOwner& owner) {
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "listen", .rule = ListenRule{}, .applies = Applies::live,
-               .meaning = "Where datagrams are received; with multicast_group its port, and the address of the "
-                          "interface.",
+               .meaning = "Address on which datagrams are received. With multicast_group, its port and the address of "
+                          "the interface.",
                .slot = listen_slot},
     SettingRow{.section = "device", .key = "format", .rule = ChoiceRule{formats.names},
                .applies = Applies::live,
-               .meaning = "What the lines of a datagram are: StatsD with or without tags, Influx line protocol, or "
-                          "JSON.",
+               .meaning = "Format of the lines of a datagram: StatsD with or without tags (statsd), InfluxDB line "
+                          "protocol (influx), or JSON (json).",
                .slot = driver_slot<&U::format>},
     SettingRow{.section = "device", .key = "receive_buffer_bytes",
                .rule = WholeRule{.min = 4'096, .max = 268'435'456}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "What the kernel is asked to keep for the gateway; it gives net.core.rmem_max at most.",
+               .meaning = "Size of the receive buffer that is requested from the kernel, which grants at most "
+                          "net.core.rmem_max.",
                .slot = driver_slot<&U::receive_buffer_bytes>},
     SettingRow{.section = "device", .key = "datagram_bytes_max",
                .rule = WholeRule{.min = 64, .max = 65'535}, .unit = "bytes", .applies = Applies::live,
-               .meaning = "Length of a datagram at most; a longer one is dropped whole and counted.",
+               .meaning = "Maximum length of a datagram; longer datagrams are dropped and counted.",
                .slot = driver_slot<&U::datagram_bytes_max>},
     SettingRow{.section = "device", .key = "multicast_group", .rule = group_rule, .applies = Applies::live,
-               .meaning = "Group to join, of the same family as listen; empty means none.",
+               .meaning = "Multicast group to join, of the same address family as listen. Empty means none.",
                .slot = driver_slot<&U::multicast_group>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 65'536},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Names of metrics at most; a reading of another name is dropped and counted.",
+               .meaning = "Maximum number of metric names; readings with further names are dropped and counted.",
                .slot = driver_slot<&U::channels_max>},
     SettingRow{.section = "device", .key = "use_time", .rule = BooleanRule{},
                .applies = Applies::live,
-               .meaning = "Whether a sample carries the time that its line gives, where it does, and not that of its "
-                          "arrival.",
+               .meaning = "Whether samples carry the time in their line, if any, instead of the time of arrival.",
                .slot = driver_slot<&U::use_time>},
     SettingRow{.section = "device", .key = "time_precision", .rule = ChoiceRule{time_precisions.names},
                .applies = Applies::live,
-               .meaning = "For influx and json: what a number that is a time counts; auto tells it by its size.",
+               .meaning = "influx and json: unit of a numeric time; auto detects it from the magnitude.",
                .slot = driver_slot<&U::time_precision>},
     SettingRow{.section = "device", .key = "time_member", .rule = metric_member, .applies = Applies::live,
-               .meaning = "For json: the outermost member that is the time, as a number or in ISO 8601.",
+               .meaning = "json: outermost member with the time, as a number or in ISO 8601.",
                .slot = driver_slot<&U::time_member>},
     SettingRow{.section = "device", .key = "name_member", .rule = metric_member, .applies = Applies::live,
-               .meaning = "For json: the outermost member whose text comes before the names of the others.",
+               .meaning = "json: outermost member whose text is prepended to the names of the other members.",
                .slot = driver_slot<&U::name_member>},
 };
 // clang-format on
@@ -100,7 +100,7 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*chan
 }
 
 std::optional<DeviceAddress> address(const DeviceSettings& device) {
-    DeviceSettings copy = device;  // settings are read where they can be written
+    DeviceSettings copy = device;  // the slots of the settings table need mutable settings
     const auto& from = part_of<UdpSettings>(device.driver_settings);
     return DeviceAddress{.key = "listen",
                          .value = value_text(rows.front(), &copy),

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int first_descriptor = 3;  // SD_LISTEN_FDS_START
 
-/// Up to the next colon; "unknown" for none, as sd_listen_fds_with_names(3) has it.
+/// Removes and returns the name before the next colon; "unknown" if it is empty, as in sd_listen_fds_with_names(3).
 std::string take_name(std::string_view& names) {
     const std::string_view name = names.substr(0, names.find(':'));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
@@ -40,13 +40,13 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
     for (int descriptor = first_descriptor; static_cast<std::uint64_t>(descriptor - first_descriptor) < *count;
          ++descriptor) {
         if (descriptor - first_descriptor == sockets_max) {
-            log_.warn(LogLine("too many sockets handed over").add("count", *count).add("taken", sockets_max));
+            log_.warn(LogLine("too many inherited sockets").add("count", *count).add("taken", sockets_max));
             return;
         }
         std::string name = take_name(names);
         if (!is_socket(descriptor)) {
             log_.warn(
-                LogLine("descriptor handed over that is no socket").quote("name", name).add("descriptor", descriptor));
+                LogLine("inherited descriptor is not a socket").quote("name", name).add("descriptor", descriptor));
             continue;
         }
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);

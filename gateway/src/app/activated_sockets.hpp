@@ -10,24 +10,23 @@
 
 namespace telegate {
 
-/// The listening sockets that the service manager hands over, each under the name that its unit gives it
-/// (FileDescriptorName=): the protocol of sd_listen_fds(3). Without a manager there are none.
+/// Listening sockets inherited from the service manager with the protocol of sd_listen_fds(3), each with the name from
+/// its unit (FileDescriptorName=). Empty without a service manager.
 ///
-/// Threads: the main thread, before others start, since it changes the environment.
-/// Limits:  sockets_max; more are left alone, with a warning, as is what is no socket.
-/// Failure: what nobody takes is closed at the end, with a warning that names it.
+/// Threads: the main thread, before other threads start, because it changes the environment.
+/// Limits: sockets_max; further sockets and descriptors that are not sockets are logged and left untouched.
+/// Failure: the destructor closes sockets that were not taken and logs a warning with the name of each.
 class ActivatedSockets {
   public:
-    static constexpr int sockets_max = 64;  // four times the endpoints that the settings may have
+    static constexpr int sockets_max = 64;  // four times the maximum number of endpoints in the settings
 
-    /// Takes LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES out of the environment, and keeps children from inheriting the
-    /// sockets.
+    /// Removes LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES from the environment and marks the sockets close-on-exec.
     explicit ActivatedSockets(Log& log);
     ~ActivatedSockets();
     ActivatedSockets(const ActivatedSockets&) = delete;
     ActivatedSockets& operator=(const ActivatedSockets&) = delete;
 
-    /// The first socket of this name that has not been taken. It is the caller's from then on.
+    /// Returns the first socket with this name that was not taken; the caller then owns it. nullopt: no such socket.
     [[nodiscard]] std::optional<int> take(std::string_view name);
 
   private:
@@ -40,8 +39,8 @@ class ActivatedSockets {
     std::vector<Socket> sockets_;
 };
 
-/// Gives each endpoint of the plan the socket that has the name of its [publish] or [services] section, and REST the
-/// one named "http".
+/// Assigns inherited sockets to the endpoints of the plan by the name of their [publish] or [services] section, and the
+/// socket named "http" to REST.
 void hand_over(ActivatedSockets& sockets, Plan& plan);
 
 }  // namespace telegate

@@ -9,10 +9,10 @@
 
 namespace telegate {
 
-/// What the program is to do with its settings.
+/// The use that the program makes of its settings.
 enum class Purpose : std::uint8_t { run, check, print, read };
 
-/// What --read reads, and how often.
+/// The device to read with --read and the number of readings.
 struct ReadRequest {
     static constexpr std::uint64_t count_max = 1'000'000;
 
@@ -23,22 +23,22 @@ struct ReadRequest {
 struct CommandLine {
     SettingsSources sources;
     Purpose purpose = Purpose::run;
-    ReadRequest read = {};        // meaningful for Purpose::read
-    std::string against = {};     // a file of settings in force for --check, "-" for stdin; "": none
-    std::string format = "text";  // of what is printed: "text", "ini" or "json"
+    ReadRequest read = {};        // only for Purpose::read
+    std::string against = {};     // for --check: a file with the settings in force, "-" for stdin; "": none
+    std::string format = "text";  // of the output: "text", "ini" or "json"
 };
 
-/// What main() does next: go on with `command_line`, or print and leave with `exit_code`.
+/// Either a command line to run, or an exit code with the output to print before exiting.
 struct ParsedCommandLine {
     CommandLine command_line;
     std::optional<int> exit_code;
-    std::string output;  // to stdout when the code is 0, else to stderr
+    std::string output;  // to stdout if the exit code is 0, otherwise to stderr
 };
 
-/// Parses --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL, --log-format FORMAT, --check
-/// (alias --test), --against FILE,
-/// --print-config[=text|ini|json], --read DEVICE, --count N, --output text|json, --version, --help/-h. Exit code 64 on
-/// anything else. Takes the variables that may be settings from `environment`, which ends with a null pointer.
+/// Parses the command line: --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL,
+/// --log-format FORMAT, --check (alias --test), --against FILE, --print-config[=text|ini|json], --read DEVICE, --count
+/// N, --output text|json, --version, --help/-h. Any other argument results in exit code 64. Collects the variables that
+/// may be settings from `environment`, a null-terminated array.
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment);
 
 }  // namespace telegate

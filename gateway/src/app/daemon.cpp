@@ -19,12 +19,12 @@
 namespace telegate {
 namespace {
 
-/// A gateway that is alive gives two signs of life in the watchdog's time; one that is not is looked at more often, so
-/// that it is not too late when it recovers.
+/// Checks per watchdog timeout: two while the gateway is alive, more while it is not, so that a recovered gateway sends
+/// the next ping in time.
 constexpr int looks_alive = 2;
 constexpr int looks_stuck = 10;
 
-/// ": REST at A, B", or what is said where there is none.
+/// Returns ": REST at A, B", or `none` if there are no URLs.
 std::string places_text(const char* what, const std::vector<std::string>& urls, const char* none) {
     std::string text;
     for (const std::string& url : urls) {
@@ -33,7 +33,8 @@ std::string places_text(const char* what, const std::vector<std::string>& urls, 
     return text.empty() ? none : text;
 }
 
-/// systemctl reload cannot fail, so this is where an operator sees that it did not work. "" when it did.
+/// Returns the failure of the last reload for the service status, because `systemctl reload` itself never fails. "" if
+/// it succeeded.
 std::string reload_text(const std::optional<ReloadStatus>& last) {
     if (!last || !is_refusal(last->outcome)) {
         return "";
@@ -43,7 +44,7 @@ std::string reload_text(const std::optional<ReloadStatus>& last) {
            ", see /status or the log";
 }
 
-/// " pump: why; devices: why", of those that have failed and are warnings, or are not.
+/// Returns " pump: reason; devices: reason" for the failed checks that are warnings, or for those that are not.
 std::string failed_checks_text(const Health& health, bool warnings) {
     std::string text;
     for (const HealthCheck& check : health.checks) {
@@ -93,18 +94,18 @@ void Daemon::answer(int signal, ServiceNotify& notify) {
 
 void Daemon::ask_to_stop(ServiceNotify& notify) {
     if (is_stopping_) {
-        log_.warn_each("second signal: stopping at once");
+        log_.warn_each("second signal received: stopping immediately");
         is_cut_ = true;
         leave_without_stuck();
         return;
     }
     is_stopping_ = true;
     notify.stopping();
-    // It waits for threads; this one goes on listening to signals.
+    // begin_stop() waits for threads; this thread continues to handle signals.
     stop_ = std::async(std::launch::async, [this] { gateway_.begin_stop(); });
 }
 
-/// A thread that does not end must not keep the process.
+/// Ends the process if a thread does not stop in time.
 void Daemon::leave_without_stuck() {
     leaving_ = std::jthread([this](const std::stop_token& stopped) {
         constexpr std::chrono::seconds patience{1};
@@ -113,7 +114,7 @@ void Daemon::leave_without_stuck() {
         std::unique_lock lock(mutex);
         over.wait_for(lock, stopped, patience, [] { return false; });
         if (!stopped.stop_requested()) {
-            log_.error("a thread does not end: leaving without it");
+            log_.error("a thread did not stop: exiting without it");
             std::_Exit(exit_code::internal);
         }
     });

@@ -14,18 +14,18 @@
 
 namespace telegate {
 
-/// The gateway as a service, from when it runs until it has stopped: answers signals, tells the service manager, and
-/// gives it signs of life while the gateway is alive. What the signals do is in docs/service.md.
+/// Runs the started gateway as a service until it has stopped: handles signals, notifies the service manager, and sends
+/// watchdog pings while the gateway is alive. docs/service.md describes the signals.
 ///
 /// Threads: the main thread; one that begins the stop, and one that waits for its end after a second signal.
-/// Limits:  without a watchdog it sleeps until a signal comes.
-/// Failure: where a thread of the gateway does not end, the second signal ends the process with exit code 70.
+/// Limits: without a watchdog, it sleeps until a signal arrives.
+/// Failure: if a thread of the gateway does not stop, the second signal ends the process with exit code 70.
 class Daemon {
   public:
-    /// `reload` takes new settings over, and logs what became of it.
+    /// `reload` applies new settings and logs the outcome.
     Daemon(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload);
 
-    /// `gateway` has been started. Returns when it has stopped in order, or at the second SIGINT or SIGTERM.
+    /// Runs until the started gateway has shut down cleanly, or until the second SIGINT or SIGTERM.
     void run(ServiceNotify& notify);
 
   private:
@@ -33,7 +33,8 @@ class Daemon {
     void ask_to_stop(ServiceNotify& notify);
     void leave_without_stuck();
     void log_state();
-    /// Gives a sign of life when one is due and deserved; returns when to look again, in ms, -1 for never.
+    /// Sends a watchdog ping if one is due and the gateway is alive. Returns the time until the next check in ms; -1:
+    /// never.
     [[nodiscard]] int look_after(ServiceNotify& notify);
     [[nodiscard]] std::string running_text() const;
     [[nodiscard]] std::optional<ReloadStatus> last_reload() const;
@@ -44,8 +45,8 @@ class Daemon {
     const std::function<void()> reload_;
     const SystemClock clock_;
     MonoTime look_at_{};
-    std::jthread leaving_;    // ends after all else, or ends the process
-    std::future<void> stop_;  // of the gateway
+    std::jthread leaving_;    // ends last, or ends the process
+    std::future<void> stop_;  // the running begin_stop()
     bool is_stopping_ = false;
     bool is_cut_ = false;
 };

@@ -7,7 +7,7 @@
 namespace telegate {
 namespace {
 
-// Threads, endpoints, the log and files of the gateway; and a cancel signal, a port and two pipes of a device.
+// Of the gateway: threads, endpoints, log and files. Of a device: a cancel signal, a port and two pipes.
 constexpr std::size_t descriptors_of_gateway = 24;
 constexpr std::size_t descriptors_of_device = 4;
 
@@ -26,7 +26,7 @@ std::size_t raise_descriptor_limit() noexcept {
 DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
                                    std::size_t rest_streams) noexcept {
     constexpr std::size_t spare_min = 8;
-    constexpr std::size_t accepted = 1;  // a new REST connection, before an old one gives way to it
+    constexpr std::size_t accepted = 1;  // a new REST connection, before an old one is closed in its favor
     const std::size_t own = descriptors_of_gateway + devices * descriptors_of_device;
     const std::size_t spare = std::max(limit - std::min(limit, own), spare_min);
     const std::size_t wanted = rest + rest_streams + accepted;

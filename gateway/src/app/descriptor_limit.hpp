@@ -4,21 +4,21 @@
 
 namespace telegate {
 
-/// Raises this process's limit of open descriptors as far as it may, since each subscriber costs one and the usual
-/// limit of 1,024 is for programs that use select(). Returns the limit now in force. Threads: the main thread, at
-/// start.
+/// Raises the soft limit of open descriptors of this process to the hard limit: each subscriber needs a descriptor, and
+/// the usual limit of 1,024 exists for programs that use select(). Returns the limit in force. Threads: the main
+/// thread, at start.
 [[nodiscard]] std::size_t raise_descriptor_limit() noexcept;
 
-/// Connections that each part of the gateway may have, so that none of them leaves another one without descriptors.
+/// Maximum number of connections of each part of the gateway, so that no part exhausts the descriptors of the others.
 struct DescriptorShares {
     std::size_t subscribers = 1;
     std::size_t services = 1;
-    std::size_t rest = 1;          // besides streams
+    std::size_t rest = 1;          // without streams
     std::size_t rest_streams = 0;  // event streams
 };
 
-/// Divides the descriptors that the process does not need for itself and its devices. `rest` and `rest_streams` are
-/// what REST has when there are enough.
+/// Divides the descriptors that remain after those of the process and its devices. `rest` and `rest_streams` are the
+/// connections for REST if there are enough descriptors.
 [[nodiscard]] DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
                                                  std::size_t rest_streams) noexcept;
 

@@ -6,13 +6,13 @@
 namespace telegate {
 namespace {
 
-/// Every value is to be seen, so nothing holds one back.
+/// Returns the plan without filters, so that a reading shows every value.
 ProcessingPlan without_holding_back(ProcessingPlan plan) {
     for (auto& [name, how] : plan.channels) {
         how.out_of_range = OutOfRange::uncertain;
         how.deadband = 0.0;
         how.deadband_percent = 0.0;
-        how.silence_max = Duration(how.has_alarm() ? 1 : 0);  // so that each reading tells the alarm
+        how.send_interval_max = Duration(how.has_alarm() ? 1 : 0);  // so that each reading reports the alarm
         how.send_interval_min = Duration(0);
         how.window = Duration(0);
         how.aggregates.clear();
@@ -57,7 +57,7 @@ DeviceReading DeviceReader::read() {
     return reading;
 }
 
-/// As Sampler reads.
+/// Reads like Sampler.
 bool DeviceReader::read_once(DeviceReading& reading) {
     const ClockPair now = read_both(clock_);
     batch_.begin(now.utc_ns, now.mono_ns);

@@ -17,28 +17,28 @@
 
 namespace telegate {
 
-/// What one reading of a device has brought.
+/// The result of one reading of a device.
 struct DeviceReading {
     struct Value {
         const ChannelInfo* channel = nullptr;
         TelemetrySample last{};
         std::uint64_t samples = 0;
     };
-    std::int64_t time_utc_ns = 0;  // when it began
+    std::int64_t time_utc_ns = 0;  // start of the reading
     Duration took{0};
-    std::vector<Value> values;  // of channels that had a sample, in the order of their ids
+    std::vector<Value> values;  // of channels with a sample, ordered by id
     bool has_failed = false;
-    std::string what;  // what went wrong, also when only a part did; "" for nothing
+    std::string what;  // the error, also of a partial failure; "": none
 };
 
-/// One device that is read by itself, without a sampler and a queue.
+/// Reads one device without a sampler and a queue.
 ///
 /// Threads: one.
-/// Limits:  the last sample of each channel.
-/// Failure: the constructor as Driver::open().
+/// Limits: the last sample of each channel.
+/// Failure: the constructor throws like Driver::open().
 class DeviceReader {
   public:
-    /// How long a device is listened to in one reading that sends of its own accord.
+    /// Duration of one reading of a device that sends on its own.
     static constexpr std::chrono::seconds listen_time{3};
 
     explicit DeviceReader(PlannedDevice device);
@@ -46,7 +46,7 @@ class DeviceReader {
     DeviceReader(const DeviceReader&) = delete;
     DeviceReader& operator=(const DeviceReader&) = delete;
 
-    /// Waits until the interval is over since the reading before.
+    /// Reads the device. Waits first until one interval has passed since the previous reading began.
     [[nodiscard]] DeviceReading read();
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
 
@@ -56,7 +56,7 @@ class DeviceReader {
 
     const WatchedClock clock_;
     ChannelTable channels_;
-    CancelSignal cancel_;  // never set; drivers with a thread of their own need one
+    CancelSignal cancel_;  // never set; drivers with their own thread require one
     PlannedDevice device_;
     SampleBatch batch_;
     std::map<ChannelId, DeviceReading::Value> values_;  // of this reading

@@ -15,9 +15,9 @@
 namespace telegate {
 namespace {
 
-constexpr std::chrono::milliseconds memory_pause{10};  // until there may be some again
+constexpr std::chrono::milliseconds memory_pause{10};  // before retrying after std::bad_alloc
 
-/// A file next to the state file.
+/// Returns the path of a file next to the state file; "" without a state file.
 std::string path_beside(const StateFile& state, const char* ending) {
     return state.is_kept() ? state.path() + ending : "";
 }
@@ -60,6 +60,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                   }}),
       publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
       recorders_({channels_, clock_, log_, epoch_ms_}),
+      durable_log_(make_durable_log(std::move(plan.log))),
       pump_({reactor_, queue_, waker_, channels_, ledger_}),
       format_feeds_({channels_, epoch_ms_, tags_,
                      [this] {
@@ -78,7 +79,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, recorders_, events_, alarms_,
+                         log_level_, recorders_, durable_log_.get(), events_, alarms_,
                          [this] {
                              feed_consumers();
                          }}),
@@ -89,13 +90,13 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
-            log_.debug_limited(device, LogLine("device input refused").add("device", device).quote("why", why));
+            log_.debug_limited(device, LogLine("device input refused").add("device", device).quote("reason", why));
         }
     });
     alarms_.retain(settings);
     observe_alarms();
     add_devices(std::move(plan.devices));
-    observe_devices();  // from now on, so that the devices of the start are not reported as added
+    observe_devices();  // only now, so that the devices from the start are not reported as added
     recorders_.change(plan.recorders);
     feed_consumers();
     heartbeats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
@@ -113,11 +114,34 @@ Publishers::Hooks Gateway::publisher_hooks() {
             }};
 }
 
-/// The consumers of samples, in the order in which they receive each batch. The history comes first: what a subscriber
-/// has received can be read from it.
+std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options) {
+    if (options.path.empty()) {
+        return nullptr;
+    }
+    const auto known = [this](std::int64_t epoch_ms) {
+        std::vector<store::KnownSeq> seqs;
+        if (const PastEpoch* const epoch = state_file_.find(epoch_ms)) {
+            for (const auto& [topic, last_seq] : epoch->last_seqs) {
+                seqs.push_back({topic, last_seq});
+            }
+        }
+        return seqs;
+    };
+    return std::make_unique<DurableLog>(DurableLog::Parts{channels_, clock_, log_, epoch_ms_, known,
+                                                          [this] {
+                                                              waker_.wake();
+                                                          }},
+                                        std::move(options));
+}
+
+/// Sets the consumers of samples, in the order in which they receive each batch. The history comes first, so a
+/// subscriber can read from it every sample that it has received.
 void Gateway::feed_consumers() {
     std::vector<SampleConsumer*> consumers{&history_, &recorders_};
-    pump_.feed(consumers);  // while feeds are replaced
+    if (durable_log_ != nullptr) {
+        consumers.push_back(durable_log_.get());
+    }
+    pump_.feed(consumers);  // while the feeds are replaced
     format_feeds_.publish_to(publishers_.by_format());
     for (const auto& feed : format_feeds_.feeds()) {
         consumers.push_back(feed.get());
@@ -127,12 +151,12 @@ void Gateway::feed_consumers() {
 }
 
 void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
-    // Before the pump takes more, which then is live for a new subscription.
+    // Before the pump takes more samples, which are live for a new subscription.
     last_values_.note(format, event);
     if (event.kind == MonitorEventKind::disconnected) {
         slow_gaps_.forget(format, event.peer_id);
     }
-    // With the first, what nobody asked for is out of the queue before anybody can ask.
+    // For the first subscription, this empties the queue of samples from before it.
     if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
         pump_.catch_up();
     }
@@ -158,7 +182,7 @@ std::string Gateway::change_settings(const SettingsApplier::Wanted& wanted) {
 
 ReloadSource Gateway::with_credentials(ReloadSource source) {
     source.reload_files = [this](const Settings& settings) {
-        const std::vector<NamedCurve> curves = read_curves(settings);  // first: when it throws, nothing has changed
+        const std::vector<NamedCurve> curves = read_curves(settings);  // first: if it throws, nothing has changed
         const std::vector<NamedCurve> of_services = read_service_curves(settings);
         const CredentialsRead rest = rest_.reload_credentials();
         return std::max(rest, renew(curves, of_services));
@@ -185,7 +209,7 @@ CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std
         return result;
     });
     if (!read) {
-        throw LateAnswer("the io thread did not answer in time, CURVE keys are as they were");
+        throw LateAnswer("the io thread did not respond in time; CURVE keys are unchanged");
     }
     return *read;
 }
@@ -219,7 +243,7 @@ void Gateway::start() {
     log_start();
 }
 
-/// A call for which there is no memory costs what it was for; the loop goes on.
+/// Runs the reactor. If a call runs out of memory, only that call fails and the loop continues.
 void Gateway::run_io() {
     bool is_short = false;
     for (bool is_over = false; !is_over;) {
@@ -247,7 +271,7 @@ void Gateway::begin_stop() {
     rest_.close();
     live_settings_.stop();
     if (queue_.policy() == OverflowPolicy::block) {
-        queue_.close();  // the sampler may be waiting for room
+        queue_.close();  // the sampler may be waiting for capacity
     }
     sampling_threads_.stop();
     queue_.close();
@@ -285,11 +309,14 @@ void Gateway::finish() {
     state_timer_.stop();
     pump_.discard_all(DropReason::shutdown);
     recorders_.close();
+    if (durable_log_ != nullptr) {
+        durable_log_->close();
+    }
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
     event_keeper_.stop();
     alarm_file_.save(true);
     end_epoch();
-    log_final_books();
+    log_final_ledger();
 }
 
 template <class Answer>
@@ -307,7 +334,7 @@ std::optional<StatusSnapshot> Gateway::snapshot() {
         pump_.catch_up();
         return take_snapshot();
     });
-    if (snapshot) {  // not on the io thread: it reads files
+    if (snapshot) {  // not on the io thread, because it reads files
         snapshot->config.differs_from_file = live_settings_.differs_from_file();
     }
     return snapshot;
@@ -317,7 +344,7 @@ std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_
     return ask_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
 }
 
-/// Whether the thread that reads the device is held up.
+/// Returns whether the thread that reads the device is stuck.
 bool Gateway::is_stuck(DeviceId device) const {
     return sampling_threads_.is_deaf(device) ||
            (!sampler_.is_own(device) && sampling_threads_.overdue(clock_.mono_now()) > answer_time_max);
@@ -325,7 +352,7 @@ bool Gateway::is_stuck(DeviceId device) const {
 
 std::optional<CommandResult> Gateway::command(std::string_view device, DeviceCommand what) {
     const auto id = sampler_.find(device);
-    // Who asks a thread that hangs would hang as well, with a worker of the REST server.
+    // Otherwise the caller would wait for the stuck thread too, and block a worker of the REST server.
     if (!id || is_stuck(*id)) {
         return std::nullopt;
     }
@@ -355,18 +382,18 @@ void Gateway::log_start() const {
     log_.info(line.add("devices", sampler_.devices().size()).add("queue", queue_.capacity()));
 }
 
-void Gateway::log_final_books() const {
-    const std::vector<Books> books = ledger_.cut(sampler_.names());
-    if (!ledger_.channels_agree(books.size())) {
-        log_.error("books of devices and of channels disagree");
+void Gateway::log_final_ledger() const {
+    const std::vector<LedgerCounts> counts = ledger_.cut(sampler_.names());
+    if (!ledger_.channels_agree(counts.size())) {
+        log_.error("device and channel ledgers disagree");
     }
-    for (std::size_t i = 0; i < books.size(); ++i) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
         const LogFields fields =
-            LogFields().add("device", sampler_.status(static_cast<DeviceId>(i)).name).append(books_fields(books[i]));
-        if (books[i].balanced() && books[i].queued == 0) {
-            log_.info({"books", fields});
+            LogFields().add("device", sampler_.status(static_cast<DeviceId>(i)).name).append(ledger_fields(counts[i]));
+        if (counts[i].balanced() && counts[i].queued == 0) {
+            log_.info({"ledger", fields});
         } else {
-            log_.error({"books do not balance", fields});
+            log_.error({"ledger does not balance", fields});
         }
     }
     const PublisherTotals totals = publishers_.totals();

@@ -11,6 +11,7 @@
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
+#include "durable/durable_log.hpp"
 #include "encode/sample_text.hpp"
 #include "endpoints/last_values.hpp"
 #include "endpoints/peer_log.hpp"
@@ -52,26 +53,27 @@
 
 namespace telegate {
 
-/// The whole gateway: makes every part, joins them into the line, starts and stops them in order.
+/// The whole gateway: creates all parts, connects them to the data path, and starts and stops them in order.
 ///
-/// Threads: constructor, start(), finish() the main thread; begin_stop() any one; snapshot(), command(), health() and
-///          what close_subscriber() and live_settings() do any while running.
-/// Limits:  those of its parts.
-/// Failure: the constructor throws std::system_error when an address cannot be had, and as StateFile's; start() when a
-///          thread cannot. On the io thread a lack of memory costs what the call was for, and is logged.
+/// Threads: constructor, start() and finish(): the main thread. begin_stop(): any. snapshot(), command(), health(),
+/// close_subscriber() and live_settings(): any while running.
+/// Limits: those of its parts.
+/// Failure: the constructor throws std::system_error if an address cannot be bound, and throws like StateFile's;
+/// start() throws if a thread cannot be created. On the io thread, a call that runs out of memory fails and is logged.
 class Gateway {
   public:
-    /// How long subscribers may take to read what is pending when the gateway stops.
+    /// How long subscribers may read pending messages when the gateway stops.
     static constexpr std::chrono::milliseconds stop_grace_max{2'000};
-    /// How long a REST request waits for the thread that knows the answer.
+    /// Timeout of a REST request that waits for another thread.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
-    /// How long health() waits for the io thread, which answers within a turn of its loop.
+    /// Timeout of health() for the io thread, which responds within one event-loop iteration.
     static constexpr std::chrono::milliseconds sign_of_life_max{100};
-    /// Names that devices may have had since the start, several times what the settings allow at once: each has books.
+    /// Device names since the start, several times the maximum number of devices in the settings: each name has a
+    /// ledger.
     static constexpr std::size_t device_names_max = 1'024;
 
-    /// How often the state file gets the ledger, so that it is known after a power failure. A large file is written
-    /// less often, since flash memory wears.
+    /// How often the ledger is saved to the state file, for use after a power failure. A large file is written less
+    /// often, because flash memory wears out.
     static constexpr std::chrono::seconds state_interval{60};
     static constexpr std::chrono::seconds state_interval_large{600};
 
@@ -81,31 +83,33 @@ class Gateway {
     Gateway& operator=(const Gateway&) = delete;
 
     void start();
-    /// No new samples, then the queue is published, then subscribers may read until stop_grace_max from now. Returns
-    /// when the sampling thread has ended.
+    /// Stops sampling, publishes the queue, and lets subscribers read until stop_grace_max from now. Returns when the
+    /// sampling thread has ended.
     void begin_stop();
-    /// Readable when what begin_stop() began is done.
+    /// Readable when the stop that begin_stop() started has completed.
     [[nodiscard]] int stopped_descriptor() const noexcept { return stopped_.descriptor(); }
-    /// Ends everything now, also what begin_stop() has not finished, and logs the final books. What is still queued
-    /// counts as dropped{shutdown}.
+    /// Stops everything now, even if begin_stop() has not completed, and logs the final ledger. Samples that are still
+    /// queued are counted as dropped{shutdown}.
     void finish();
 
-    /// nullopt: the io thread did not answer in time.
+    /// nullopt: the io thread did not respond in time.
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
-    /// Whether there was such a subscriber. nullopt: the io thread did not answer in time.
+    /// Closes the connection of a subscriber. Returns false if it does not exist. nullopt: the io thread did not
+    /// respond in time.
     [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
-    /// Looks at every part, and waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
+    /// Checks all parts; waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
     [[nodiscard]] Health health();
 
     [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }
 
-    /// As bound, in the order of the settings. Threads: the main one before start(), later the reactor's.
+    /// Returns the bound endpoints in the order of the settings. Threads: the main thread before start(), then the
+    /// reactor's.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
     [[nodiscard]] const std::string& rest_address() const noexcept { return rest_.address(); }
-    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    /// Returns all URLs: "http://127.0.0.1:8080", "https://..." and "unix:PATH".
     [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
-    /// Where services are asked for, as bound. Threads: any.
+    /// Returns the bound endpoints of the services. Threads: any.
     [[nodiscard]] std::vector<std::string> service_urls() const { return services_.endpoints().urls(); }
     [[nodiscard]] Pump& pump() noexcept { return pump_; }
     [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
@@ -121,6 +125,7 @@ class Gateway {
     void run_io();
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
+    [[nodiscard]] std::unique_ptr<DurableLog> make_durable_log(DurableLogOptions options);
     void feed_consumers();
     [[nodiscard]] bool is_stuck(DeviceId device) const;
     void take_transport(StatusSnapshot& snapshot) const;
@@ -128,11 +133,11 @@ class Gateway {
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
     CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
-    /// What the io thread answers to a question. nullopt: not in time.
+    /// Runs `question` on the io thread and returns its result. nullopt: the io thread did not respond in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
     [[nodiscard]] StatusSnapshot take_snapshot() const;
-    void take_books(StatusSnapshot& snapshot) const;
+    void take_counts(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] ConfigHandlers config_handlers();
     [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
@@ -146,7 +151,7 @@ class Gateway {
     void observe_alarms();
     void note_start();
     void log_start() const;
-    void log_final_books() const;
+    void log_final_ledger() const;
 
     Log& log_;
     PeerLog peer_log_;
@@ -161,7 +166,7 @@ class Gateway {
     AlarmFile alarm_file_;
     EventKeeper event_keeper_;
     const DescriptorShares descriptors_;
-    MonoTime stop_until_{};  // when the grace for subscribers ends
+    MonoTime stop_until_{};  // end of the grace period for subscribers
     std::atomic<GatewayState> state_{GatewayState::starting};
     ChannelTable channels_;
     Ledger ledger_;
@@ -177,6 +182,7 @@ class Gateway {
     SlowGaps slow_gaps_;
     Publishers publishers_;
     Recorders recorders_;
+    const std::unique_ptr<DurableLog> durable_log_;  // null: none
     Pump pump_;
     FormatFeeds format_feeds_;
     Services services_;

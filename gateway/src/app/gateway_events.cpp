@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-// What the gateway reports without being asked: events, and the checks of its health.
+// Unsolicited reports of the gateway: events and health checks.
 
 namespace telegate {
 
@@ -42,6 +42,9 @@ Health Gateway::health() {
     health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
     health.checks.push_back(check_recordings(recorders_.status()));
+    if (durable_log_ != nullptr) {
+        health.checks.push_back(check_log(durable_log_->status()));
+    }
     health.checks.push_back(check_devices(sampler_));
     health.checks.push_back(check_stopped(sampler_));
     health.checks.push_back(check_channels(channel_watch_.bad()));

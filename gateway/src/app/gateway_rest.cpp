@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// What REST asks of the gateway.
+// The functions of the gateway that REST calls.
 
 namespace telegate {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-// What the services are made of, and what they find after a restart.
+// The parts of the services, and the state that they find after a restart.
 
 namespace telegate {
 
@@ -30,8 +30,8 @@ ServicesParts Gateway::services_parts() {
 EpochLedger Gateway::epoch_ledger() const {
     EpochLedger result;
     result.time_utc_ms = clock_.utc_now_ns() / 1'000'000;
-    for (const Books& books : ledger_.cut(sampler_.names())) {
-        result.books += books;
+    for (const LedgerCounts& counts : ledger_.cut(sampler_.names())) {
+        result.counts += counts;
     }
     return result;
 }
@@ -42,7 +42,7 @@ MonoTime Gateway::note_state() {
     return clock_.mono_now() + (bytes <= small_bytes_max ? state_interval : state_interval_large);
 }
 
-/// Nothing more can be sampled, published or dropped.
+/// Called when no more samples can be captured, published or dropped.
 void Gateway::end_epoch() {
     std::map<std::string, std::uint64_t, std::less<>> last_seqs;
     for (std::size_t i = 0; state_file_.is_kept() && i < channels_.size(); ++i) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What the gateway tells of itself: one look at every part, on the io thread.
+// The status of the gateway: one snapshot of all parts, taken on the io thread.
 
 namespace telegate {
 
@@ -43,9 +43,12 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.queue_policy = queue_.policy();
     snapshot.sampling_schedule = sampling_threads_.schedule().in_force;
     snapshot.config = live_settings_.status();
-    snapshot.past_starts = state_file_.past_starts();
-    take_books(snapshot);
+    snapshot.previous_runs = state_file_.previous_runs();
+    take_counts(snapshot);
     snapshot.recorders = recorders_.status();
+    if (durable_log_ != nullptr) {
+        snapshot.log = durable_log_->status();
+    }
     take_transport(snapshot);
     snapshot.rest_endpoint = rest_url();
     snapshot.services = services_.status();
@@ -70,7 +73,7 @@ void Gateway::take_transport(StatusSnapshot& snapshot) const {
         slow_gaps_.show(subscriber);
     }
     snapshot.subscribers_revoked = publishers_.revoked();
-    snapshot.subscribers_gapped = slow_gaps_.closed();
+    snapshot.gap_overflows = slow_gaps_.closed();
     snapshot.publisher = publishers_.totals();
     snapshot.formats = publishers_.totals_by_format();
 }
@@ -84,39 +87,39 @@ void Gateway::take_channels(StatusSnapshot& snapshot) const {
             continue;
         }
         const TelemetrySample* last = pump_.last(id);
-        const ChannelBooks books = ledger_.books_of(id);
-        if (last != nullptr || books.dropped_total() > 0) {
+        const ChannelLedgerCounts counts = ledger_.counts_of(id);
+        if (last != nullptr || counts.dropped_total() > 0) {
             const ChannelInfo& info = channels_.at(id);
-            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, books.drops});
+            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, counts.drops});
         }
     }
     snapshot.channels_refused = channels_.refused();
     snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
 }
 
-void Gateway::take_books(StatusSnapshot& snapshot) const {
-    // The pump stands still here, so the queue can only grow between the two looks at it, and what the books call
-    // queued is in it or in the hands of the sampling threads: of each one batch, and the oldest items that it is
-    // making room with.
+void Gateway::take_counts(StatusSnapshot& snapshot) const {
+    // The pump does not run here, so the queue can only grow between the two reads of its size. Samples that the ledger
+    // counts as queued are in the queue or held by a sampling thread, which holds at most one batch and the oldest
+    // items that it is evicting.
     const std::size_t in_hand_max =
         queue_.producers() * (SampleBatch::samples_max + BoundedQueue<TelemetrySample>::evict_items_max);
     const std::size_t before = queue_.size();
-    // What was in the queue by then is of one of these, and so is what is added to it, but for a device's first
-    // samples.
+    // Every sample queued so far belongs to one of these devices, and so do all samples added later, except the first
+    // samples of a new device.
     const std::vector<DeviceId> devices = sampler_.devices();
-    const std::vector<Books> all = ledger_.cut(sampler_.names());
+    const std::vector<LedgerCounts> all = ledger_.cut(sampler_.names());
     snapshot.queue_depth = queue_.size();
     std::uint64_t queued = 0;
-    for (const Books& books : all) {
-        queued += books.queued;
-        snapshot.books_removed += books;
+    for (const LedgerCounts& counts : all) {
+        queued += counts.queued;
+        snapshot.ledger_removed += counts;
     }
     const BadChannels bad = channel_watch_.bad();
     for (const DeviceId id : devices) {
         snapshot.devices.push_back(sampler_.status(id));
         snapshot.channels_bad.push_back(bad.of(id));
-        snapshot.books.push_back(all[to_index(id)]);
-        snapshot.books_removed -= snapshot.books.back();
+        snapshot.ledger.push_back(all[to_index(id)]);
+        snapshot.ledger_removed -= snapshot.ledger.back();
     }
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
     snapshot.channels_agree = ledger_.channels_agree(all.size());

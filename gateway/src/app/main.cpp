@@ -32,10 +32,10 @@ int answer(const CommandLine& command_line) {
 }
 
 int run(const CommandLine& command_line) {
-    Signals signals;  // before all that takes time, so that an early one waits instead of killing
+    Signals signals;  // before slow work, so that an early signal waits instead of killing the process
     LoadedPlan loaded = load_plan(command_line.sources);
     const LogOptions options = log_options(loaded.settings);
-    const auto log_holder = get_for("[log] file", options.file, [&] { return std::make_unique<Log>(options); });
+    const auto log_holder = get_for("[logging] file", options.file, [&] { return std::make_unique<Log>(options); });
     Log& log = *log_holder;
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
                   [&](const auto& text) { log.warn(LogLine("settings").quote("warning", text)); });

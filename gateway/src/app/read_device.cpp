@@ -28,7 +28,7 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the documented order
+using Json = nlohmann::ordered_json;  // keeps the documented order of keys
 
 std::string real_text(double value) {
     constexpr std::size_t bytes_max = 32;
@@ -48,7 +48,7 @@ std::string cell_text(const TelemetrySample& sample) {
     return "";
 }
 
-/// Of valid UTF-8.
+/// Counts the characters of valid UTF-8 text.
 std::size_t characters_in(std::string_view text) noexcept {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -56,7 +56,7 @@ std::size_t characters_in(std::string_view text) noexcept {
 
 using TableRow = std::array<std::string, 4>;
 
-/// In columns, the last one without blanks behind it.
+/// Aligns the rows in columns, without trailing spaces.
 std::string columns_text(const std::vector<TableRow>& rows) {
     std::array<std::size_t, std::tuple_size_v<TableRow>> widths{};
     for (const TableRow& row : rows) {
@@ -74,7 +74,7 @@ std::string columns_text(const std::vector<TableRow>& rows) {
     return text;
 }
 
-/// Which reading of how many of which device.
+/// The device, the number of the reading, and the total number of readings.
 struct ReadingTitle {
     std::string_view device;
     std::uint64_t number;
@@ -94,7 +94,7 @@ std::string reading_text(const ReadingTitle& title, const DeviceReading& reading
     }
     text += reading.values.empty() ? "no samples\n" : columns_text(rows);
     if (!reading.what.empty()) {
-        text += (reading.has_failed ? "failed: " : "in part: ") + to_readable(reading.what) + '\n';
+        text += (reading.has_failed ? "failed: " : "partial: ") + to_readable(reading.what) + '\n';
     }
     return text;
 }
@@ -121,12 +121,12 @@ std::string no_such_device(const Settings& settings, const std::string& name) {
         names.emplace_back(device.name);
     }
     const std::string_view near = nearest_name(name, names);
-    const std::string advice = near.empty() ? "; the settings have " + (names.empty() ? "no device" : joined(names))
+    const std::string advice = near.empty() ? "; configured devices: " + (names.empty() ? "none" : joined(names))
                                             : "; did you mean \"" + std::string(near) + "\"?";
-    return "gateway_app: --read: there is no device \"" + name + '"' + advice + '\n';
+    return "gateway_app: --read: unknown device \"" + name + '"' + advice + '\n';
 }
 
-/// Sections of the device whose channel no reading has brought.
+/// Returns warnings for channel sections of the device that matched no channel of any reading.
 std::string unclaimed_text(const Settings& settings, const std::string& device, const ChannelTable& channels) {
     std::vector<std::string> names;
     for (std::size_t index = 0; index < channels.size(); ++index) {
@@ -136,7 +136,7 @@ std::string unclaimed_text(const Settings& settings, const std::string& device, 
     for (const ChannelSettings* const section : channels_of(settings, device)) {
         if (!channels.find(section->name)) {
             text += "warning: " +
-                    section_problem(*section, "no reading has brought a channel of this name" +
+                    section_problem(*section, "no reading contained a channel with this name" +
                                                   channel_advice(section->channel(), names))
                         .text() +
                     '\n';
@@ -175,9 +175,9 @@ int read_device(const CommandLine& command_line, std::ostream& out, std::ostream
     }
     if (code == exit_code::ok && !has_samples) {
         errors << "warning: device \"" << command_line.read.device
-               << "\" has sent nothing; if it sends rarely, read longer with --count\n";
+               << "\" sent no samples; if it sends rarely, read longer with --count\n";
     }
-    if (code == exit_code::ok) {  // of a device that cannot be read channels may be missing for that alone
+    if (code == exit_code::ok) {  // a device that fails may lack channels only because of that
         errors << unclaimed_text(loaded.settings, command_line.read.device, reader.channels());
     }
     return code;

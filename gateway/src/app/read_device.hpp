@@ -6,17 +6,17 @@
 
 namespace telegate {
 
-/// Reads one device of the settings as --read asks, without a gateway: nothing is published, recorded, logged or bound
-/// but by the device's own driver. Prints each reading to `out` when it is over: the last sample of every channel with
-/// its unit and quality, and what went wrong; as text or, with --output json, as one object a line. Deadbands, rate
-/// limits and windows hold nothing back; scale, range, rate and alarm apply.
+/// Reads one device of the settings for --read, without a gateway: nothing is published, recorded, logged or bound,
+/// except by the device's own driver. Prints each completed reading to `out` as text or, with --output json, as one
+/// JSON object per line: the last sample of every channel with its unit and quality, and the error, if any. Deadbands,
+/// rate limits and windows are ignored; scale, range, rate and alarm apply.
 ///
-/// A device that is polled is read at its interval; one that sends of its own accord is listened to for
-/// listen_time in each reading. Returns exit_code::ok, or exit_code::unavailable when a reading failed, or
-/// exit_code::usage when there is no such device. Throws SettingsError as load_plan() does.
+/// A polled device is read at its interval; a device that sends on its own is read for listen_time per reading. Returns
+/// exit_code::ok; exit_code::unavailable if a reading failed; exit_code::usage if the device does not exist. Throws
+/// SettingsError like load_plan().
 ///
 /// Threads: one, which must live as long as a command of the device may run.
-/// Limits:  one sample for each channel.
+/// Limits: one sample per channel.
 [[nodiscard]] int read_device(const CommandLine& command_line, std::ostream& out, std::ostream& errors);
 
 }  // namespace telegate

@@ -14,7 +14,7 @@ std::string list_of(const std::vector<unsigned>& processors) {
 }
 
 LogLine refusal(LogFields setting, const std::string& reason, const std::string& remedy) {
-    return {"the sampling thread does without a setting", setting.quote("reason", reason).quote("remedy", remedy)};
+    return {"cannot apply sampling thread setting", setting.quote("reason", reason).quote("remedy", remedy)};
 }
 
 }  // namespace
@@ -25,10 +25,10 @@ std::vector<LogLine> schedule_refusals(const ScheduleGrant& grant) {
         const std::string priority = std::to_string(grant.wanted.realtime_priority);
         lines.push_back(refusal(LogFields().add("realtime_priority", grant.wanted.realtime_priority),
                                 grant.priority_refused.message(),
-                                "grant CAP_SYS_NICE or a limit LimitRTPRIO of " + priority + " or more"));
+                                "grant CAP_SYS_NICE or set LimitRTPRIO to " + priority + " or more"));
     }
     const LogFields processors = LogFields().add("cpu_affinity", list_of(grant.wanted.processors));
-    const std::string remedy = "name processors that are in use and that this process may run on";
+    const std::string remedy = "name online processors that this process may run on";
     if (grant.processors_refused) {
         lines.push_back(refusal(processors, grant.processors_refused.message(), remedy));
     } else if (grant.in_force.processors.size() < grant.wanted.processors.size()) {

@@ -7,8 +7,8 @@
 
 namespace telegate {
 
-/// A line for the log for each setting of the sampling thread that the system has refused, or granted in part: which
-/// one, why, and what to do. Threads: any.
+/// Returns a log line for each setting of the sampling thread that the system refused or granted only in part, with the
+/// reason and a remedy. Threads: any.
 [[nodiscard]] std::vector<LogLine> schedule_refusals(const ScheduleGrant& grant);
 
 }  // namespace telegate

@@ -18,16 +18,16 @@
 namespace telegate {
 namespace {
 
-/// What the manager asks of this process: signs of life within so much time, or none.
+/// Returns the watchdog timeout that the service manager requests; 0: no watchdog.
 Duration take_watchdog_time() {
-    constexpr std::uint64_t usec_max = 3'600'000'000;  // an hour; longer is as good as that
+    constexpr std::uint64_t usec_max = 3'600'000'000;  // an hour; a longer timeout makes no difference
     const auto usec = to_number(take_variable("WATCHDOG_USEC"));
     const std::string pid = take_variable("WATCHDOG_PID");
     const bool is_ours = pid.empty() || to_number(pid) == static_cast<std::uint64_t>(::getpid());
     return std::chrono::microseconds(usec && is_ours ? std::min(*usec, usec_max) : 0);
 }
 
-/// One line: what follows a line break would be read as another message.
+/// Returns the message on one line, because text after a line break would be a separate message.
 std::string status_line(std::string_view text) {
     std::string line = "STATUS=" + std::string(text);
     std::replace(line.begin(), line.end(), '\n', ' ');
@@ -54,7 +54,8 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
         return;
     }
     if (address_.size() >= sizeof sockaddr_un{}.sun_path || (address_.front() != '/' && address_.front() != '@')) {
-        log_.warn(LogLine("service manager not told: NOTIFY_SOCKET is no path and no @name").quote("value", address_));
+        log_.warn(
+            LogLine("cannot notify service manager: NOTIFY_SOCKET must be a path or @name").quote("value", address_));
         return;
     }
     if (address_.front() == '@') {
@@ -62,7 +63,8 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
     }
     socket_ = open_socket();
     if (socket_ < 0) {
-        log_.warn(LogLine("service manager not told: no socket").quote("why", std::generic_category().message(errno)));
+        log_.warn(LogLine("cannot notify service manager: cannot create a socket")
+                      .quote("reason", std::generic_category().message(errno)));
         return;
     }
     watchdog_time_ = watchdog_time;
@@ -119,9 +121,9 @@ void ServiceNotify::send(const std::string& message) {
     if (::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), bytes) <
         0) {
         const std::string why = std::generic_category().message(errno);
-        log_.warn_limited("notify", LogLine("service manager not told")
+        log_.warn_limited("notify", LogLine("cannot notify service manager")
                                         .quote("message", message.substr(0, message.find('\n')))
-                                        .quote("why", why));
+                                        .quote("reason", why));
     }
 }
 

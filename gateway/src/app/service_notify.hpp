@@ -10,33 +10,35 @@
 
 namespace telegate {
 
-/// Tells the service manager how the daemon is doing: the protocol of sd_notify(3), one datagram a message. Where no
-/// manager asked for it, every call does nothing.
+/// Notifies the service manager of the daemon's state with the protocol of sd_notify(3), one datagram per message.
+/// Without a service manager, every call does nothing.
 ///
-/// Threads: constructor the main thread, before others start, since it changes the environment; the rest any.
-/// Limits:  one descriptor; a call waits at most send_time_max when the manager does not read.
+/// Threads: constructor: the main thread, before other threads start, because it changes the environment; the rest:
+/// any.
+/// Limits: one descriptor; a call waits at most send_time_max if the manager does not read.
 /// Failure: a message that cannot be sent is logged.
 class ServiceNotify {
   public:
     static constexpr std::chrono::milliseconds send_time_max{500};
 
-    /// Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment: they are for this process alone.
+    /// Removes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from the environment, so that children do not inherit
+    /// them.
     explicit ServiceNotify(Log& log);
     ~ServiceNotify();
     ServiceNotify(const ServiceNotify&) = delete;
     ServiceNotify& operator=(const ServiceNotify&) = delete;
 
-    /// The daemon does its work now, and `status` says so to a person. Also ends a reload.
+    /// Reports that the daemon is running, with `status` for people. Also ends a reload.
     void ready(std::string_view status);
-    /// New settings are being taken over; ready() follows, whatever becomes of them.
+    /// Reports the start of a reload; ready() must follow, whatever its outcome.
     void reloading();
     void stopping();
-    /// One line for a person. The same line again is not sent.
+    /// Sends one line for people. The same line is not sent twice in a row.
     void status(std::string_view text);
-    /// A sign of life, due at least once in watchdog_time().
+    /// Sends a watchdog ping, which is due at least once per watchdog_time().
     void watchdog();
 
-    /// Zero when nobody watches.
+    /// Zero without a watchdog.
     [[nodiscard]] Duration watchdog_time() const noexcept { return watchdog_time_; }
 
   private:
@@ -45,7 +47,7 @@ class ServiceNotify {
 
     Log& log_;
     int socket_ = -1;
-    std::string address_;  // a path; one that begins with a zero byte is abstract
+    std::string address_;  // a path, or an abstract name that begins with a zero byte
     Duration watchdog_time_{0};
     std::mutex mutex_;  // guards last_status_
     std::string last_status_;

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Where it was given, for programs.
+/// Adds the source of the problem in machine-readable form.
 void add_source(Json& json, const SettingsProblem& problem) {
     struct Names {
         const char* source;
@@ -54,7 +54,7 @@ Json problem_json(const SettingsProblem& problem) {
 
 using Changes = std::optional<std::vector<SettingChange>>;  // nullopt: not compared
 
-/// What is different from the settings in `path`, in the form of GET /config.
+/// Returns the differences from the settings in `path`, which has the format of GET /config.
 std::vector<SettingChange> changes_from(const std::string& path, const Settings& wanted) {
     std::ifstream file(path == "-" ? "/dev/stdin" : path);
     const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -80,7 +80,7 @@ std::string against_line(const SettingChange& change) {
            (change.applies == Applies::restart ? ": needs a restart\n" : ": a reload applies it\n");
 }
 
-/// With --against only.
+/// Empty without --against.
 std::string against_lines(const Changes& changes) {
     std::string lines = changes && changes->empty() ? "change: none\n" : "";
     for (const SettingChange& change : changes.value_or(std::vector<SettingChange>())) {
@@ -114,7 +114,7 @@ SettingsAnswer checked_settings_answer(const CommandLine& command_line) {
     const SettingsSources& sources = command_line.sources;
     const bool is_json = command_line.format == "json";
     try {
-        // Root can read what belongs to the service's user; machine_problems() warns of it.
+        // Root can read files of the service's user; machine_problems() warns about that.
         LoadedPlan loaded = load_plan(sources, ::geteuid() == 0 ? SecretFile::of_any : SecretFile::own);
         std::vector<SettingsProblem> found = machine_problems(loaded.settings, loaded.origins);
         const std::vector<SettingsProblem> of_devices = device_warnings(loaded.settings, loaded.plan);

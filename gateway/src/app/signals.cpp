@@ -24,8 +24,8 @@ Signals::Signals() : descriptor_(-1) {
     for (const int signal : by_urgency) {
         sigaddset(&set, signal);
     }
-    std::signal(SIGPIPE, SIG_IGN);  // a peer that has gone is an error code, not a reason to die
-    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that has reached the limit for its size
+    std::signal(SIGPIPE, SIG_IGN);  // writing to a disconnected peer is an error code instead of a fatal signal
+    std::signal(SIGXFSZ, SIG_IGN);  // and so is exceeding the file size limit
     if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "pthread_sigmask");
     }
@@ -39,7 +39,8 @@ Signals::~Signals() {
     ::close(descriptor_);
 }
 
-// One look at all: the system gives the lowest number first, so that a storm of SIGHUP would hide a SIGTERM.
+// One read for all signals: the kernel returns the lowest number first, so with one read per signal a storm of SIGHUP
+// would hide a SIGTERM.
 std::vector<int> Signals::take() {
     std::array<signalfd_siginfo, by_urgency.size()> infos{};
     const ssize_t bytes = ::read(descriptor_, infos.data(), sizeof infos);

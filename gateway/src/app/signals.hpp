@@ -4,12 +4,12 @@
 
 namespace telegate {
 
-/// The signals that steer the daemon, read from a descriptor instead of interrupting it.
+/// The signals that control the daemon, read from a descriptor.
 ///
-/// Make it first in main(): it blocks the signals, and threads started later inherit that.
+/// Create it first in main(): it blocks the signals, and threads inherit the signal mask.
 ///
 /// Threads: the main thread.
-/// Limits:  one descriptor.
+/// Limits: one descriptor.
 /// Failure: the constructor throws std::system_error.
 class Signals {
   public:
@@ -18,10 +18,10 @@ class Signals {
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
 
-    /// Readable when a signal has come.
+    /// Readable when a signal is pending.
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-    /// Those that have come, each once however often it came, the most urgent first: SIGTERM and SIGINT, then SIGUSR1,
-    /// SIGUSR2 and SIGHUP.
+    /// Returns the pending signals, each once, the most urgent first: SIGTERM and SIGINT, then SIGUSR1, SIGUSR2 and
+    /// SIGHUP.
     [[nodiscard]] std::vector<int> take();
 
   private:

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// How this program was built, as `/status` and `/metrics` show it.
+/// How this program was built, as shown in `/status` and `/metrics`.
 namespace telegate::build_info {
 
 inline constexpr std::string_view version = TELEGATE_VERSION;

@@ -11,21 +11,21 @@ namespace telegate {
 namespace {
 
 struct PostedCall {
-    enum class Progress : std::uint8_t { waiting, running, done, cancelled };
+    enum class Progress : std::uint8_t { waiting, running, done, canceled };
 
     std::function<void()> call;
-    std::mutex mutex;  // guards the progress
+    std::mutex mutex;  // guards `progress`
     std::condition_variable changed;
     Progress progress = Progress::waiting;
-    std::exception_ptr failure;  // of the call
+    std::exception_ptr failure;  // exception thrown by `call`
 };
 
-/// Whoever waits keeps the request while its call runs, and has it alone afterwards.
+/// The waiting caller keeps the request alive while its call runs, and is its only owner afterwards.
 void answer(std::shared_ptr<PostedCall> held) {
     PostedCall& request = *held;
     {
         const std::lock_guard lock(request.mutex);
-        if (request.progress == PostedCall::Progress::cancelled) {
+        if (request.progress == PostedCall::Progress::canceled) {
             return;
         }
         request.progress = PostedCall::Progress::running;
@@ -53,7 +53,7 @@ bool call_on_reactor(Reactor& reactor, std::function<void()> call, std::chrono::
     };
     if (!request->changed.wait_for(lock, time, is_done)) {
         if (request->progress == PostedCall::Progress::waiting) {
-            request->progress = PostedCall::Progress::cancelled;
+            request->progress = PostedCall::Progress::canceled;
             return false;
         }
         request->changed.wait(lock, is_done);

@@ -7,9 +7,10 @@
 
 namespace telegate {
 
-/// Makes a call on the reactor's thread and waits for its end; passes on what it throws. False: the thread did not come
-/// to it within `time`, and will not make it later.
-/// Threads: any but the reactor's. Limits: waits for the time and the call. Failure: as the call.
+/// Runs `call` on the reactor's thread and waits until it returns; rethrows its exceptions. Returns false if the thread
+/// did not start the call within `time`; it then never runs.
+/// Threads: any but the reactor's. Limits: waits for `time` plus the duration of the call. Failure: throws like the
+/// call.
 [[nodiscard]] bool call_on_reactor(Reactor& reactor, std::function<void()> call, std::chrono::milliseconds time);
 
 }  // namespace telegate

@@ -20,8 +20,8 @@ int of_start(const std::error_code& error) noexcept {
                                          std::errc::not_a_directory,
                                          std::errc::read_only_file_system,
                                          std::errc::filename_too_long,
-                                         std::errc::no_such_device,             // no interface of this name
-                                         std::errc::no_such_device_or_address,  // a pipe that nobody reads
+                                         std::errc::no_such_device,             // no interface with this name
+                                         std::errc::no_such_device_or_address,  // a FIFO without a reader
                                          std::errc::address_family_not_supported};
     if (is_refused(error)) {
         return not_permitted;

@@ -4,23 +4,23 @@
 
 #include <system_error>
 
-/// What the program answers its caller, as in sysexits.h.
+/// Exit codes of the program, as in sysexits.h.
 namespace telegate::exit_code {
 
 inline constexpr int ok = 0;
 inline constexpr int usage = 64;
-inline constexpr int no_input = 66;     // a file of settings cannot be read
-inline constexpr int unavailable = 69;  // an address is taken or not ours
+inline constexpr int no_input = 66;     // a settings file cannot be read
+inline constexpr int unavailable = 69;  // an address is in use or is not local
 inline constexpr int internal = 70;
-inline constexpr int os_error = 71;       // the system is out of something
-inline constexpr int io_error = 74;       // what was asked for cannot be written to stdout
-inline constexpr int not_permitted = 77;  // by the system, for this user
+inline constexpr int os_error = 71;       // other system error, such as no free descriptors
+inline constexpr int io_error = 74;       // the output cannot be written to stdout
+inline constexpr int not_permitted = 77;  // permission denied by the system
 inline constexpr int config = 78;
 
-/// For a start that failed with `error`: unavailable, not_permitted or os_error.
+/// Returns the exit code for a start that failed with `error`: unavailable, not_permitted or os_error.
 [[nodiscard]] int of_start(const std::error_code& error) noexcept;
 
-/// For settings that have problems: config, or no_input or not_permitted when they could not be read.
+/// Returns the exit code for invalid settings: config, or no_input or not_permitted if they could not be read.
 [[nodiscard]] int of_settings(const SettingsError& error) noexcept;
 
 }  // namespace telegate::exit_code

@@ -26,8 +26,8 @@ std::string openness_fault(const std::string& path, mode_t mode) {
     const std::string may = reads && writes ? "read and written" : reads ? "read" : writes ? "written" : "executed";
     std::array<char, 8> digits{};
     std::snprintf(digits.data(), digits.size(), "%04o", static_cast<unsigned>(mode & 07777U));
-    return path + ": has mode " + digits.data() + ", so it may be " + may +
-           " by every user of this machine, allowed: a file closed to others, as by chmod o= " + path;
+    return path + ": has mode " + digits.data() + ", so it can be " + may +
+           " by every user of this machine: must not be accessible to others, run chmod o= " + path;
 }
 
 std::string file_fault(const std::string& path, FileHolds what) {
@@ -38,7 +38,7 @@ std::string file_fault(const std::string& path, FileHolds what) {
     if (S_ISDIR(facts.st_mode)) {
         return error_text(path, EISDIR);
     }
-    if (!S_ISREG(facts.st_mode)) {  // a pipe would keep its reader waiting
+    if (!S_ISREG(facts.st_mode)) {  // reading a FIFO could block
         return path + ": is not a regular file";
     }
     if (::access(path.c_str(), R_OK) != 0) {

@@ -6,11 +6,11 @@
 
 namespace telegate {
 
-/// What is wrong with a file that holds a secret and has this mode: others may use it. "" when nothing is.
+/// Returns an error text if `mode` gives other users access to a file with a secret; "" if it does not.
 [[nodiscard]] std::string openness_fault(const std::string& path, mode_t mode);
 
 enum class FileHolds { anything, secret };
-/// Why this process cannot use the file, or should not; "" when it can.
+/// Returns why this process cannot or should not use the file; "" if it can.
 [[nodiscard]] std::string file_fault(const std::string& path, FileHolds what);
 
 }  // namespace telegate

@@ -4,8 +4,8 @@
 
 namespace telegate {
 
-/// The first index in [low, high) for which `holds` is true and after which it is true for all; `high` if there is
-/// none.
+/// Returns the first index in [low, high) for which `holds` is true; `high` if there is none. `holds` must be true for
+/// all indexes after that.
 template <class Holds>
 [[nodiscard]] std::uint64_t first_where(std::uint64_t low, std::uint64_t high, const Holds& holds) {
     while (low < high) {
@@ -21,8 +21,8 @@ template <class Holds>
 
 inline constexpr std::uint64_t first_where_checks_max = 1'024;
 
-/// The same where `holds` may be true, false and true again: checks up to first_where_checks_max indexes, spread over
-/// the range, and then searches between the first one found and the one checked before it.
+/// Like first_where(), for a `holds` that may change between true and false: checks up to first_where_checks_max
+/// indexes spread over the range, then searches between the first match and the index checked before it.
 template <class Holds>
 [[nodiscard]] std::uint64_t first_where_unsorted(std::uint64_t low, std::uint64_t high, const Holds& holds) {
     if (low >= high) {

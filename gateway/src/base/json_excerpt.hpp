@@ -7,16 +7,16 @@
 
 namespace telegate {
 
-// What is told of JSON from outside, cut and made harmless for a terminal. Threads: any.
+// Excerpts of untrusted JSON for messages, shortened and safe for a terminal. Threads: any.
 
-/// A member's name as it is shown in problems.
+/// Returns the name of a member for a message.
 [[nodiscard]] std::string json_name_excerpt(std::string_view name);
-/// A member's name as a part of a JSON pointer, with its slash.
+/// Returns the name of a member as a reference token of a JSON pointer, with its slash.
 [[nodiscard]] std::string json_pointer_part(std::string_view name);
-/// A value as it is shown in problems.
+/// Returns a value for a message.
 [[nodiscard]] std::string json_excerpt(const nlohmann::ordered_json& value);
 
-/// A text as JSON, with its quotes.
+/// Returns the text as a JSON string, with quotes.
 [[nodiscard]] std::string json_text(std::string_view text);
 
 }  // namespace telegate

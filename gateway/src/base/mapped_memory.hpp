@@ -7,11 +7,11 @@
 
 namespace telegate {
 
-/// An array of zeros. A page takes memory when it is first written.
+/// An array of zeros. Each page uses memory only after its first write.
 ///
-/// Threads: as an array.
-/// Limits:  none.
-/// Failure: the constructor throws std::bad_alloc when there is no address space for it.
+/// Threads: like an array.
+/// Limits: none.
+/// Failure: the constructor throws std::bad_alloc if the address space is exhausted.
 template <class Item>
 class MappedMemory {
   public:

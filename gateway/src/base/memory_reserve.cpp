@@ -21,7 +21,7 @@ bool MemoryReserve::restore() noexcept {
     return unwind_.restore(unwind_bytes) && work_.restore(work_bytes);
 }
 
-/// The handler of operator new, which tries again when it returns.
+/// The new-handler; operator new retries after it returns.
 void MemoryReserve::on_failure() {
     if (reserve_in_use != nullptr && reserve_in_use->work_.release(work_bytes)) {
         return;

@@ -4,17 +4,16 @@
 
 namespace telegate {
 
-/// Memory that is kept for the moment when there is no other. The first allocation that fails gets it, so that the work
-/// in hand is finished. When that is not enough, the next one throws std::bad_alloc, and the rest is for destructors:
-/// the one of a JSON value allocates, and would end the process if it could not.
+/// Memory reserved for use when an allocation fails. The first failed allocation receives the work part, so that the
+/// current work can finish. If that is not enough, the next one throws std::bad_alloc and releases the rest for
+/// destructors: the destructor of a JSON value allocates, and would end the process if that failed.
 ///
 /// Threads: one at a time.
-/// Limits:  work_bytes and unwind_bytes of address space, which take no memory while they are kept. Only operator new
-///          uses them.
-/// Failure: none; restore() returns whether the memory is there.
+/// Limits: work_bytes and unwind_bytes of address space, which use no memory until needed. Only operator new uses them.
+/// Failure: none; restore() returns whether the reserve is complete.
 class MemoryReserve {
   public:
-    static constexpr std::size_t work_bytes = 1024 * 1024;  // what most responses take
+    static constexpr std::size_t work_bytes = 1024 * 1024;  // enough for most responses
     static constexpr std::size_t unwind_bytes = 256 * 1024;
 
     MemoryReserve() = default;
@@ -22,10 +21,10 @@ class MemoryReserve {
     MemoryReserve(const MemoryReserve&) = delete;
     MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-    /// To be called before each piece of work.
+    /// Fills the reserve; call before each piece of work.
     [[nodiscard]] bool restore() noexcept;
 
-    /// While it lives, allocations of this thread that fail use the reserve.
+    /// While an object exists, failed allocations of this thread use the reserve.
     class Use {
       public:
         explicit Use(MemoryReserve& reserve) noexcept;
@@ -38,7 +37,7 @@ class MemoryReserve {
     class Mapping {
       public:
         [[nodiscard]] bool restore(std::size_t bytes) noexcept;
-        /// Whether there was any.
+        /// Returns false if there was no memory to release.
         bool release(std::size_t bytes) noexcept;
 
       private:

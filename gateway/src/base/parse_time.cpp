@@ -6,7 +6,7 @@
 namespace telegate {
 namespace {
 
-/// Two digits, or more, at a place of `text`.
+/// Parses `count` digits at position `at` of `text`.
 std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t count) noexcept {
     int value = 0;
     for (const char c : text.substr(at, count)) {
@@ -53,7 +53,7 @@ std::optional<std::int64_t> parse_iso8601(std::string_view text) noexcept {
     using namespace std::chrono;
     const year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
                               std::chrono::day(static_cast<unsigned>(*day))};
-    // The years that nanoseconds in 64 bits reach.
+    // The years that 64-bit nanoseconds can represent.
     if (!date.ok() || *year < 1678 || *year > 2261 || *hour > 23 || *minute > 59 || *second > 60) {
         return std::nullopt;
     }

@@ -7,17 +7,17 @@
 
 namespace telegate {
 
-/// Something for each channel, made when the channel's first sample comes.
+/// One entry per channel, created at the first use of the channel.
 ///
 /// Threads: one.
-/// Limits:  one entry per channel, so at most ChannelTable::channels_max.
-/// Failure: of() may throw std::bad_alloc, and what making an entry throws; it then has no entry more than before.
+/// Limits: at most ChannelTable::channels_max entries.
+/// Failure: of() may throw std::bad_alloc or an exception of `make`; the entries are then unchanged.
 template <class Entry>
 class PerChannel {
   public:
     explicit PerChannel(const ChannelTable& channels) noexcept : channels_(&channels) {}
 
-    /// The entry of a channel. `make(info)` makes one.
+    /// Returns the entry of a channel. `make(info)` creates it.
     template <class Make>
     [[nodiscard]] Entry& of(ChannelId channel, const Make& make) {
         const std::size_t index = to_index(channel);
@@ -26,14 +26,14 @@ class PerChannel {
         }
         return entries_[index];
     }
-    /// Null when of() was not called for it.
+    /// Returns null if of() was not called for the channel or a later one.
     [[nodiscard]] const Entry* find(ChannelId channel) const noexcept {
         const std::size_t index = to_index(channel);
         return index < entries_.size() ? &entries_[index] : nullptr;
     }
 
   private:
-    /// Ids are handed out in order, so those before this one are there too.
+    /// Ids are assigned in order, so all channels with smaller ids exist.
     template <class Make>
     [[gnu::noinline]] void make_up_to(std::size_t index, const Make& make) {
         while (entries_.size() <= index) {

@@ -7,20 +7,20 @@
 
 namespace telegate {
 
-/// So many at once, and then so many a second.
+/// A burst, and a sustained rate.
 struct Rate {
     double per_second;
     double burst;
 };
 
-/// A bucket of permits that fills by itself.
+/// A token bucket.
 ///
 /// Threads: one at a time. Limits: two numbers. Failure: none.
 class RateLimit {
   public:
     explicit RateLimit(Rate rate) noexcept : rate_(rate), permits_(rate.burst) {}
 
-    /// Whether there was a permit to take.
+    /// Takes a permit. Returns false if there is none.
     [[nodiscard]] bool take(MonoTime now) noexcept {
         const std::chrono::duration<double> time = now - std::max(filled_at_, MonoTime());
         permits_ = std::min(rate_.burst, permits_ + std::max(time.count(), 0.0) * rate_.per_second);

@@ -5,8 +5,8 @@
 
 namespace telegate {
 
-/// Any bytes as UTF-8 text that shows them all: control characters and bytes that are not UTF-8 become \xNN, a
-/// backslash becomes two. Threads: any.
+/// Returns the bytes as readable UTF-8 text: control characters and bytes that are not UTF-8 become \xNN, a backslash
+/// is doubled. Threads: any.
 [[nodiscard]] std::string to_readable(std::string_view bytes);
 
 }  // namespace telegate

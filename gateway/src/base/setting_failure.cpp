@@ -7,7 +7,7 @@
 namespace telegate {
 namespace {
 
-/// What "No such file or directory" means for a file that was to be made.
+/// Returns the missing folder as the cause of "No such file or directory" for a file to be created; "" if it exists.
 std::string folder_text(const std::error_code& error, const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     struct stat facts {};

@@ -5,8 +5,8 @@
 
 namespace telegate {
 
-/// A failure to get what a setting names, told with the setting: `[publish "local"] endpoint: ipc:///run/x/y: No such
-/// file or directory; the folder /run/x is missing`. `path` is the file that was wanted, "" for none.
+/// A failure to open or bind the value of a setting, with the setting in its text: `[publish "local"] endpoint:
+/// ipc:///run/x/y: No such file or directory; the folder /run/x is missing`. `path` is the file; "": not a file.
 class SettingFailure : public std::system_error {
   public:
     SettingFailure(const std::system_error& cause, const std::string& setting, const std::string& path);
@@ -16,7 +16,7 @@ class SettingFailure : public std::system_error {
     std::string text_;
 };
 
-/// The result of `get`, whose std::system_error comes as a SettingFailure.
+/// Returns the result of `get`; converts its std::system_error to a SettingFailure.
 template <class Get>
 auto get_for(const std::string& setting, const std::string& path, Get get) {
     try {

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-/// Sees each event of a parser. Threads: one. Limits: those given. Failure: throws JsonFault.
+/// Checks each parser event against the limits. Threads: one. Limits: those given. Failure: throws JsonFault.
 class JsonWatch {
   public:
     explicit JsonWatch(JsonLimits limits) noexcept : limits_(limits) {}
@@ -22,7 +22,7 @@ class JsonWatch {
         using Event = typename Json::parse_event_t;
         if (event == Event::object_start || event == Event::array_start) {
             if (objects_.size() == limits_.depth_max) {
-                throw JsonFault{"is nested too deep, allowed: at most " + std::to_string(limits_.depth_max) +
+                throw JsonFault{"is nested too deeply: must be at most " + std::to_string(limits_.depth_max) +
                                 " levels"};
             }
             objects_.emplace_back();
@@ -35,7 +35,7 @@ class JsonWatch {
     }
 
   private:
-    struct Object {  // or array, which has no keys
+    struct Object {  // or an array, which has no keys
         std::set<std::string, std::less<>> keys;
         std::string last;
     };
@@ -44,10 +44,10 @@ class JsonWatch {
         Object& object = objects_.back();
         object.last = key;
         if (!object.keys.insert(key).second) {
-            throw JsonFault{"is there twice, allowed: once", pointer()};
+            throw JsonFault{"is a duplicate key: must appear once", pointer()};
         }
         if (object.keys.size() > limits_.keys_max) {
-            throw JsonFault{"has an object of too many keys, allowed: at most " + std::to_string(limits_.keys_max)};
+            throw JsonFault{"has an object with too many keys: must be at most " + std::to_string(limits_.keys_max)};
         }
     }
     [[nodiscard]] std::string pointer() const {
@@ -59,7 +59,7 @@ class JsonWatch {
     }
 
     const JsonLimits limits_;
-    std::vector<Object> objects_;  // that are open
+    std::vector<Object> objects_;  // the open ones
 };
 
 JsonFault not_json(std::size_t byte) {
@@ -68,7 +68,7 @@ JsonFault not_json(std::size_t byte) {
 
 template <class Json>
 std::optional<JsonFault> read(std::string_view text, JsonLimits limits, Json& json) {
-    // The end of the text for the parser, and nothing that JSON may have.
+    // A NUL ends the text for the parser, and JSON cannot contain it.
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
         return not_json(nul + 1);
     }
@@ -83,7 +83,7 @@ std::optional<JsonFault> read(std::string_view text, JsonLimits limits, Json& js
     } catch (const typename Json::parse_error& error) {
         return not_json(error.byte);
     } catch (const typename Json::out_of_range&) {
-        return JsonFault{"holds a number outside of every range"};
+        return JsonFault{"contains a number that is out of range"};
     }
 }
 

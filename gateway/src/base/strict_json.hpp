@@ -12,24 +12,24 @@ namespace telegate {
 
 struct JsonLimits {
     std::size_t depth_max = 0;
-    std::size_t keys_max = SIZE_MAX;  // in one object
+    std::size_t keys_max = SIZE_MAX;  // per object
 };
 
-/// Why a text is not accepted.
+/// Why a text was rejected.
 struct JsonFault {
     std::string what;          // "is not JSON in UTF-8, see byte 17"
-    std::string pointer = {};  // to a key that is there twice
-    std::size_t byte = 0;      // counted from 1, of what is not JSON
+    std::string pointer = {};  // to the duplicate key
+    std::size_t byte = 0;      // counted from 1, of the syntax error
 
-    /// With its place.
+    /// Returns the error text with its location.
     [[nodiscard]] std::string text() const { return pointer.empty() ? what : pointer + ' ' + what; }
 };
 
-/// Reads JSON text from outside. Refuses what a parser lets pass: keys that are there twice, too many keys, and values
-/// that are nested too deep. Threads: any. Failure: std::bad_alloc.
+/// Parses untrusted JSON. Also rejects what the parser accepts: duplicate keys, too many keys and too deeply nested
+/// values. Threads: any. Failure: std::bad_alloc.
 [[nodiscard]] std::optional<JsonFault> read_strict_json(std::string_view text, JsonLimits limits,
                                                         nlohmann::ordered_json& json);
-/// The same where objects have so many keys that finding one must not take long.
+/// Like read_strict_json() above, with fast lookup for objects with many keys.
 [[nodiscard]] std::optional<JsonFault> read_strict_json(std::string_view text, JsonLimits limits, nlohmann::json& json);
 
 }  // namespace telegate

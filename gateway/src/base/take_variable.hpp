@@ -7,11 +7,11 @@
 
 namespace telegate {
 
-/// The value of an environment variable that is meant for this process alone: it is no longer there for children.
-/// "" when there is none. Threads: the main thread, before others start.
+/// Returns an environment variable and removes it from the environment, so that children do not inherit it; "" if it is
+/// not set. Threads: the main thread, before other threads start.
 [[nodiscard]] std::string take_variable(const char* name);
 
-/// A whole number in decimal digits, and nothing else.
+/// Parses a whole number of only decimal digits.
 [[nodiscard]] std::optional<std::uint64_t> to_number(std::string_view text);
 
 }  // namespace telegate

@@ -11,26 +11,26 @@
 
 namespace telegate {
 
-/// Calls a function at a time, for work that may wait for other threads or for a disk.
+/// Calls a function at a given time on a dedicated thread, for work that may wait for other threads or for a disk.
 ///
-/// Threads: any; the function runs on a thread of its own, which sleeps until it is due.
-/// Limits:  one thread, made by start(); one time, the earliest that was asked for.
+/// Threads: any; the dedicated thread sleeps until the function is due.
+/// Limits: one thread, created by start(); one due time, the earliest requested.
 /// Failure: start() throws std::system_error. A function that throws std::bad_alloc is called again after memory_pause;
-///          it must not throw anything else.
+/// it must not throw anything else.
 class TimerThread {
   public:
     static constexpr std::chrono::seconds memory_pause{10};
 
-    /// `call` returns when it is to be called again; MonoTime::max() for never.
+    /// `call` returns the time of the next call; MonoTime::max(): never.
     TimerThread(std::string name, std::function<MonoTime()> call);
     ~TimerThread() { stop(); }
     TimerThread(const TimerThread&) = delete;
     TimerThread& operator=(const TimerThread&) = delete;
 
-    /// Makes the thread. Idempotent; does nothing after stop().
+    /// Starts the thread. Idempotent; does nothing after stop().
     void start();
     void call_at(MonoTime at);
-    /// Waits for the end of a call that has begun; afterwards there is none. Idempotent.
+    /// Waits until a running call returns; no calls follow. Idempotent.
     void stop();
 
   private:
@@ -39,7 +39,7 @@ class TimerThread {
 
     const std::string name_;
     const std::function<MonoTime()> call_;
-    std::mutex mutex_;  // guards the rest
+    std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     MonoTime due_ = MonoTime::max();
     bool is_stopping_ = false;

@@ -10,12 +10,12 @@
 
 namespace telegate {
 
-/// Selects channels by the prefixes of their topics. Compares each channel once.
+/// Selects channels by topic prefixes. Compares each channel only once.
 ///
 /// Threads: one. Limits: one byte per channel. Failure: matches() may throw std::bad_alloc.
 class TopicFilter {
   public:
-    /// Without prefixes all channels match. `channels` outlives this.
+    /// Without prefixes, all channels match. `channels` must outlive the filter.
     TopicFilter(const ChannelTable& channels, std::vector<std::string> prefixes)
         : channels_(channels), prefixes_(std::move(prefixes)) {}
 

@@ -33,17 +33,17 @@ void write_all(int descriptor, std::string_view text, const std::string& path) {
 }  // namespace
 
 std::string link_target(std::string path) {
-    constexpr int links_max = 40;  // as the kernel
+    constexpr int links_max = 40;  // same as the kernel
     for (int i = 0; i < links_max; ++i) {
         struct stat facts {};
         if (::lstat(path.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
-            return path;  // what is wrong with it, who opens it finds
+            return path;  // opening the path reports any error
         }
         if (facts.st_uid != 0 && facts.st_uid != ::geteuid()) {
             errno = EACCES;
             fail_to("the symbolic link " + path + " of another user");
         }
-        // A target that is absolute takes the place of the folder.
+        // An absolute target replaces the folder.
         path = std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path);
     }
     errno = ELOOP;
@@ -81,7 +81,7 @@ std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
 
 void replace_whole_file(const std::string& path, std::string_view text) {
     const std::string fresh = path + ".new";
-    ::unlink(fresh.c_str());  // what is left of a write that was cut
+    ::unlink(fresh.c_str());  // left over from an interrupted write
     {
         const UniqueFd file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
         if (file.get() < 0) {

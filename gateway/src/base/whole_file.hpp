@@ -6,17 +6,19 @@
 
 namespace telegate {
 
-// Files that are read and written as a whole. Threads: any. Failure: they throw std::system_error.
+// Reading and writing whole files. Threads: any. Failure: the functions throw std::system_error.
 
-/// What a path leads to when it, or what it leads to, is a symbolic link. A link of another user than this process' and
-/// root is permission_denied: in a folder such as /tmp anybody may have put it there.
+/// Resolves `path` if it is a symbolic link, and the link's target likewise. A link that belongs to a user other than
+/// root and the user of this process fails with permission_denied, because in a folder such as /tmp any user may create
+/// it.
 [[nodiscard]] std::string link_target(std::string path);
 
-/// The contents. file_too_large above `bytes_max`, invalid_argument for what is no regular file.
+/// Returns the contents of the file. Fails with file_too_large above `bytes_max`, and with invalid_argument if it is
+/// not a regular file.
 [[nodiscard]] std::string read_whole_file(const std::string& path, std::size_t bytes_max);
 
-/// A new file of these contents, with mode 0600, takes the place of the old one, also when the machine stops in the
-/// middle: it is always the old or the new one.
+/// Replaces the file with a new one with mode 0600. The replacement is atomic, even if the machine crashes: the path
+/// has either the old or the new contents.
 void replace_whole_file(const std::string& path, std::string_view text);
 
 }  // namespace telegate

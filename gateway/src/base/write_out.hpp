@@ -5,8 +5,8 @@
 
 namespace telegate {
 
-/// Returns `code` when all of the text has gone out; otherwise says on `errors` why not and returns
-/// exit_code::io_error: a script must not take half an answer for a whole one. Threads: one.
+/// Returns `code` if the whole text was written. Otherwise writes the reason to `errors` and returns
+/// exit_code::io_error, so that a script does not mistake truncated output for complete output. Threads: one.
 [[nodiscard]] int write_out(std::ostream& out, std::ostream& errors, std::string_view text, int code);
 
 }  // namespace telegate

@@ -21,7 +21,7 @@ constexpr std::uint8_t real_item = 0xFB;
 constexpr std::size_t key_count = 8;
 constexpr std::size_t key_count_with_doubt = 10;
 
-/// Keys and heads of what is always as long; a text of up to 23 bytes has its length in the head.
+/// Keys and heads of constant length; the head of a text of up to 23 bytes contains its length.
 constexpr std::string_view cbor_time_key = "\x64time\x78\x1E";
 constexpr std::string_view cbor_value_key = "\x65value";
 
@@ -29,7 +29,7 @@ constexpr std::string_view cbor_doubt =
     "\x6C"
     "time_quality"
     "\x6E"
-    "unsynchronised"
+    "unsynchronized"
     "\x67"
     "mono_ns";
 
@@ -39,7 +39,7 @@ constexpr std::array cbor_endings{ShortText("\x64good"), ShortText("\x69uncertai
                                             "bad"),
                                   ShortText("\x65stale")};
 
-/// Of up to TelemetrySample::text_bytes_max bytes.
+/// `text` has up to TelemetrySample::text_bytes_max bytes.
 char* put_text(char* out, std::string_view text) noexcept {
     std::array<char, 3 * TelemetrySample::text_bytes_max> sound;
     const auto bytes = static_cast<std::size_t>(put_utf8(sound.data(), text) - sound.data());
@@ -110,7 +110,7 @@ CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     }
     append_text(after, "quality");
     Frame frame{StepText(before), StepText(after), 0};
-    // What a copy in steps takes too much, something else is written over, but for the last ones.
+    // Text is copied in large steps; later members overwrite the excess bytes, except those of the last step.
     frame.bytes_max = frame.before.size() + cbor_item_bytes_max + TimeText::copied_bytes + cbor_item_bytes_max +
                       frame.after.size() + StepText::step_bytes;
     return frame;

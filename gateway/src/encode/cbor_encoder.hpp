@@ -14,40 +14,40 @@
 
 namespace telegate {
 
-/// Turns samples into the `cbor` payload of docs/wire.md: one map (RFC 8949) with the keys and the values of the JSON
-/// object, in the same order. A number with a fraction is a float of 64 bits, whatever its value.
+/// Encodes samples as the `cbor` payload of docs/wire.md: one map (RFC 8949) with the keys and values of the JSON
+/// object, in the same order. A real number is always a 64-bit float.
 ///
-/// What is constant per channel is rendered once, at its first sample; after that encoding allocates nothing.
+/// The constant parts of a channel are encoded once, at its first sample; after that, encoding allocates nothing.
 ///
 /// Threads: one, the io thread.
-/// Limits:  one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
-/// Failure: the first sample of a channel may throw std::bad_alloc. Text that is not UTF-8 has its bad bytes replaced
-///          by U+FFFD; NaN and infinities become null.
+/// Limits: one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
+/// Failure: the first sample of a channel may throw std::bad_alloc. Bytes of text that are not UTF-8 are replaced by
+/// U+FFFD; NaN and infinities become null.
 class CborEncoder {
   public:
     using Notices = CborNotices;
     static constexpr std::size_t samples_per_payload_max = 1;
 
-    /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.
+    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. `tags` are added to each sample.
     CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags = {});
 
-    /// Room that encode() needs; its result is shorter.
+    /// Returns the buffer size that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
         const std::size_t bytes =
             frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
         return sample.type == ValueType::text ? bytes + replaced_bytes_max * sample.text_bytes : bytes;
     }
-    /// Writes the map to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in
-    /// that room is lost.
+    /// Writes the map to `out`, which has bytes_max(sample) bytes, and returns its length. The rest of the buffer may
+    /// be overwritten.
     std::size_t encode(const TelemetrySample& sample, char* out);
 
   private:
     static constexpr std::size_t replaced_bytes_max = 3;  // U+FFFD
-    static constexpr std::size_t doubt_bytes_max = 64;    // of what is said of a time that nothing kept right
+    static constexpr std::size_t doubt_bytes_max = 64;    // of the members for an unsynchronized time
 
     struct Frame {
-        StepText before;  // up to and with the key `seq`
-        StepText after;   // from the key `unit`, with the tags, up to and with the key `quality`
+        StepText before;  // up to and including the key `seq`
+        StepText after;   // from the key `unit` to the key `quality`, including tags
         std::size_t bytes_max;
     };
 

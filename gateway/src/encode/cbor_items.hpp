@@ -7,10 +7,10 @@
 
 namespace telegate {
 
-/// The first three bits of a CBOR item.
+/// The major type: the first three bits of a CBOR item.
 enum class CborMajor : std::uint8_t { whole = 0x00, negative = 0x20, text = 0x60, map = 0xA0 };
 
-inline constexpr std::size_t cbor_item_bytes_max = 9;  // of a number, and of the head of a text
+inline constexpr std::size_t cbor_item_bytes_max = 9;  // of a number, or of the head of a text
 
 inline char* put_cbor_byte(char* out, std::uint64_t byte) noexcept {
     *out = static_cast<char>(byte);
@@ -23,7 +23,7 @@ char* put_cbor_number(char* out, T value) noexcept {
     return out + sizeof value;
 }
 
-/// The head of an item, which holds a number: in as few bytes as can be.
+/// Writes the head of an item with its number in the shortest form.
 inline char* put_cbor_head(char* out, CborMajor major, std::uint64_t number) noexcept {
     const auto first = static_cast<std::uint64_t>(major);
     if (number < 24) {

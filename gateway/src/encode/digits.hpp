@@ -7,7 +7,7 @@
 
 namespace telegate {
 
-/// "00" to "99", one behind the other: two decimal digits cost one division.
+/// "00" to "99" in one string, to convert two decimal digits with one division.
 inline constexpr std::array<char, 200> two_digits = [] {
     std::array<char, 200> pairs{};
     for (std::size_t value = 0; value < 100; ++value) {
@@ -17,7 +17,7 @@ inline constexpr std::array<char, 200> two_digits = [] {
     return pairs;
 }();
 
-/// `value` is below 100.
+/// `value` is less than 100.
 inline char* put_two_digits(char* out, unsigned value) noexcept {
     std::memcpy(out, two_digits.data() + std::size_t{2} * value, 2);
     return out + 2;
@@ -25,10 +25,10 @@ inline char* put_two_digits(char* out, unsigned value) noexcept {
 
 inline constexpr std::size_t whole_bytes_max = 20;
 
-/// What std::to_chars() gives, up to whole_bytes_max bytes. That one is a template, and the linker keeps one copy for
-/// the program: it may be that of a unit that is built small.
+/// Writes the same text as std::to_chars(), up to whole_bytes_max bytes. std::to_chars() is a template, of which the
+/// linker keeps one copy per program, possibly from a translation unit that is optimized for size.
 inline char* put_whole(char* out, std::uint64_t value) noexcept {
-    std::array<char, whole_bytes_max> digits;  // from its end
+    std::array<char, whole_bytes_max> digits;  // filled from its end
     std::size_t at = digits.size();
     for (; value >= 100; value /= 100) {
         at -= 2;

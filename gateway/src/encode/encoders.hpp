@@ -9,10 +9,10 @@
 
 namespace telegate {
 
-/// One row for each format, in the order of PayloadFormat: what encodes its samples and names its notices.
+/// One row per format in the order of PayloadFormat: the encoder of its samples, which also names its notices.
 ///
-/// An encoder writes a sample to a buffer of bytes_max(sample) bytes, and has samples_per_payload_max. Its Notices
-/// append a notice as a payload, and read from any payload which samples it is about.
+/// An encoder writes a sample to a buffer of bytes_max(sample) bytes and has samples_per_payload_max. Its Notices
+/// append a notice as a payload, and read the sequence numbers of any payload.
 using Encoders = std::tuple<JsonEncoder, CborEncoder, RecordEncoder>;
 static_assert(std::tuple_size_v<Encoders> == payload_formats);
 

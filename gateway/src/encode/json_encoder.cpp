@@ -16,12 +16,12 @@ constexpr std::size_t real_bytes_max = 32;  // the longest is 24
 constexpr std::string_view json_time_key = ",\"time\":\"";
 constexpr std::string_view json_value_key = "\",\"value\":";
 
-/// Indexed by Quality: what follows `"quality":"`.
+/// Indexed by Quality: the text after `"quality":"`.
 constexpr std::array json_endings{ShortText("good\"}"), ShortText("uncertain\"}"), ShortText("bad\"}"),
                                   ShortText("stale\"}")};
 
-/// Put in the place of the last bracket.
-constexpr std::string_view json_doubt = ",\"time_quality\":\"unsynchronised\",\"mono_ns\":";
+/// Replaces the closing brace.
+constexpr std::string_view json_doubt = ",\"time_quality\":\"unsynchronized\",\"mono_ns\":";
 static_assert(json_doubt.size() + whole_bytes_max + 2 <= JsonEncoder::doubt_bytes_max);
 
 char* put(char* out, std::string_view text) noexcept {
@@ -41,21 +41,22 @@ char* put_shortest(char* out, double number) noexcept {
     return std::to_chars(out, out + real_bytes_max, number).ptr;
 }
 
-/// Three decimals without the zeros at their end; `thousandths` is 1 to 999.
+/// Writes three decimals without trailing zeros; `thousandths` is 1 to 999.
 char* put_decimals(char* out, unsigned thousandths) noexcept {
     *out++ = static_cast<char>('0' + thousandths / 100);
     put_two_digits(out, thousandths % 100);
     return out + (thousandths % 10 != 0 ? 2 : thousandths % 100 != 0 ? 1 : 0);
 }
 
-/// The same bytes as put_shortest() in a third of the time, for a value of up to three decimals; null for any other.
+/// Writes the same bytes as put_shortest() in a third of the time, for a value with up to three decimals; returns null
+/// for any other.
 ///
-/// A value that is nearest to some n/1000 has that as its shortest text: n has at most 15 digits, and no two numbers of
-/// 15 digits have the same nearest double. Both n and 1000 are exact, so the division finds the nearest. The text
-/// can be shorter with an exponent only for a whole number that ends in five zeros.
+/// If a value is the double nearest to n/1000, that decimal is its shortest text: n has at most 15 digits, and no two
+/// numbers of 15 digits have the same nearest double. Both n and 1000 are exact, so the division finds the nearest
+/// double. A text with an exponent can be shorter only for a whole number that ends in five zeros.
 char* put_few_decimals(char* out, double value) noexcept {
     constexpr double magnitude_max = 1e12;
-    constexpr double half = 0.5;  // where the sum rounds to the wrong side, the division below finds it
+    constexpr double half = 0.5;  // if the sum rounds to the wrong side, the division below detects it
     const double magnitude = std::abs(value);
     if (!(magnitude < magnitude_max)) {
         return nullptr;
@@ -83,7 +84,7 @@ char* put_few_decimals(char* out, double value) noexcept {
 /// `value` is finite.
 char* put_real(char* out, double value) noexcept {
     if (value == 0.0 && std::signbit(value)) {
-        return put(out, "-0.0");  // readers take "-0" for a whole number and lose the sign
+        return put(out, "-0.0");  // parsers read "-0" as an integer and lose the sign
     }
     char* const end = put_few_decimals(out, value);
     return end != nullptr ? end : put_shortest(out, value);
@@ -106,7 +107,7 @@ char* put_escaped(char* out, char c) noexcept {
     return out;
 }
 
-/// Room needed: 2 + JsonEncoder::escape_bytes_max * text.size().
+/// Buffer size: 2 + JsonEncoder::escape_bytes_max * text.size().
 char* put_string(char* out, std::string_view text) noexcept {
     *out++ = '"';
     while (!text.empty()) {
@@ -160,7 +161,7 @@ JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
     Frame frame{StepText("{\"device\":" + json_string(info.device) + ",\"channel\":" + json_string(info.channel) +
                          ",\"epoch\":" + epoch_ + ",\"seq\":"),
                 StepText(",\"unit\":" + json_string(info.unit) + tags_ + ",\"quality\":\""), 0};
-    // What a step copies too much, something else is written over, but for the last one.
+    // Later members overwrite the excess bytes of each copy step, except those of the last step.
     frame.bytes_max = frame.before.size() + whole_bytes_max + time_.size() + real_bytes_max + frame.after.size() +
                       StepText::step_bytes;
     return frame;

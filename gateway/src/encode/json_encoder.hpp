@@ -15,38 +15,38 @@
 
 namespace telegate {
 
-/// Turns samples into the `json` payload of docs/wire.md: one object, keys in a fixed order, no spaces.
+/// Encodes samples as the `json` payload of docs/wire.md: one object, keys in a fixed order, no spaces.
 ///
-/// What is constant per channel is rendered once, at its first sample; after that encoding allocates nothing.
+/// The constant parts of a channel are encoded once, at its first sample; after that, encoding allocates nothing.
 ///
 /// Threads: one, the io thread.
-/// Limits:  one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
-/// Failure: the first sample of a channel may throw std::bad_alloc. Text that is not UTF-8 has its bad bytes replaced
-///          by U+FFFD; a value that JSON cannot hold becomes null.
+/// Limits: one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
+/// Failure: the first sample of a channel may throw std::bad_alloc. Bytes of text that are not UTF-8 are replaced by
+/// U+FFFD; a value that JSON cannot represent becomes null.
 class JsonEncoder {
   public:
     using Notices = JsonNotices;
     static constexpr std::size_t samples_per_payload_max = 1;
     static constexpr std::size_t escape_bytes_max = 6;  // \u001f
-    static constexpr std::size_t doubt_bytes_max = 96;  // of what is said of a time that nothing kept right
+    static constexpr std::size_t doubt_bytes_max = 96;  // of the members for an unsynchronized time
 
-    /// `epoch_ms`: the gateway's start, ms since 1970 UTC. `tags` go with each sample.
+    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. `tags` are added to each sample.
     JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {});
 
-    /// Room that encode() needs; its result is shorter.
+    /// Returns the buffer size that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
         const std::size_t bytes =
             frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
         return sample.type == ValueType::text ? bytes + escape_bytes_max * sample.text_bytes : bytes;
     }
-    /// Writes the object to `out`, which has room for bytes_max(sample), and returns its length. What lies behind it in
-    /// that room is lost.
+    /// Writes the object to `out`, which has bytes_max(sample) bytes, and returns its length. The rest of the buffer
+    /// may be overwritten.
     std::size_t encode(const TelemetrySample& sample, char* out);
 
   private:
     struct Frame {
-        StepText before;  // up to and with `"seq":`
-        StepText after;   // from `,"unit":`, with the tags, up to and with `"quality":"`
+        StepText before;  // up to and including `"seq":`
+        StepText after;   // from `,"unit":` to `"quality":"`, including tags
         std::size_t bytes_max;
     };
 
@@ -56,7 +56,7 @@ class JsonEncoder {
     [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
     std::string epoch_;
-    std::string tags_;  // a member, or nothing
+    std::string tags_;  // a member, or ""
     PerChannel<Frame> frames_;
     TimeText time_;
 };

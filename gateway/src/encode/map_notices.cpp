@@ -17,22 +17,22 @@
 namespace telegate {
 namespace {
 
-/// A key of both formats, with a number or a text.
+/// A key with a number or a text, for JSON and CBOR.
 struct Field {
     std::string_view key;
     std::uint64_t number = 0;
-    std::string_view text = {};  // names, reasons and times: nothing in them is escaped
+    std::string_view text = {};  // names, reasons and times: no character needs escaping
 };
 
-/// A text in room on the stack: longer than the longest notice.
+/// Text in a buffer on the stack, which is larger than the longest notice.
 class Payload {
   public:
     void put(std::string_view text) noexcept {
         TELEGATE_ASSERT(text.size() <= room_.size() - size_);
-        std::copy_n(text.data(), text.size(), room_.data() + size_);  // also of none
+        std::copy_n(text.data(), text.size(), room_.data() + size_);  // also valid for empty text
         size_ += text.size();
     }
-    /// `write` gets where to write to, and returns where that ends.
+    /// `write` receives the position to write to and returns the end of the written text.
     template <class Write>
     void put_with(Write write) noexcept {
         TELEGATE_ASSERT(room_.size() - size_ >= TimeText::copied_bytes);
@@ -87,7 +87,7 @@ std::string_view put_time(std::array<char, TimeText::copied_bytes>& room, std::i
     return {room.data(), static_cast<std::size_t>(time.put(room.data(), utc_ns) - room.data())};
 }
 
-/// Calls `write` with the fields of a notice.
+/// Calls `write` with the fields of the notice.
 template <class Write>
 void with_fields(const NoticeContext& context, const GapNotice& notice, const Write& write) {
     const ChannelInfo& channel = context.channels.at(notice.channel);
@@ -122,7 +122,8 @@ void append_cbor(const NoticeContext& context, const Notice& notice, std::string
     with_fields(context, notice, [&](std::span<const Field> fields) { out += cbor_of(fields).text(); });
 }
 
-/// The whole number of a key. Names of devices and channels have no quotes, so that the first match is the key.
+/// Returns the whole number after `key`. Names of devices and channels contain no quotes, so the first match is the
+/// key.
 std::optional<std::uint64_t> json_number(std::string_view payload, std::string_view key) {
     const std::size_t at = payload.find(key);
     if (at == std::string_view::npos) {
@@ -134,7 +135,7 @@ std::optional<std::uint64_t> json_number(std::string_view payload, std::string_v
     return result.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// Reads the items at the front of a map: texts, whole numbers, and what has no more than its head.
+/// Reads items from the start of a map: texts, whole numbers, and items that consist of a head only.
 class CborItems {
   public:
     explicit CborItems(std::string_view bytes) noexcept : bytes_(bytes) {}

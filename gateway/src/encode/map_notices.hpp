@@ -8,8 +8,8 @@
 
 namespace telegate {
 
-// Notices as objects and maps with the same keys.
-// Threads: any. Limits: none, a payload takes less than 512 bytes. Failure: append() may throw std::bad_alloc.
+// Notices as JSON objects and CBOR maps with the same keys. Threads: any. Limits: none; a payload has fewer than 512
+// bytes. Failure: append() may throw std::bad_alloc.
 
 struct JsonNotices {
     static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);

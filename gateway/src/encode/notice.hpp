@@ -8,11 +8,11 @@
 
 namespace telegate {
 
-/// Behind the topic of the channel that a notice is about.
+/// Appended to the topic of the channel that the notice is about.
 inline constexpr std::string_view gap_suffix = "$gap";
 inline constexpr std::string_view beat_suffix = "$beat";
 
-/// The samples of a channel from `first_seq` to `last_seq`, all of them, do not come. `reason`: see docs/wire.md.
+/// Reports that all samples of a channel from `first_seq` to `last_seq` are missing. `reason`: see docs/wire.md.
 struct GapNotice {
     ChannelId channel;
     std::uint64_t first_seq;
@@ -21,20 +21,20 @@ struct GapNotice {
     std::int64_t time_utc_ns;
 };
 
-/// The last `seq` of a silent channel that was published or told in a gap.
+/// Reports the last `seq` of an idle channel that was published or covered by a gap notice.
 struct BeatNotice {
     ChannelId channel;
     std::uint64_t seq;
     std::int64_t time_utc_ns;
 };
 
-/// What all notices of a gateway have in common.
+/// The context shared by all notices of a gateway.
 struct NoticeContext {
     const ChannelTable& channels;
-    std::int64_t epoch_ms;  // the gateway's start, ms since 1970 UTC
+    std::int64_t epoch_ms;  // start of the gateway, ms since 1970 UTC
 };
 
-/// Which samples of its channel a published message holds, or, for a notice of a gap, says are missing.
+/// The sequence numbers of the samples in a published message, or of the samples that a gap notice reports as missing.
 struct SeqRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;

@@ -9,15 +9,15 @@
 
 namespace telegate {
 
-/// Turns notices into payloads of docs/wire.md: what a subscriber is told besides samples.
+/// Encodes notices as payloads of docs/wire.md.
 ///
-/// Threads: any. Limits: none, a payload takes less than 512 bytes. Failure: append() may throw std::bad_alloc, and
-///          leaves `out` as it was then.
+/// Threads: any. Limits: none; a payload has fewer than 512 bytes. Failure: append() may throw std::bad_alloc and then
+/// leaves `out` unchanged.
 class NoticeEncoder {
   public:
     NoticeEncoder(PayloadFormat format, const NoticeContext& context) noexcept : format_(format), context_(context) {}
 
-    /// Appends to `out`, which the caller reuses.
+    /// Appends to `out`, so that the caller can reuse it.
     void append(const GapNotice& notice, std::string& out) const;
     void append(const BeatNotice& notice, std::string& out) const;
 
@@ -26,7 +26,8 @@ class NoticeEncoder {
     NoticeContext context_;
 };
 
-/// Reads from a payload of ours which samples it is about. `is_gap`: it is a notice. nullopt for what we never publish.
+/// Reads the sequence numbers from a payload of the gateway. `is_gap`: the payload is a gap notice. nullopt: not a
+/// payload of the gateway.
 [[nodiscard]] std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload, bool is_gap);
 
 }  // namespace telegate

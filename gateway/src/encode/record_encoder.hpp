@@ -14,8 +14,7 @@
 
 namespace telegate {
 
-/// One sample as the `record` payload of docs/wire.md has it. Numbers are little-endian; what the value does not use is
-/// zero.
+/// One sample as the `record` payload of docs/wire.md. Numbers are little-endian; unused bytes of the value are zero.
 struct Record {
     std::int64_t time_utc_ns;
     std::int64_t epoch_ms;
@@ -28,7 +27,7 @@ struct Record {
     std::array<char, TelemetrySample::text_bytes_max> value;  // float64, int64, a byte, or text
 };
 
-// Readers in other languages know it by these numbers.
+// Readers in other languages rely on these numbers.
 static_assert(sizeof(Record) == 64 && std::has_unique_object_representations_v<Record>);
 static_assert(offsetof(Record, epoch_ms) == 8 && offsetof(Record, seq) == 16 && offsetof(Record, type) == 24);
 static_assert(offsetof(Record, quality) == 25 && offsetof(Record, flags) == 26 && offsetof(Record, text_bytes) == 27);
@@ -38,25 +37,25 @@ static_assert(static_cast<int>(ValueType::integer) == 2 && static_cast<int>(Valu
 static_assert(static_cast<int>(ValueType::text) == 4 && static_cast<int>(Quality::good) == 0);
 static_assert(static_cast<int>(Quality::uncertain) == 1 && static_cast<int>(Quality::bad) == 2);
 static_assert(static_cast<int>(Quality::stale) == 3 && sample_flag::text_truncated == 1);
-static_assert(sample_flag::time_unsynchronised == 2);
+static_assert(sample_flag::time_unsynchronized == 2);
 
-/// Turns samples into records. The channel is not in it: the topic says it. Samples of one channel that follow each
-/// other may share a payload, record behind record.
+/// Encodes samples as records. A record does not contain its channel, which follows from the topic. A payload may
+/// contain several consecutive samples of one channel.
 ///
-/// Threads: one, the io thread. Limits: none. Failure: none; text travels as it is, also when it is not UTF-8.
+/// Threads: one, the io thread. Limits: none. Failure: none; text is copied unchanged, even if it is not UTF-8.
 class RecordEncoder {
   public:
     using Notices = RecordNotices;
-    /// So that a payload stays small, and a subscriber that reads slowly loses few at once: 4 KiB.
+    /// 4 KiB: limits the size of a payload and the number of samples that a slow subscriber loses at once.
     static constexpr std::size_t samples_per_payload_max = 64;
 
-    /// `epoch_ms`: the gateway's start, ms since 1970 UTC.
+    /// `epoch_ms`: start of the gateway, ms since 1970 UTC.
     RecordEncoder(const ChannelTable& /*channels*/, std::int64_t epoch_ms, const Tags& /*tags*/ = {}) noexcept
         : epoch_ms_(epoch_ms) {}
 
-    /// What encode() writes.
+    /// Returns the size of every record.
     [[nodiscard]] static std::size_t bytes_max(const TelemetrySample& /*sample*/) noexcept { return sizeof(Record); }
-    /// Writes the record to `out`, which has room for bytes_max(sample), and returns its length.
+    /// Writes the record to `out`, which has bytes_max(sample) bytes, and returns its length.
     std::size_t encode(const TelemetrySample& sample, char* out) const noexcept {
         Record record{sample.time_utc_ns, epoch_ms_, sample.seq,       sample.type, quality_of(sample),
                       sample.flags,       0,         std::uint32_t{0}, {}};

@@ -12,12 +12,12 @@
 namespace telegate {
 namespace {
 
-/// Behind the values of samples, so that a reader can tell a notice by its type alone.
+/// Greater than the types of samples, so that readers recognize a notice by its type.
 constexpr auto gap_record = static_cast<ValueType>(16);
 constexpr auto beat_record = static_cast<ValueType>(17);
-constexpr std::size_t reason_offset = sizeof(std::uint64_t);  // in Record::value, behind last_seq
+constexpr std::size_t reason_offset = sizeof(std::uint64_t);  // in Record::value, after last_seq
 
-/// Readers know them by their place: 1, 2, 3...
+/// Encoded as their position: 1, 2, 3...
 constexpr std::array<std::string_view, 4> reasons{"queue_overflow", "shutdown", "slow", "expired"};
 
 char reason_code(std::string_view reason) noexcept {
@@ -26,7 +26,7 @@ char reason_code(std::string_view reason) noexcept {
             return static_cast<char>(i + 1);
         }
     }
-    TELEGATE_ASSERT(false);  // no other one is told
+    TELEGATE_ASSERT(false);  // no other reason exists
     return 0;
 }
 

@@ -8,8 +8,7 @@
 
 namespace telegate {
 
-/// Notices as records whose type no sample has.
-/// Threads: any. Limits: none. Failure: append() may throw std::bad_alloc.
+/// Notices as records with their own types. Threads: any. Limits: none. Failure: append() may throw std::bad_alloc.
 struct RecordNotices {
     static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
     static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);

@@ -8,11 +8,11 @@
 
 namespace telegate {
 
-/// Samples as the JSON that subscribers of the format json get, for REST. One encoder for all requests, since it keeps
-/// something for every channel.
+/// Encodes samples for REST in the `json` format of subscribers. All requests share one encoder, because it has an
+/// entry per channel.
 ///
-/// Threads: any; a mutex, held while one sample is encoded.
-/// Limits:  those of JsonEncoder. Failure: append() may throw std::bad_alloc.
+/// Threads: any; a mutex is held while one sample is encoded.
+/// Limits: those of JsonEncoder. Failure: append() may throw std::bad_alloc.
 class SampleText {
   public:
     SampleText(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {})

@@ -9,7 +9,7 @@
 
 namespace telegate {
 
-/// A text that is copied again and again, with some room behind it, so that it is copied in large steps.
+/// A text with padding, for fast repeated copies in large steps.
 /// Threads: one. Limits: none. Failure: the constructor may throw std::bad_alloc.
 class StepText {
   public:
@@ -20,7 +20,7 @@ class StepText {
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// Copies it, and up to step_bytes of anything behind it. Returns its end.
+    /// Copies the text and up to step_bytes of padding. Returns the end of the text.
     char* put(char* out) const noexcept {
         const char* const from = bytes_.data();
         std::memcpy(out, from, step_bytes);
@@ -31,11 +31,11 @@ class StepText {
     }
 
   private:
-    std::string bytes_;  // a multiple of step_bytes
+    std::string bytes_;  // size is a multiple of step_bytes
     std::size_t size_;
 };
 
-/// The same for a text of up to 16 bytes, known to the compiler. Threads: any. Limits: 16 bytes. Failure: none.
+/// A StepText of up to 16 bytes for compile-time constants. Threads: any. Limits: 16 bytes. Failure: none.
 class ShortText {
   public:
     static constexpr std::size_t bytes_max = 16;
@@ -43,7 +43,7 @@ class ShortText {
     explicit constexpr ShortText(std::string_view text) : size_(text.size()) {
         std::copy_n(text.begin(), size_, bytes_.begin());
     }
-    /// Copies bytes_max bytes. Returns the text's end.
+    /// Copies bytes_max bytes. Returns the end of the text.
     char* put(char* out) const noexcept {
         std::memcpy(out, bytes_.data(), bytes_max);
         return out + size_;

@@ -5,16 +5,16 @@
 
 namespace telegate {
 
-/// A word about the whole gateway that goes with each of its samples: {"site", "north"}.
+/// A label of the gateway that is added to each of its samples: {"site", "north"}.
 struct Tag {
-    std::string name;  // a-z 0-9 _, and no digit first
+    std::string name;  // a-z 0-9 _, not starting with a digit
     std::string value;
 };
 
-/// In the order of the settings, each name once.
+/// In the order of the settings; names are unique.
 using Tags = std::vector<Tag>;
 
-/// `,"tags":{"site":"north"}`, to be put behind another member of a JSON object; "" when there are none.
+/// Returns `,"tags":{"site":"north"}`, to append to another member of a JSON object; "" without tags.
 [[nodiscard]] std::string json_tags_member(const Tags& tags);
 
 }  // namespace telegate

@@ -10,11 +10,12 @@
 
 namespace telegate {
 
-/// Times as text, "2026-11-20T23:11:34.123456789Z", exact to the nanosecond, between what always stands before and
-/// behind them. The samples of one tick have the same time, which is rendered once; the second before, too.
+/// Formats times such as "2026-11-20T23:11:34.123456789Z", exact to the nanosecond, between constant texts. The samples
+/// of one tick have the same time, so the last time and the last second are cached.
 ///
 /// Threads: one.
-/// Limits:  the years that nanoseconds in 64 bits reach, 1677 to 2262. `before` and `after` take up to 34 bytes.
+/// Limits: the years that 64-bit nanoseconds can represent, 1677 to 2262. `before` and `after` have up to 34 bytes
+/// together.
 /// Failure: none.
 class TimeText {
   public:
@@ -23,9 +24,9 @@ class TimeText {
 
     TimeText(std::string_view before, std::string_view after) noexcept;
 
-    /// Of all three together.
+    /// Returns the size of `before`, time and `after` together.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// Copies copied_bytes, of which the first size() are meant; returns their end.
+    /// Copies copied_bytes, of which the first size() are the text; returns the end of the text.
     char* put(char* out, std::int64_t utc_ns) noexcept {
         if (utc_ns != time_ns_) {
             render(utc_ns);
@@ -41,12 +42,12 @@ class TimeText {
     std::array<char, copied_bytes> text_{};
     std::size_t before_bytes_;
     std::size_t size_;
-    std::int64_t time_ns_ = 0;  // what text_ shows
-    std::int64_t second_ = 0;   // the same in whole seconds
+    std::int64_t time_ns_ = 0;  // the time in text_
+    std::int64_t second_ = 0;   // the same time in whole seconds
 };
 
 [[nodiscard]] double to_seconds(std::chrono::nanoseconds duration) noexcept;
-/// "2026-11-20T23:11:34.123456789Z"; floors, so that times before 1970 come out right too.
+/// Returns "2026-11-20T23:11:34.123456789Z"; floors, so that times before 1970 are correct.
 [[nodiscard]] std::string to_iso8601(std::int64_t time_utc_ns);
 
 }  // namespace telegate

@@ -20,26 +20,26 @@
 
 namespace telegate {
 
-/// The endpoints of one kind of section that are bound, and how they change while the gateway runs: everything that can
-/// fail happens in prepare() and can be rolled back, apply() cannot fail.
+/// The bound endpoints of one kind of section, which can change while the gateway runs: prepare() contains everything
+/// that can fail and can be rolled back; apply() cannot fail.
 ///
-/// Sockets says how its sockets are used. Wanted is an endpoint as in the settings, with endpoint, name, adopted and
-/// curve:
+/// `Sockets` is the interface to the sockets. `Wanted` is an endpoint from the settings, with endpoint, name, adopted
+/// and curve:
 ///
 ///     using Wanted = ...;
 ///     static bool share_socket(const Wanted&, const Wanted&);
 ///     Endpoint bind(const Wanted&);                              // throws std::system_error
-///     void bind_again(const Wanted&, const Endpoint& as_bound);  // as well
+///     void bind_again(const Wanted&, const Endpoint& as_bound);  // throws std::system_error
 ///     void unbind(const Wanted&, const Endpoint& as_bound);
 ///     void close_peers(const Wanted&, const Endpoint& as_bound, std::chrono::milliseconds grace);
 ///     void set_security(const Wanted&, const Endpoint& as_bound, const Security&);
 ///     std::vector<PeerStatus> peers(const Wanted&);
 ///     bool close_peer(const Wanted&, std::uint64_t id, std::string_view why);
-///     void change(const Wanted& before, const Wanted& after, const Endpoint& as_bound);  // of one that stays
+///     void change(const Wanted& before, const Wanted& after, const Endpoint& as_bound);  // endpoint stays bound
 ///
-/// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  those of the settings.
-/// Failure: bind() and prepare() throw std::system_error when an address cannot be bound.
+/// Threads: the reactor's, or any while the reactor does not run.
+/// Limits: those of the settings.
+/// Failure: bind() and prepare() throw std::system_error if an address cannot be bound.
 template <class Sockets>
 class BoundEndpoints {
   public:
@@ -48,30 +48,30 @@ class BoundEndpoints {
         Wanted wanted;
         Endpoint as_bound;
     };
-    /// What prepare() has found and bound.
+    /// The result of prepare().
     struct Prepared {
         struct Leaving {
             Bound bound;
-            bool is_unbound = false;  // already, because it was in the way
+            bool is_unbound = false;  // prepare() unbound it because it conflicted with a new endpoint
         };
-        std::vector<Bound> next;  // all endpoints, in their order
+        std::vector<Bound> next;  // all endpoints, in the order of the settings
         std::vector<Bound> fresh;
         std::vector<Leaving> leaving;
     };
 
     explicit BoundEndpoints(Sockets sockets) : sockets_(std::move(sockets)) {}
 
-    /// Binds the endpoints of the start.
+    /// Binds the initial endpoints.
     void bind(std::span<const Wanted> endpoints) {
         for (const Wanted& wanted : endpoints) {
             bound_.push_back({wanted, sockets_.bind(wanted)});
-            bound_.back().wanted.adopted = -1;  // the socket has it
+            bound_.back().wanted.adopted = -1;  // the socket now owns it
         }
     }
 
-    /// Binds the endpoints that are new, nothing else. Endpoints that stay as they are for a peer are not touched,
-    /// whatever their order, and with port 0 keep the port that they have. Where one that is to go is in the way, it is
-    /// no longer bound from here on, but its peers stay. When it throws, all is as before.
+    /// Binds only new endpoints. Endpoints that stay the same for peers are not touched, regardless of their order, and
+    /// keep their port if it was set as 0. An endpoint that is to be removed and conflicts with a new one is unbound
+    /// here, but its peers stay connected. If prepare() throws, everything is as before.
     [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const Wanted> endpoints) {
         auto prepared = std::make_shared<Prepared>();
         for (const Wanted& wanted : endpoints) {
@@ -92,12 +92,12 @@ class BoundEndpoints {
             if (lost.empty()) {
                 throw;
             }
-            throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
+            throw std::runtime_error(std::string(error.what()) + "; also no longer bound: " + lost.front());
         }
         return prepared;
     }
 
-    /// Restores what was before prepare(). Returns endpoints that could not be bound again, which are gone then.
+    /// Restores the state from before prepare(). Returns endpoints that could not be bound again and are now removed.
     std::vector<std::string> roll_back(Prepared& prepared) {
         for (const Bound& each : std::exchange(prepared.fresh, {})) {
             sockets_.unbind(each.wanted, each.as_bound);
@@ -118,8 +118,8 @@ class BoundEndpoints {
         return lost;
     }
 
-    /// The endpoints are the new ones. Peers of those that have gone, or have another mechanism now, may take what is
-    /// pending for `grace`. CURVE as renew() does it.
+    /// Puts the prepared endpoints in force. Peers of endpoints that were removed or whose mechanism changed may
+    /// receive pending messages for `grace`. CURVE keys and clients change as in renew().
     void apply(Prepared& prepared, std::chrono::milliseconds grace) {
         for (const typename Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
             if (!each.is_unbound) {
@@ -140,8 +140,9 @@ class BoundEndpoints {
         bound_ = std::move(prepared.next);
     }
 
-    /// Changes keys or clients of the endpoint of a section, if they are others. They apply to new connections; a peer
-    /// whose key is not among them is closed, and counted. Returns how many; nullopt when nothing changed.
+    /// Changes the keys or clients of the endpoint of a section if they differ. They apply to new connections;
+    /// connected peers whose key is no longer allowed are closed and counted. Returns the number of closed peers;
+    /// nullopt: nothing changed.
     std::optional<std::size_t> renew(const NamedCurve& curve) {
         const auto found = std::find_if(bound_.begin(), bound_.end(),
                                         [&](const Bound& each) { return each.wanted.name == curve.name; });
@@ -153,16 +154,16 @@ class BoundEndpoints {
         return change_curve(before, *found, std::chrono::milliseconds(0));
     }
 
-    /// In the order of the settings.
+    /// Returns the endpoints in the order of the settings.
     [[nodiscard]] const std::vector<Bound>& all() const noexcept { return bound_; }
-    /// Peers that were closed because their key is no longer among the clients'.
+    /// Returns the number of peers closed because their key was no longer allowed.
     [[nodiscard]] std::uint64_t revoked() const noexcept { return revoked_; }
 
   private:
     static Endpoint not_bound() { return {}; }
 
-    /// Finds for each of the next endpoints the one that it is already, and returns those that are none of them. The
-    /// same name comes first, then the same address under another name, then one that spells out what was bound before.
+    /// Assigns bound endpoints to the next endpoints, and returns those that match none. Matches by the same name and
+    /// address first, then by the same address, then by the address as bound.
     [[nodiscard]] std::vector<Bound> match(std::vector<Bound>& next) const {
         std::vector<Bound> left = bound_;
         std::vector<bool> found(next.size(), false);
@@ -198,7 +199,7 @@ class BoundEndpoints {
         return sockets_.bind(wanted);
     }
 
-    /// For an endpoint that stays bound. Returns how many peers were closed for their keys.
+    /// Changes the CURVE settings of an endpoint that stays bound. Returns the number of peers closed for their keys.
     std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace) {
         if (is_same(before.wanted.curve, after.wanted.curve)) {
             return 0;
@@ -221,7 +222,7 @@ class BoundEndpoints {
         for (const PeerStatus& peer : sockets_.peers(bound.wanted)) {
             const std::optional<CurveKey> key = parse_z85(peer.curve_key);
             const bool may_stay = peer.endpoint != at || (key && clients->allows(*key));
-            if (!may_stay && sockets_.close_peer(bound.wanted, peer.id, "its key is no longer allowed")) {
+            if (!may_stay && sockets_.close_peer(bound.wanted, peer.id, "client key no longer allowed")) {
                 ++closed;
             }
         }

@@ -11,15 +11,15 @@ namespace telegate {
 
 struct CurveServer;
 
-/// An endpoint of ours and what is published there.
+/// A bound endpoint and what is published there.
 struct FormatEndpoint {
     Endpoint endpoint;
     PayloadFormat format = PayloadFormat::json;
     std::string name = {};                               // of its section
-    int adopted = -1;                                    // a socket that listens there already and now is ours
-    std::shared_ptr<const CurveServer> curve = nullptr;  // null: the mechanism NULL
-    Delivery delivery = {};                              // for who reads too slowly
-    bool last_value = false;                             // a new subscription first gets last values
+    int adopted = -1;                                    // inherited listening socket; -1: none
+    std::shared_ptr<const CurveServer> curve = nullptr;  // null: NULL mechanism
+    Delivery delivery = {};                              // for slow subscribers
+    bool last_value = false;                             // a new subscription receives the last values first
 };
 
 }  // namespace telegate

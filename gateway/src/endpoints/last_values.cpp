@@ -6,8 +6,8 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t look_bytes = 64;     // what it costs to look at a topic, in bytes that are given
-constexpr std::size_t compare_bytes = 16;  // and for each of its prefixes at those that are known
+constexpr std::size_t look_bytes = 64;     // cost of checking a topic, as bytes of payload
+constexpr std::size_t compare_bytes = 16;  // and of comparing a prefix of the topic
 constexpr std::size_t samples_read = 256;
 
 bool matches_any(const std::set<std::string, std::less<>>& prefixes, std::string_view topic) {
@@ -29,7 +29,7 @@ void LastValues::note(PayloadFormat format, const MonitorEvent& event) {
             call(found->second);
         }
     };
-    switch (event.kind) {  // of others it hears before it is made
+    switch (event.kind) {  // events of other subscribers come before the subscriber is created
         case MonitorEventKind::handshake_done:
             if (parts_.publishers.has_last_value(format, event.endpoint)) {
                 subscribers_[key];
@@ -46,7 +46,7 @@ void LastValues::note(PayloadFormat format, const MonitorEvent& event) {
 
 void LastValues::add(const Key& key, Subscriber& subscriber, std::string_view prefix) {
     if (queue_.empty()) {
-        scanned_ = SampleCursor(parts_.history, parts_.history.position());  // nobody asks about what was before
+        scanned_ = SampleCursor(parts_.history, parts_.history.position());  // no subscription needs earlier samples
     }
     subscriber.changes.push_back({std::string(prefix), parts_.history.position(), false});
     subscriber.not_begun[std::string(prefix)] = std::prev(subscriber.changes.end());
@@ -57,7 +57,7 @@ void LastValues::add(const Key& key, Subscriber& subscriber, std::string_view pr
     work();
 }
 
-/// What has begun goes on to its end, so that it is known what the subscriber has had.
+/// A subscription that has begun completes, so that it is known what the subscriber received.
 void LastValues::cancel(Subscriber& subscriber, std::string_view prefix) {
     const auto not_begun = subscriber.not_begun.find(prefix);
     if (not_begun != subscriber.not_begun.end()) {
@@ -99,7 +99,7 @@ void LastValues::work() {
     }
 }
 
-/// Or a part of the first one. Whether there are more.
+/// Processes the first change, or part of it. Returns whether more changes remain.
 bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
     if (subscriber.changes.empty()) {
         return false;
@@ -123,7 +123,7 @@ bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
     return !subscriber.changes.empty();
 }
 
-/// False: not all, as the turn has had its share.
+/// Returns false if the limit of the iteration is reached before all values are sent.
 bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& change) {
     const std::string_view begin = std::max<std::string_view>(change.prefix, subscriber.given_to);
     auto each = std::lower_bound(topics_.begin(), topics_.end(), begin,
@@ -153,7 +153,7 @@ void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::st
     }
 }
 
-/// Which channels have been published since it last looked.
+/// Notes which channels were published since the last call.
 void LastValues::look_at_history() {
     if (scanned_.position() == parts_.history.position()) {
         return;

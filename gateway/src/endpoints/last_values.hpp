@@ -24,23 +24,24 @@
 
 namespace telegate {
 
-/// Gives a new subscription the last value of each channel that it matches to those who have come to an endpoint that
-/// has that, before anything live of the channel, or not at all. What another subscription of the same subscriber
-/// matches too, it has had already.
+/// Sends a new subscription the last value of each matching channel, at endpoints with that setting. A last value is
+/// sent before any live sample of its channel, or not at all, and only once if several subscriptions of the subscriber
+/// match it.
 ///
-/// One turn of the loop gives so much, the rest comes in later ones. A channel that has been published meanwhile is
-/// left out, since the subscriber has had that sample live: the history tells which.
+/// Each event-loop iteration sends a limited amount; the rest follows in later iterations. A channel that was published
+/// in the meantime, according to the history, is omitted, because the subscriber received that sample live.
 ///
 /// Threads: the reactor's.
-/// Limits:  turn_bytes in a turn, of all subscribers together, who take turns. Keeps the prefixes of subscribers there,
-///          which the publisher bounds, and for each that has begun or waits, twice that: what is cancelled before its
-///          turn comes is forgotten, and asked for again while it is under way waits once. Per channel 24 bytes. What a
-///          subscriber has no room for is counted as dropped for it, one by one. Where the history holds less than is
-///          published between two turns, 512 KiB suffice, what is not given in the first turn is left out.
+/// Limits: turn_bytes per iteration for all subscribers together, in round-robin order. Keeps the prefixes of these
+/// subscribers, which the publisher limits, and twice that for each subscription that is in progress or pending: a
+/// pending one that is canceled is removed, and one that is requested again while in progress is queued once. 24 bytes
+/// per channel. Values that do not fit the subscriber's limits are counted individually as dropped. If more is
+/// published between two iterations than the history holds (512 KiB suffice), values that were not sent in the first
+/// iteration are omitted.
 /// Failure: note() may throw std::bad_alloc.
 class LastValues {
   public:
-    /// Some 600 values, a third of a millisecond.
+    /// About 600 values, a third of a millisecond.
     static constexpr std::size_t turn_bytes = 128UL * 1024;
 
     struct Parts {
@@ -54,28 +55,28 @@ class LastValues {
     };
     explicit LastValues(const Parts& parts) noexcept : parts_(parts), scanned_(parts.history, 0) {}
 
-    /// To be told of every event, before the pump takes more from the queue.
+    /// Must be called for every event, before the pump takes more samples from the queue.
     void note(PayloadFormat format, const MonitorEvent& event);
-    /// Subscribers that have not been given all that they are to get.
+    /// Returns the number of subscribers with pending values.
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
-    /// Values given, and what was to be looked at for it, in the turn for which that was most: bytes.
+    /// Returns the maximum cost of one iteration: bytes of values plus checks, see turn_bytes.
     [[nodiscard]] std::size_t most_in_turn() const noexcept { return most_in_turn_; }
 
   private:
     using Prefixes = std::set<std::string, std::less<>>;
     using Key = std::pair<PayloadFormat, std::uint64_t>;
-    /// A subscription that came or went.
+    /// A subscribe or unsubscribe.
     struct Change {
         std::string prefix;
-        std::uint64_t position;  // in the history, when it came
+        std::uint64_t position;  // of the history when the change arrived
         bool is_cancel;
     };
     struct Subscriber {
-        Prefixes known;                                                             // subscriptions whose turn has come
-        std::list<Change> changes;                                                  // in the order in which they came
-        std::map<std::string, std::list<Change>::iterator, std::less<>> not_begun;  // of these, those that came
-        bool has_begun = false;                                                     // with the first change
-        std::string given_to;                                                       // so far, in the order of topics
+        Prefixes known;                                                             // completed subscriptions
+        std::list<Change> changes;                                                  // in order of arrival
+        std::map<std::string, std::list<Change>::iterator, std::less<>> not_begun;  // pending changes
+        bool has_begun = false;                                                     // the first change has begun
+        std::string given_to;                                                       // progress in topic order
         bool is_queued = false;
     };
 
@@ -92,16 +93,16 @@ class LastValues {
 
     const Parts parts_;
     std::map<Key, Subscriber> subscribers_;
-    std::deque<Key> queue_;                                       // those with changes, or gone
+    std::deque<Key> queue_;                                       // subscribers with changes; some may be disconnected
     std::vector<std::pair<std::string_view, ChannelId>> topics_;  // sorted
-    std::vector<std::uint64_t> published_;                        // by channel: behind its last, from scanned_ on
+    std::vector<std::uint64_t> published_;                        // by channel: position after its last sample
     std::vector<TelemetrySample> samples_;
-    SampleCursor scanned_;      // the history before it has been read
-    std::uint64_t unseen_ = 0;  // what was published before has not been seen
+    SampleCursor scanned_;      // position up to which the history was read
+    std::uint64_t unseen_ = 0;  // samples before it may have been missed
     std::string payload_;
-    std::size_t spent_ = 0;  // in this turn
+    std::size_t spent_ = 0;  // in this iteration
     std::size_t most_in_turn_ = 0;
-    bool has_turn_ = false;  // to come
+    bool has_turn_ = false;  // turn() is scheduled
 };
 
 }  // namespace telegate

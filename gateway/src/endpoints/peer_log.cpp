@@ -14,7 +14,7 @@ LogFields peer_fields(const MonitorEvent& event) {
     return LogFields().add("id", event.peer_id).add("endpoint", event.endpoint).quote("peer", event.peer);
 }
 
-/// Who it is by CURVE: its name, or its key where it has none.
+/// Returns the CURVE identity of the peer: its name, or its key if it has no name.
 LogFields client_fields(const MonitorEvent& event) {
     if (event.status == nullptr || event.status->curve_key.empty()) {
         return {};
@@ -26,19 +26,20 @@ LogFields client_fields(const MonitorEvent& event) {
 LogFields gone_fields(const MonitorEvent& event) {
     return peer_fields(event)
         .append(client_fields(event))
-        .quote("why", event.detail)
+        .quote("reason", event.detail)
         .add("matched", event.status->matched)
         .add("sent", event.status->sent)
         .add("dropped", event.status->dropped);
 }
 
-/// What stays the same when a peer comes again: its address without the port, its user without the process.
+/// Returns the part of the address that stays the same when a peer reconnects: without port, or the user without
+/// process.
 std::string_view origin(std::string_view peer) {
     const std::size_t user = peer.find("uid=");
     return user != std::string_view::npos ? peer.substr(user) : peer.substr(0, peer.rfind(':'));
 }
 
-/// Whether it went as peers do every day. What else ends a session is one's fault, and should be rare.
+/// Returns whether the peer disconnected in a normal way. Any other reason indicates a fault and should be rare.
 bool left_by_itself(std::string_view why) {
     return why == "peer left" || why == "shutdown" || why == std::generic_category().message(ECONNRESET) ||
            why == std::generic_category().message(EPIPE);
@@ -50,7 +51,7 @@ void PeerLog::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
         log_.info_limited("connected", {"subscriber connected", peer_fields(event).append(client_fields(event))});
     } else if (event.kind == MonitorEventKind::disconnected && left_by_itself(event.detail)) {
-        log_.info_limited(event.detail, {"subscriber left", gone_fields(event)});
+        log_.info_limited(event.detail, {"subscriber disconnected", gone_fields(event)});
     } else {
         note_trouble(event, "subscriber");
     }
@@ -72,12 +73,13 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
                                                   .add("endpoint", event.endpoint)
                                                   .quote("peer", event.peer)
                                                   .append(client_fields(event))
-                                                  .quote("why", event.detail));
+                                                  .quote("reason", event.detail));
         case MonitorEventKind::accept_failed:
             return log_.warn_limited(
-                cause(), LogLine("connection not accepted").add("endpoint", event.endpoint).quote("why", event.detail));
+                cause(),
+                LogLine("cannot accept connection").add("endpoint", event.endpoint).quote("reason", event.detail));
         case MonitorEventKind::slow:
-            return log_.warn_limited("slow " + cause(), {std::string(who) + " reads too slowly", peer_fields(event)});
+            return log_.warn_limited("slow " + cause(), {std::string(who) + " is slow", peer_fields(event)});
         default: return;
     }
 }

@@ -7,17 +7,17 @@
 
 namespace telegate {
 
-/// Writes into the log what an operator wants to know of peers: who came and who left; and once per address, cause and
-/// minute whom we closed or refused and why, and who reads too slowly.
+/// Logs peers for operators: subscribers that connect and disconnect; and, once per address, cause and minute, peers
+/// that were closed or refused, with the reason, and slow peers.
 ///
 /// Threads: the monitor's. Limits: the log's. Failure: may throw std::bad_alloc.
 class PeerLog {
   public:
     explicit PeerLog(Log& log) noexcept : log_(log) {}
 
-    /// Of subscribers.
+    /// Logs an event of a subscriber.
     void note(const MonitorEvent& event);
-    /// The same of others, but not who came, nor who left by itself.
+    /// Logs an event of another peer, except normal connects and disconnects. `who` names the kind of peer.
     void note_trouble(const MonitorEvent& event, std::string_view who);
 
   private:

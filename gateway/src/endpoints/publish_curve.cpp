@@ -14,18 +14,18 @@ constexpr std::string_view any_client = "*";
 constexpr std::string_view key_file = "curve_secret_key_file";
 constexpr std::string_view clients_dir = "curve_clients_dir";
 
-/// Whether the settings go together, so that the files can be looked at.
+/// Checks that the settings are consistent. Returns whether the files can be read.
 template <class EndpointSettings>
 bool check_settings(const EndpointSettings& settings, SectionProblems& problems) {
     if (settings.curve_secret_key_file.empty()) {
-        problems.add(clients_dir, '"' + settings.curve_clients_dir +
-                                      "\" stands without curve_secret_key_file, allowed: both, or none");
+        problems.add(clients_dir,
+                     '"' + settings.curve_clients_dir + "\" requires curve_secret_key_file: set both or neither");
     } else if (settings.curve_clients_dir.empty()) {
         problems.add(key_file,
-                     "needs curve_clients_dir, allowed: a folder with the public keys of those who may come in, or * "
-                     "for any client that knows the server's key");
+                     "requires curve_clients_dir: must be a folder with the public keys of allowed clients, or "
+                     "* for any client that knows the server's key");
     } else if (settings.endpoint.starts_with("inproc://")) {
-        problems.add(key_file, '"' + settings.endpoint + "\" never leaves the process, allowed: nothing");
+        problems.add(key_file, '"' + settings.endpoint + "\" never leaves the process: CURVE must not be set");
     }
     return !problems.any();
 }
@@ -34,9 +34,10 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
     try {
         auto clients = std::make_shared<const CurveClients>(folder);
         if (clients->size() == 0) {
-            problems.add(clients_dir, folder +
-                                          ": has no key, so nobody could come in, allowed: a folder with files "
-                                          "NAME.public, or * for any client that knows the server's key");
+            problems.add(clients_dir,
+                         folder +
+                             ": has no key, so no client could connect: must be a folder with files NAME.public, or * "
+                             "for any client that knows the server's key");
         }
         return clients;
     } catch (const std::exception& error) {
@@ -45,7 +46,7 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
     }
 }
 
-/// Of a section of that kind.
+/// `kind`: the kind of section, "publish" or "services".
 template <class EndpointSettings>
 std::shared_ptr<const CurveServer> read_curve_of(std::string_view kind, const EndpointSettings& settings,
                                                  std::vector<SettingsProblem>& problems, SecretFile secret) {
@@ -112,7 +113,7 @@ bool is_same(const std::shared_ptr<const CurveServer>& a, const std::shared_ptr<
     }
     const bool has_same_clients =
         a->clients == nullptr || b->clients == nullptr ? a->clients == b->clients : a->clients->is_same_as(*b->clients);
-    // A secret key has one public key.
+    // Clients see only the public key, which the secret key determines.
     return a->keys.public_key == b->keys.public_key && has_same_clients;
 }
 

@@ -9,8 +9,8 @@
 
 namespace telegate {
 
-/// Reads the files that one section [publish] or [services] names. Null when it names none, or with problems, which are
-/// added with their places. `secret` is for a key file that is not a credential.
+/// Reads the key files of one section [publish] or [services]. Returns null if it names none or has problems, which are
+/// added with their places. `secret` applies to a key file that is not a credential.
 [[nodiscard]] std::shared_ptr<const CurveServer> read_curve(const PublishSettings& settings,
                                                             std::vector<SettingsProblem>& problems,
                                                             SecretFile secret = SecretFile::own);
@@ -24,14 +24,14 @@ struct NamedCurve {
     std::shared_ptr<const CurveServer> curve;
 };
 
-/// Those of all sections [publish], or [services]. Throws SettingsError with every problem.
+/// Reads the keys of all sections [publish], or of all sections [services]. Throws SettingsError with every problem.
 [[nodiscard]] std::vector<NamedCurve> read_curves(const Settings& settings);
 [[nodiscard]] std::vector<NamedCurve> read_service_curves(const Settings& settings);
 
-/// For Publisher; null is the mechanism NULL.
+/// Returns the security settings for Publisher; null means the NULL mechanism.
 [[nodiscard]] Security to_security(const std::shared_ptr<const CurveServer>& curve);
 
-/// Whether clients find the same key and the same ones are let in.
+/// Returns whether both have the same key and allow the same clients.
 [[nodiscard]] bool is_same(const std::shared_ptr<const CurveServer>& a, const std::shared_ptr<const CurveServer>& b);
 
 }  // namespace telegate

@@ -24,7 +24,7 @@ Endpoint PublishSockets::bind(const Wanted& wanted) {
         const Security security = to_security(wanted.curve);
         Endpoint bound = wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
                                             : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
-        publisher.set_delivery(bound, wanted.delivery);  // nobody is accepted before the next turn
+        publisher.set_delivery(bound, wanted.delivery);  // no connection is accepted before the next iteration
         return bound;
     });
 }
@@ -67,7 +67,7 @@ Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoin
     bound_.bind(endpoints);
 }
 
-/// For the formats that have none yet.
+/// Adds publishers for formats that have none yet.
 void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
     std::vector<PayloadFormat> fresh;
     for (const PayloadFormat format : payload_format_names.values) {

@@ -23,7 +23,7 @@ namespace telegate {
 
 class Publishers;
 
-/// How BoundEndpoints uses the publishers.
+/// The interface of BoundEndpoints to the publishers.
 ///
 /// Threads, Limits, Failure: as BoundEndpoints.
 class PublishSockets {
@@ -48,49 +48,49 @@ class PublishSockets {
     Publishers* publishers_;
 };
 
-/// The gateway's publishers: one for each format that some endpoint has, with a log and subscriptions of its own. One
-/// that has been made stays, with its counts, when its last endpoint has gone.
+/// The gateway's publishers: one for each format with an endpoint, with its own log and subscriptions. A publisher and
+/// its counts stay when its last endpoint is removed.
 ///
-/// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  those of a publisher, for each format; of connections each has an equal share of `connections_max` at most,
-///          by the formats that there are when it is made: those before keep theirs. Where that is more than there are
-///          descriptors, connections are not accepted, and counted so.
-///          Samples lie in pieces of a quarter of the smallest `backlog_bytes` that a format has when it is made, 16
-///          to 260 KiB; a smaller one later counts as four such pieces.
-/// Failure: the constructor and prepare() throw std::system_error when an address cannot be had.
+/// Threads: the reactor's, or any while the reactor does not run.
+/// Limits: those of a publisher, for each format. Each publisher may have an equal share of `connections_max`, divided
+/// by the number of formats when it is created; earlier publishers keep their share. Connections beyond the available
+/// descriptors are not accepted, and counted as such. Samples are stored in segments of a quarter of the smallest
+/// `backlog_bytes` of the format when its publisher is created, 16 to 260 KiB; a smaller limit set later counts as four
+/// such segments.
+/// Failure: the constructor and prepare() throw std::system_error if an address cannot be bound.
 class Publishers {
   public:
-    /// Who hears of what happens; either may be empty.
+    /// Callbacks for events; each may be empty.
     struct Hooks {
         std::function<void(PayloadFormat, const MonitorEvent&)> monitor;
-        std::function<LossHooks(PayloadFormat)> losses;  // asked for once for each format
+        std::function<LossHooks(PayloadFormat)> losses;  // called once per format
     };
     Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max, Hooks hooks);
 
     using Prepared = BoundEndpoints<PublishSockets>::Prepared;
-    /// These are those of BoundEndpoints; prepare() makes the publishers of new formats.
+    /// See BoundEndpoints; prepare() also creates the publishers of new formats.
     [[nodiscard]] std::shared_ptr<Prepared> prepare(std::span<const FormatEndpoint> endpoints);
     std::vector<std::string> roll_back(Prepared& prepared) { return bound_.roll_back(prepared); }
     void apply(Prepared& prepared, std::chrono::milliseconds grace) { bound_.apply(prepared, grace); }
     std::optional<std::size_t> renew(const NamedCurve& curve) { return bound_.renew(curve); }
 
-    /// For the pump: formats that have an endpoint.
+    /// Returns the publishers that have an endpoint, for the pump.
     [[nodiscard]] std::vector<FormatPublisher> by_format() const;
-    /// As bound, in the order in which they were given.
+    /// Returns the endpoints as bound, in the order of the settings.
     [[nodiscard]] std::vector<FormatEndpoint> endpoints() const;
-    /// Those of one format after those of another.
+    /// Returns the subscribers, grouped by format.
     [[nodiscard]] std::vector<SubscriberStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
     [[nodiscard]] std::vector<FormatTotals> totals_by_format() const;
     [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
-    /// As Publisher::close_peer(), by the number of SubscriberStatus.
+    /// See Publisher::close_peer(). `id` is that of SubscriberStatus.
     bool close_peer(PayloadFormat format, std::uint64_t id, std::string_view why = "closed on request");
-    /// Whether new subscriptions get last values at the endpoint, as bound.
+    /// Returns whether new subscriptions at the endpoint, as bound, receive last values.
     [[nodiscard]] bool has_last_value(PayloadFormat format, std::string_view endpoint) const;
-    /// As Publisher::send_to().
+    /// See Publisher::send_to().
     bool send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload);
-    /// As Publisher::close(); `done` is called when all are closed.
+    /// See Publisher::close(); `done` is called after all publishers are closed.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 
   private:

@@ -18,15 +18,15 @@
 
 namespace telegate {
 
-/// An endpoint where services are requested.
+/// An endpoint that accepts service requests.
 struct ServiceEndpoint {
     Endpoint endpoint;
     std::string name = {};                               // of its section
-    int adopted = -1;                                    // a socket that listens there already and now is ours
-    std::shared_ptr<const CurveServer> curve = nullptr;  // null: the mechanism NULL
+    int adopted = -1;                                    // inherited listening socket; -1: none
+    std::shared_ptr<const CurveServer> curve = nullptr;  // null: NULL mechanism
 };
 
-/// How BoundEndpoints uses the router of the services.
+/// The interface of BoundEndpoints to the ROUTER socket of the services.
 ///
 /// Threads, Limits, Failure: as BoundEndpoints.
 class ServiceSockets {
@@ -55,10 +55,10 @@ class ServiceSockets {
     Router* router_;
 };
 
-/// The endpoints of the router of the services: BoundEndpoints, and the endpoints as texts for other threads.
+/// The endpoints of the services' ROUTER socket: BoundEndpoints, plus their URLs for other threads.
 ///
-/// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  those of the settings.
+/// Threads: the reactor's, or any while the reactor does not run.
+/// Limits: those of the settings.
 /// Failure: as BoundEndpoints.
 class ServiceEndpoints {
   public:
@@ -73,9 +73,9 @@ class ServiceEndpoints {
     void apply(Prepared& prepared, std::chrono::milliseconds grace);
     std::optional<std::size_t> renew(const NamedCurve& curve) { return bound_.renew(curve); }
 
-    /// As bound, in the order in which they were given.
+    /// Returns the endpoints as bound, in the order of the settings.
     [[nodiscard]] std::vector<ServiceEndpoint> bound() const;
-    /// The same as texts. Threads: any.
+    /// Returns the same endpoints as URLs. Threads: any.
     [[nodiscard]] std::vector<std::string> urls() const;
     [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
@@ -83,7 +83,7 @@ class ServiceEndpoints {
     void note_urls();
 
     BoundEndpoints<ServiceSockets> bound_;
-    mutable std::mutex mutex_;  // guards the texts
+    mutable std::mutex mutex_;  // guards urls_
     std::vector<std::string> urls_;
 };
 

@@ -34,7 +34,8 @@ FileJson saved_json(const ChannelAlarm& alarm) {
     return json;
 }
 
-/// Throws nlohmann::json::exception for a member that is missing or of another type.
+/// Converts one saved alarm; nullopt if a value is invalid. Throws nlohmann::json::exception if a member is missing or
+/// has the wrong type.
 std::optional<ChannelAlarm> to_alarm(const FileJson& json) {
     const auto state = to_alarm_state(json.at("state").get<std::string>());
     if (!state) {
@@ -54,8 +55,8 @@ std::optional<ChannelAlarm> to_alarm(const FileJson& json) {
     }
     if (json.contains("acknowledged")) {
         const FileJson& from = json.at("acknowledged");
-        alarm.acknowledged = Acknowledgement{from.at("time_ns").get<std::int64_t>(), from.at("by").get<std::string>(),
-                                             from.at("comment").get<std::string>()};
+        alarm.acknowledged = Acknowledgment{from.at("time_ns").get<std::int64_t>(), from.at("by").get<std::string>(),
+                                            from.at("comment").get<std::string>()};
     }
     return alarm;
 }
@@ -77,7 +78,7 @@ std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
         return fault->text();
     }
     if (!json.is_object()) {
-        return "is no JSON object";
+        return "is not a JSON object";
     }
     SavedAlarms saved;
     try {
@@ -94,7 +95,7 @@ std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
             saved.alarms.push_back(std::move(*alarm));
         }
     } catch (const FileJson::exception&) {
-        return "alarm " + std::to_string(saved.alarms.size() + 1) + " or the head has a missing or wrong member";
+        return "alarm " + std::to_string(saved.alarms.size() + 1) + " or the header has a missing or invalid member";
     }
     return saved;
 }
@@ -119,7 +120,7 @@ void AlarmFile::restore() {
         }
         why = error.code().message();
     }
-    rename_broken(log_, "file of alarms", path_, why);
+    rename_broken(log_, "alarm file", path_, why);
 }
 
 void AlarmFile::save(bool is_clean) {
@@ -129,7 +130,7 @@ void AlarmFile::save(bool is_clean) {
     try {
         replace_whole_file(path_, alarms_file_text({is_clean, alarms_.all()}));
     } catch (const std::system_error& error) {
-        log_.error(LogLine("file of alarms not written").add("file", path_).quote("why", error.what()));
+        log_.error(LogLine("cannot write alarm file").add("file", path_).quote("reason", error.what()));
     }
 }
 

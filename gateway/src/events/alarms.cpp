@@ -122,7 +122,7 @@ void Alarms::retain(const Settings& settings) {
              .device = alarm.device,
              .channel = alarm.channel,
              .kind = EventKind::alarm_cleared,
-             .fields = LogFields().add("level", to_string(alarm.state)).quote("why", "its limits were removed")});
+             .fields = LogFields().add("level", to_string(alarm.state)).quote("reason", "its limits were removed")});
     }
 }
 
@@ -146,12 +146,12 @@ AlarmState Alarms::state_of(std::string_view device, std::string_view channel) c
 }
 
 Alarms::Acknowledging Alarms::acknowledge(std::string_view device, std::string_view channel,
-                                          Acknowledgement acknowledgement) {
-    LogFields fields = LogFields().add("by", acknowledgement.by);
-    if (!acknowledgement.comment.empty()) {
-        fields.quote("comment", acknowledgement.comment);
+                                          Acknowledgment acknowledgment) {
+    LogFields fields = LogFields().add("by", acknowledgment.by);
+    if (!acknowledgment.comment.empty()) {
+        fields.quote("comment", acknowledgment.comment);
     }
-    const std::int64_t time_utc_ns = acknowledgement.time_utc_ns;
+    const std::int64_t time_utc_ns = acknowledgment.time_utc_ns;
     {
         const std::lock_guard lock(mutex_);
         const auto found = by_topic_.find(topic_of(device, channel));
@@ -165,7 +165,7 @@ Alarms::Acknowledging Alarms::acknowledge(std::string_view device, std::string_v
         if (alarm.acknowledged) {
             return Acknowledging::already;
         }
-        alarm.acknowledged = std::move(acknowledgement);
+        alarm.acknowledged = std::move(acknowledgment);
     }
     events_.add({.time_utc_ns = time_utc_ns,
                  .device = std::string(device),

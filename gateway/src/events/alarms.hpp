@@ -18,8 +18,8 @@ namespace telegate {
 
 struct Settings;
 
-/// Who has acknowledged an alarm, and when.
-struct Acknowledgement {
+/// The acknowledgment of an alarm.
+struct Acknowledgment {
     std::int64_t time_utc_ns = 0;
     std::string by = {};
     std::string comment = {};  // "": none
@@ -28,58 +28,60 @@ struct Acknowledgement {
 /// The alarm of one channel.
 struct ChannelAlarm {
     std::string device = {};
-    std::string channel = {};  // whose values are watched
+    std::string channel = {};  // the monitored channel
     AlarmState state = AlarmState::unknown;
-    Quality quality = Quality::bad;                    // bad: at present the channel has no value
-    double value = 0.0;                                // when it was last reported
-    std::optional<double> limit = {};                  // that is crossed, while the alarm is active
-    std::int64_t since_utc_ns = 0;                     // when it entered `state`
-    std::optional<Acknowledgement> acknowledged = {};  // of the active alarm
+    Quality quality = Quality::bad;                   // bad: the channel currently has no value
+    double value = 0.0;                               // as of the last report
+    std::optional<double> limit = {};                 // the crossed limit, while the alarm is active
+    std::int64_t since_utc_ns = 0;                    // start of `state`
+    std::optional<Acknowledgment> acknowledged = {};  // of the active alarm
 
     [[nodiscard]] bool is_active() const noexcept { return state == AlarmState::high || state == AlarmState::low; }
 };
 
-/// The alarms of all channels: their states, who has acknowledged them, and an event each time that one is raised,
-/// cleared or acknowledged.
+/// The alarms of all channels: their states, their acknowledgments, and an event each time one is raised, cleared or
+/// acknowledged.
 ///
 /// Threads: any.
-/// Limits:  one alarm per channel, of which the channel table limits the number; a comment of comment_bytes_max bytes.
+/// Limits: one alarm per channel; the channel table limits the number of channels. A comment has at most
+/// comment_bytes_max bytes.
 /// Failure: note() counts a lost event if there is no memory; the next report of the alarm corrects its state. The
-///          others throw std::bad_alloc.
+/// others throw std::bad_alloc.
 class Alarms {
   public:
     static constexpr std::size_t comment_bytes_max = 256;
 
-    /// `is_measuring` says whether a device is read; while it is not, the quality of its alarms is bad. Empty: all are.
+    /// `is_measuring` returns whether a device is read; while it is not, the quality of its alarms is bad. Empty: all
+    /// devices are read.
     explicit Alarms(EventLog& events, std::function<bool(std::string_view device)> is_measuring = {})
         : events_(events), is_measuring_(std::move(is_measuring)) {}
     Alarms(const Alarms&) = delete;
     Alarms& operator=(const Alarms&) = delete;
 
-    /// What the previous run has left. A state normal counts as unknown if its quality was not good, or if
-    /// the run did not stop cleanly, because the newest changes may be missing then.
+    /// Restores the alarms of the previous run. A normal state becomes unknown if its quality was not good, or if the
+    /// run did not stop cleanly and so may not have saved the newest changes.
     void restore(std::vector<ChannelAlarm> alarms, bool was_clean);
     void note(const AlarmNews& news) noexcept;
-    /// Has the alarms of a device begin with the states that are known.
+    /// Sets the known states as the initial alarm states of a device.
     void continue_in(ProcessingPlan& plan, std::string_view device) const;
-    /// Forgets alarms that the settings do not have.
+    /// Removes alarms that are not in the settings.
     void retain(const Settings& settings);
 
-    /// In the order of device and channel.
+    /// Returns all alarms, ordered by device and channel.
     [[nodiscard]] std::vector<ChannelAlarm> all() const;
-    /// unknown also if there is no such alarm.
+    /// Returns the state of an alarm; unknown if it does not exist.
     [[nodiscard]] AlarmState state_of(std::string_view device, std::string_view channel) const;
 
     enum class Acknowledging : std::uint8_t { done, already, not_active, no_alarm };
-    /// Acknowledges an active alarm until it is cleared or changes its level.
-    Acknowledging acknowledge(std::string_view device, std::string_view channel, Acknowledgement acknowledgement);
+    /// Acknowledges an active alarm until it is cleared or its level changes.
+    Acknowledging acknowledge(std::string_view device, std::string_view channel, Acknowledgment acknowledgment);
 
   private:
     void take(const AlarmNews& news);
 
     EventLog& events_;
     const std::function<bool(std::string_view device)> is_measuring_;
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::map<std::string, ChannelAlarm, std::less<>> by_topic_;
 };
 

@@ -24,7 +24,7 @@ EventKind kind_of(DeviceTransition transition) noexcept {
     return EventKind::device_failed;
 }
 
-/// "62", and "0.35" below ten seconds.
+/// Formats seconds: "62", and "0.35" below ten seconds.
 std::string seconds_text(Duration time) {
     constexpr double exact_below_s = 10.0;
     const double seconds = std::chrono::duration<double>(time).count();
@@ -51,7 +51,7 @@ Event to_event(const DeviceNews& news) {
         event.fields.add("samples_missed", news.samples_missed);
     }
     if (!news.why.empty()) {
-        event.fields.quote("why", news.why);
+        event.fields.quote("reason", news.why);
     }
     return event;
 }

@@ -38,7 +38,7 @@ void EventKeeper::restore() {
         }
         why = error.code().message();
     }
-    rename_broken(log_, "file of events", path_, why);
+    rename_broken(log_, "event file", path_, why);
 }
 
 void EventKeeper::start() {
@@ -52,7 +52,7 @@ void EventKeeper::stop() {
         try {
             log_new();
             write_file();
-        } catch (const std::exception&) {  // no memory: the file stays as it was
+        } catch (const std::exception&) {  // no memory: the file stays unchanged
         }
     }
 }
@@ -78,7 +78,7 @@ void EventKeeper::log_new() {
             case EventLogging::warning: log_.warn_each(event_line(entry)); break;
         }
         if (entry.event->kind == EventKind::alarm_acknowledged) {
-            write_at_ = MonoTime::min();  // a person did it once and will not repeat it
+            write_at_ = MonoTime::min();  // an operator's action, which is not repeated
         }
         logged_ = entry.number;
     }
@@ -94,7 +94,7 @@ void EventKeeper::write_file() {
         replace_whole_file(path_, events_file_text(entries));
         written_ = entries.back().number;
     } catch (const std::system_error& error) {
-        log_.error(LogLine("file of events not written").add("file", path_).quote("why", error.what()));
+        log_.error(LogLine("cannot write event file").add("file", path_).quote("reason", error.what()));
     }
     if (on_write_) {
         on_write_();

@@ -12,36 +12,35 @@
 
 namespace telegate {
 
-/// Writes events to the log and to their file, on a thread `tg-events`, so that neither a sampling thread nor the io
-/// thread waits for a disk. The file is replaced as a whole: it always has an old or a new state.
+/// Writes events to the log and to the event file on a thread `tg-events`, so that neither a sampling thread nor the io
+/// thread waits for a disk. The file is replaced as a whole, so it has either the old or the new contents.
 ///
-/// Threads: constructor, start(), stop() the main one; wake() any.
-/// Limits:  the file is written at most once per write_interval, at once after an acknowledgement, and at stop(). One
-/// of
-///          more than events_bytes_max is not read.
-/// Failure: start() throws std::system_error if the system has no thread. A file that cannot be read or written is
-///          logged; one that cannot be read is renamed to PATH.broken.
+/// Threads: constructor, start() and stop(): the main thread; wake(): any.
+/// Limits: the file is written at most once per write_interval, immediately after an acknowledgment, and at stop(). A
+/// file larger than events_bytes_max is not read.
+/// Failure: start() throws std::system_error if no thread can be created. A file that cannot be read or written is
+/// logged; a file that cannot be read is renamed to PATH.broken.
 class EventKeeper {
   public:
-    /// After a power failure at most the events of so long are missing in the file; the log has them.
+    /// After a power failure, the file lacks at most the events of this period; the log has them.
     static constexpr std::chrono::seconds write_interval{10};
 
-    /// Restores the events of the file. `path` "": there is no file. `on_write` is called after each time that the file
-    /// is written, on the same thread.
+    /// Restores the events from the file. `path` "": no file. `on_write` is called on the same thread after each write
+    /// of the file.
     EventKeeper(EventLog& events, Log& log, std::string path, std::function<void()> on_write = {});
     ~EventKeeper() { stop(); }
     EventKeeper(const EventKeeper&) = delete;
     EventKeeper& operator=(const EventKeeper&) = delete;
 
     void start();
-    /// There are events. Returns at once.
+    /// Reports new events. Returns immediately.
     void wake() { timer_.call_at(MonoTime::min()); }
-    /// Writes what is left. Idempotent.
+    /// Writes the remaining events. Idempotent.
     void stop();
 
   private:
     void restore();
-    /// Returns when it must be called again without wake().
+    /// Returns the time of the next call without wake().
     [[nodiscard]] MonoTime keep();
     void log_new();
     void write_file();
@@ -51,9 +50,9 @@ class EventKeeper {
     const std::string path_;
     const std::function<void()> on_write_;
     const SystemClock clock_;
-    std::uint64_t logged_ = 0;   // up to this number
-    std::uint64_t written_ = 0;  // as well, to the file
-    MonoTime write_at_{};        // not before
+    std::uint64_t logged_ = 0;   // number of the last event written to the log
+    std::uint64_t written_ = 0;  // number of the last event written to the file
+    MonoTime write_at_{};        // earliest time of the next write
     bool is_started_ = false;
     TimerThread timer_;
 };

@@ -7,9 +7,9 @@
 
 namespace telegate {
 
-/// Makes a driver `gateway` publish events, each as a text such as "device failed plc": those that come from now on,
-/// or, if it replaces the driver of this device, those that the other one has not published. Other drivers stay as they
-/// are. To be called before the driver is installed. `events` outlives it.
+/// Makes a driver `gateway` publish events as texts such as "device failed plc": new events, or, if it replaces a
+/// driver of this device, those that the previous driver has not published. Other drivers are not changed. Must be
+/// called before the driver is installed. `events` must outlive the driver.
 void publish_events(Driver& driver, const std::string& device, EventLog& events);
 
 }  // namespace telegate

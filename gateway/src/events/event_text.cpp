@@ -18,7 +18,8 @@ namespace {
 
 using EventJson = nlohmann::ordered_json;
 
-constexpr std::uint64_t event_number_max = 9'007'199'254'740'992;  // what a double holds exactly
+// 2^53: a double represents every smaller integer exactly
+constexpr std::uint64_t event_number_max = 9'007'199'254'740'992;
 constexpr std::size_t events_depth_max = 4;
 
 std::string time_of_event(std::int64_t utc_ns) {
@@ -27,7 +28,7 @@ std::string time_of_event(std::int64_t utc_ns) {
     return {text.data(), static_cast<std::size_t>(end - text.data())};
 }
 
-/// nullptr when it is not a text.
+/// Returns nullptr if the member is missing or not a text.
 const std::string* text_of_member(const EventJson& json, const char* key) {
     const auto found = json.find(key);
     return found == json.end() ? nullptr : found->get_ptr<const std::string*>();
@@ -41,12 +42,12 @@ std::optional<std::uint64_t> count_of_member(const EventJson& json, const char* 
     return found->get<std::uint64_t>();
 }
 
-/// What is wrong with it; "" when nothing is. An event of an unknown kind has no event afterwards.
+/// Parses one event. Returns the error text; "" if it is valid. An event of an unknown kind leaves `entry.event` null.
 std::string take_event(const EventJson& json, EventEntry& entry) {
     const auto number = count_of_member(json, "number");
-    const auto held_back = count_of_member(json, "held_back");
-    if (!number || *number == 0 || !held_back) {
-        return "needs number and held_back: whole numbers";
+    const auto suppressed = count_of_member(json, "suppressed");
+    if (!number || *number == 0 || !suppressed) {
+        return "needs number and suppressed: whole numbers";
     }
     const std::string* const time = text_of_member(json, "time");
     const std::string* const device = text_of_member(json, "device");
@@ -60,7 +61,7 @@ std::string take_event(const EventJson& json, EventEntry& entry) {
     if (!time_utc_ns) {
         return "has an invalid time: must be like 2026-11-20T23:11:34Z";
     }
-    entry = {*number, *held_back, nullptr};
+    entry = {*number, *suppressed, nullptr};
     if (const auto known = to_event_kind(*kind)) {
         entry.event = std::make_shared<const Event>(Event{*time_utc_ns, *device, *channel, *known, *text});
     }
@@ -79,7 +80,7 @@ LogLine event_line(const EventEntry& entry) {
         line.add("channel", event.channel);
     }
     line.append(event.fields);
-    return entry.held_back == 0 ? line : line.add("held_back", entry.held_back);
+    return entry.suppressed == 0 ? line : line.add("suppressed", entry.suppressed);
 }
 
 std::string event_json(const EventEntry& entry) {
@@ -87,8 +88,9 @@ std::string event_json(const EventEntry& entry) {
     const EventJson json{{"number", entry.number},        {"time", time_of_event(event.time_utc_ns)},
                          {"device", event.device},        {"channel", event.channel},
                          {"kind", to_string(event.kind)}, {"text", event.text},
-                         {"held_back", entry.held_back}};
-    return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);  // a device may say any bytes
+                         {"suppressed", entry.suppressed}};
+    // the text of a device may contain any bytes
+    return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);
 }
 
 std::string events_file_text(const std::vector<EventEntry>& entries) {

@@ -9,7 +9,7 @@
 namespace telegate {
 namespace {
 
-/// Cuts where a UTF-8 character begins.
+/// Truncates before the first byte of a UTF-8 character.
 void cut_text(std::string& text, std::size_t bytes_max) {
     if (text.size() <= bytes_max) {
         return;
@@ -29,9 +29,9 @@ constexpr bool rows_are_in_order() {
     }
     return true;
 }
-static_assert(rows_are_in_order(), "row_of() finds a row by the number of its kind");
+static_assert(rows_are_in_order(), "row_of() indexes the table by the number of the kind");
 
-/// After which a source without events is like a new one.
+/// After this time without events, a source is like a new one.
 constexpr Duration time_to_refill = std::chrono::seconds(60);
 static_assert(EventLog::per_source.burst / EventLog::per_source.per_second <= 60.0);
 
@@ -82,13 +82,13 @@ void EventLog::take(Event event) {
     }
     Source& source = source_of(*shared, now);
     if (source.limit.take(now)) {
-        append(shared, source.held_back);
-        source.held_back = 0;
+        append(shared, source.suppressed);
+        source.suppressed = 0;
         source.last_held = nullptr;
         return;
     }
-    ++source.held_back;
-    ++counts_.held_back;
+    ++source.suppressed;
+    ++counts_.suppressed;
     source.last_held = shared;
 }
 
@@ -105,9 +105,9 @@ EventLog::Source& EventLog::source_of(const Event& event, MonoTime now) {
     return sources_[sources_.size() < sources_max - 1 ? key : std::string()];
 }
 
-void EventLog::append(std::shared_ptr<const Event> event, std::uint64_t held_back) {
+void EventLog::append(std::shared_ptr<const Event> event, std::uint64_t suppressed) {
     const std::uint64_t number = last_number_.load(std::memory_order_relaxed) + 1;
-    ring_.push_back({number, held_back, std::move(event)});
+    ring_.push_back({number, suppressed, std::move(event)});
     last_number_.store(number, std::memory_order_relaxed);
     ++counts_.added;
     if (ring_.size() > events_max) {
@@ -122,14 +122,14 @@ void EventLog::settle() noexcept {
     try {
         for (auto& [key, source] : sources_) {
             if (source.last_held != nullptr && source.limit.take(now)) {
-                append(source.last_held, source.held_back - 1);
-                --counts_.held_back;
-                source.held_back = 0;
+                append(source.last_held, source.suppressed - 1);
+                --counts_.suppressed;
+                source.suppressed = 0;
                 source.last_held = nullptr;
             }
         }
     } catch (const std::bad_alloc&) {
-        ++counts_.lost;  // a permit was used up, the event stays held back for the next time
+        ++counts_.lost;  // a permit was used, but the event stays suppressed until the next call
     }
 }
 

@@ -43,17 +43,17 @@ enum class EventKind : std::uint8_t {
 
 /// How an event is written to the log.
 enum class EventLogging : std::uint8_t {
-    none,  // the gateway writes a line of its own, with more in it
+    none,  // the gateway writes its own, more detailed line
     info,
     warning,
 };
 
-/// What is known of a kind of event: the row of the enumerator.
+/// The properties of a kind of event; rows are in the order of the enumerators.
 struct EventKindRow {
     EventKind kind;
-    std::string_view name;  // in the log, in REST and in the file
+    std::string_view name;  // in the log, in REST and in the event file
     EventLogging logging = EventLogging::info;
-    bool is_limited = true;  // false: never held back, because a person or the gateway's own life causes it
+    bool is_limited = true;  // false: never suppressed, because a person or the gateway itself causes it
 };
 
 // clang-format off
@@ -79,45 +79,46 @@ inline constexpr std::array event_kinds{
 
 [[nodiscard]] const EventKindRow& row_of(EventKind kind) noexcept;
 [[nodiscard]] std::string_view to_string(EventKind kind) noexcept;
-/// nullopt: no kind has this name.
+/// Returns the kind with this name; nullopt: none.
 [[nodiscard]] std::optional<EventKind> to_event_kind(std::string_view name) noexcept;
 
-/// Something that an operator wants to find the next morning.
+/// Something that an operator may need to find later.
 struct Event {
     std::int64_t time_utc_ns = 0;
     std::string device = {};   // "": about the gateway
-    std::string channel = {};  // "" unless about a channel
+    std::string channel = {};  // "": not about a channel
     EventKind kind = EventKind::gateway_started;
-    std::string text = {};  // the fields as in a log line: `after_s=62 reads_failed=7`; made of them when it is empty
+    std::string text = {};  // `after_s=62 reads_failed=7`; if empty, add() sets it from `fields`
     LogFields fields = {};
 };
 
-/// An event of the ring.
+/// An event in the ring.
 struct EventEntry {
-    std::uint64_t number = 0;     // counts from 1 and continues after a restart
-    std::uint64_t held_back = 0;  // events of the same source before this one that are not in the ring
+    std::uint64_t number = 0;      // counts from 1 and continues after a restart
+    std::uint64_t suppressed = 0;  // suppressed events of the same source before this one
     std::shared_ptr<const Event> event;
 };
 
-/// Since the start of the process.
+/// Counts since the start of the process.
 struct EventCounts {
     std::uint64_t added = 0;        // to the ring
-    std::uint64_t held_back = 0;    // because their source had too many
-    std::uint64_t overwritten = 0;  // in the ring by later ones
-    std::uint64_t lost = 0;         // for lack of memory
+    std::uint64_t suppressed = 0;   // because their source exceeded its rate limit
+    std::uint64_t overwritten = 0;  // by newer events in the ring
+    std::uint64_t lost = 0;         // because memory was exhausted
 };
 
-/// The last events: a ring that the log, `GET /events`, the channel `gateway/events` and the file of events read.
+/// The most recent events, in a ring that is read by the log, `GET /events`, the channel `gateway/events` and the event
+/// file.
 ///
-/// A source, which is a device or one of its channels, may have a burst of events and then so many a minute; what
-/// exceeds that is held back and counted. The last event that was held back is added by settle() once the limit
-/// permits, so the ring always ends with the state that a source is in.
+/// A source is a device or one of its channels. Each source has a rate limit: a burst, then a number of events per
+/// minute; events beyond that are suppressed and counted. settle() adds the last suppressed event as soon as the limit
+/// permits, so the ring always ends with the current state of a source.
 ///
-/// Threads: any. A reader holds the lock only while it copies pointers, so that a sampling thread never waits long.
-/// Limits:  events_max events; a text of text_bytes_max bytes, names of name_bytes_max, longer ones are cut;
-///          sources_max sources are told apart, those beyond share one limit.
+/// Threads: any. A reader holds the lock only while it copies pointers, so a sampling thread never waits long.
+/// Limits: events_max events; texts of text_bytes_max bytes and names of name_bytes_max bytes, longer ones are
+/// truncated; sources_max sources have separate limits, further sources share one.
 /// Failure: add() counts an event as lost if there is no memory for it. Functions that return a vector may throw
-///          std::bad_alloc.
+/// std::bad_alloc.
 class EventLog {
   public:
     static constexpr std::size_t events_max = 1'000;
@@ -125,50 +126,50 @@ class EventLog {
     static constexpr std::size_t name_bytes_max = 256;
     static constexpr std::size_t sources_max = 1'024;
     static constexpr Rate per_source{.per_second = 10.0 / 60, .burst = 10};
-    /// While is_settled() is false, settle() has something to do about this often.
+    /// How often to call settle() while is_settled() is false.
     static constexpr std::chrono::seconds settle_interval{6};
 
-    /// `on_news` is called after each event, on the thread that adds it, also after one that was held back.
+    /// `on_news` is called after each event, also a suppressed one, on the thread that adds it.
     explicit EventLog(const Clock& clock, std::function<void()> on_news = {})
         : clock_(clock), on_news_(std::move(on_news)) {}
     EventLog(const EventLog&) = delete;
     EventLog& operator=(const EventLog&) = delete;
 
     void add(Event event) noexcept;
-    /// There was no memory to make an event.
+    /// Counts an event that could not be created because memory was exhausted.
     void count_lost() noexcept;
-    /// Adds the events that were held back last, of each source that may have events again.
+    /// Adds the last suppressed event of each source whose limit permits it.
     void settle() noexcept;
     [[nodiscard]] bool is_settled() const;
-    /// After a run that did not stop cleanly, numbers continue so much higher: that run may have given out numbers that
-    /// are not in the file, at most some thousands between two writes.
+    /// Numbers skipped after a run that did not stop cleanly, because it may have assigned numbers that are not in the
+    /// file: at most some thousands between two writes.
     static constexpr std::uint64_t numbers_skipped = 100'000;
-    /// Puts events of an earlier run before all others; their numbers must rise. Before the first add().
+    /// Restores the events of an earlier run, with increasing numbers, before the first add().
     void restore(std::vector<EventEntry> entries);
-    /// Up to which number the events have been published as samples of a device. The driver that replaces another one
-    /// continues there. The first call for a device begins with the events that come after it.
+    /// Returns the number of the last event that was published as a sample of the device, shared with a driver that
+    /// replaces the current one. The first call for a device starts with the events added after it.
     [[nodiscard]] std::shared_ptr<std::atomic<std::uint64_t>> published_by(const std::string& device);
 
-    /// Events with a greater number, the oldest first.
+    /// Returns the events with a greater number, the oldest first.
     [[nodiscard]] std::vector<EventEntry> after(std::uint64_t number) const;
-    /// Of the newest event; 0: there has been none.
+    /// Returns the number of the newest event; 0: none yet.
     [[nodiscard]] std::uint64_t last_number() const noexcept { return last_number_.load(std::memory_order_relaxed); }
     [[nodiscard]] EventCounts counts() const;
 
   private:
     struct Source {
         RateLimit limit{per_source};
-        std::uint64_t held_back = 0;               // since the last one that was added
-        std::shared_ptr<const Event> last_held{};  // null: the last one was added
+        std::uint64_t suppressed = 0;              // since the last added event
+        std::shared_ptr<const Event> last_held{};  // the last suppressed event; null: the last event was added
     };
 
     void take(Event event);
     [[nodiscard]] Source& source_of(const Event& event, MonoTime now);
-    void append(std::shared_ptr<const Event> event, std::uint64_t held_back);
+    void append(std::shared_ptr<const Event> event, std::uint64_t suppressed);
 
     const Clock& clock_;
     const std::function<void()> on_news_;
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::deque<EventEntry> ring_;
     std::map<std::string, Source, std::less<>> sources_;
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>, std::less<>> published_;

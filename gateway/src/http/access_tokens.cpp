@@ -20,7 +20,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t file_bytes_max = 128 * 1024;  // tokens_max lines of the longest kind, and comments
+constexpr std::size_t file_bytes_max = 128 * 1024;  // tokens_max lines of the maximum length, plus comments
 constexpr std::string_view line_form = "ROLE NAME TOKEN, where ROLE is reader or admin";
 
 [[noreturn]] void fail_to_read_tokens(const std::string& path, int error) {
@@ -47,7 +47,7 @@ std::string read_private(const std::string& path) {
         fail_to_read_tokens(path, error);
     }
     if (static_cast<std::size_t>(bytes) > file_bytes_max) {
-        throw std::runtime_error(path + ": is too long, allowed: at most " + std::to_string(file_bytes_max) + " bytes");
+        throw std::runtime_error(path + ": too long: must be at most " + std::to_string(file_bytes_max) + " bytes");
     }
     text.resize(static_cast<std::size_t>(bytes));
     return text;
@@ -67,7 +67,7 @@ std::optional<HttpRole> role_of(std::string_view word) {
     return word == "admin" ? std::optional(HttpRole::admin) : std::nullopt;
 }
 
-// The bytes that a token may have in a field (RFC 6750), and a name in a log.
+// The characters allowed in a bearer token (RFC 6750); names use the same set, so they are safe in logs.
 bool is_word(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -82,7 +82,7 @@ TokensError::TokensError(std::vector<std::string> faults)
 
 AccessTokens::AccessTokens() {
     if (::sodium_init() < 0) {
-        throw std::runtime_error("libsodium cannot be used");
+        throw std::runtime_error("cannot initialize libsodium");
     }
     ::randombytes_buf(key_.data(), key_.size());
 }
@@ -95,7 +95,7 @@ AccessTokens AccessTokens::load(const std::string& path) {
         tokens.add_all(text, file);
         ::sodium_memzero(text.data(), text.size());
         if (tokens.entries_.empty()) {
-            throw std::runtime_error(file + ": holds no token, allowed: lines " + std::string(line_form));
+            throw std::runtime_error(file + ": contains no tokens: each line must be " + std::string(line_form));
         }
     } catch (const TokensError&) {
         throw;
@@ -126,7 +126,7 @@ void AccessTokens::add_all(std::string_view text, const std::string& file) {
         }
     }
     if (left_out > 0) {
-        faults.push_back(file + ": " + std::to_string(left_out) + " more lines are wrong");
+        faults.push_back(file + ": " + std::to_string(left_out) + " more invalid lines");
     }
     if (!faults.empty()) {
         throw TokensError(std::move(faults));
@@ -138,27 +138,27 @@ void AccessTokens::add(std::string_view line) {
     const std::string name(next_word(line));
     const std::string_view token = next_word(line);
     if (!role || token.empty() || !next_word(line).empty()) {
-        throw std::runtime_error("allowed: " + std::string(line_form));
+        throw std::runtime_error("invalid line: must be " + std::string(line_form));
     }
     if (!is_word(name) || name.size() > name_bytes_max) {
-        throw std::runtime_error("the name is not allowed, allowed: 1 to " + std::to_string(name_bytes_max) +
+        throw std::runtime_error("invalid name: must be 1 to " + std::to_string(name_bytes_max) +
                                  " letters, digits and -._~+/=");
     }
     if (!is_word(token) || token.size() < token_bytes_min || token.size() > token_bytes_max) {
-        throw std::runtime_error("the token of " + name +
-                                 " is not allowed, allowed: " + std::to_string(token_bytes_min) + " to " +
+        throw std::runtime_error("invalid token of " + name + ": must be " + std::to_string(token_bytes_min) + " to " +
                                  std::to_string(token_bytes_max) + " letters, digits and -._~+/=");
     }
     if (find(token) != nullptr) {
-        throw std::runtime_error("the token of " + name + " is that of " + find(token)->name + " too");
+        throw std::runtime_error("duplicate token: " + name + " and " + find(token)->name + " have the same token");
     }
     if (entries_.size() == tokens_max) {
-        throw std::runtime_error("is one too many, allowed: " + std::to_string(tokens_max) + " tokens");
+        throw std::runtime_error("too many tokens: at most " + std::to_string(tokens_max) + " are allowed");
     }
     entries_.push_back({{*role, name}, digest_of(token)});
 }
 
-// All are looked at, whichever it is; and digests with a key of our own give no hint how near a guess came.
+// Compares every entry, so the time does not depend on the match. Keyed digests keep the comparison time from revealing
+// how close a guess was.
 const AccessTokens::Holder* AccessTokens::find(std::string_view token) const noexcept {
     const Digest digest = digest_of(token);
     const Holder* found = nullptr;

@@ -11,7 +11,7 @@
 
 namespace telegate {
 
-/// What is wrong with a file of tokens: the faults of all its lines, each with file and line.
+/// The faults of a token file: one per invalid line, each with file and line number.
 class TokensError : public std::runtime_error {
   public:
     explicit TokensError(std::vector<std::string> faults);
@@ -21,17 +21,17 @@ class TokensError : public std::runtime_error {
     std::vector<std::string> faults_;
 };
 
-/// Who may do what through REST, by a word that only he knows. From a file with lines `ROLE NAME TOKEN`; empty lines
-/// and those that begin with # do not count.
+/// The access tokens for REST and the role of each. Loaded from a file with lines `ROLE NAME TOKEN`; empty lines and
+/// lines that begin with # are ignored.
 ///
 /// Threads: find() any.
-/// Limits:  tokens_max lines, tokens of token_bytes_min to token_bytes_max bytes, names of name_bytes_max.
-/// Failure: load() throws TokensError, whose faults say what is allowed and never a token: the first faults_max, and
-///          how many more there are.
+/// Limits: tokens_max lines, tokens of token_bytes_min to token_bytes_max bytes, names of up to name_bytes_max bytes.
+/// Failure: load() throws TokensError. Its faults say what is allowed but never contain a token; they are the first
+/// faults_max and the number of the remaining ones.
 class AccessTokens {
   public:
     static constexpr std::size_t tokens_max = 256;
-    static constexpr std::size_t token_bytes_min = 16;  // below this, guessing is within reach
+    static constexpr std::size_t token_bytes_min = 16;  // shorter tokens could be guessed
     static constexpr std::size_t token_bytes_max = 256;
     static constexpr std::size_t name_bytes_max = 64;
     static constexpr std::size_t faults_max = 20;
@@ -41,9 +41,10 @@ class AccessTokens {
         std::string name;
     };
 
-    /// `path` as credential_path() takes it.
+    /// Loads the token file. `path` is resolved by credential_path().
     [[nodiscard]] static AccessTokens load(const std::string& path);
-    /// nullptr: nobody has this token. How long it takes tells nothing about the tokens.
+    /// Returns the holder of the token, or nullptr if no holder has it. Runs in constant time with respect to the
+    /// tokens.
     [[nodiscard]] const Holder* find(std::string_view token) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
@@ -60,7 +61,7 @@ class AccessTokens {
     void add(std::string_view line);
     [[nodiscard]] Digest digest_of(std::string_view token) const noexcept;
 
-    Digest key_{};  // of the digests, another one each time
+    Digest key_{};  // key of the digests, random for each object
     std::vector<Entry> entries_;
 };
 

@@ -5,10 +5,10 @@
 
 namespace telegate {
 
-/// Whether a numeric address, or "localhost", reaches this machine only.
+/// Returns whether `host`, a numeric address or "localhost", reaches this machine only.
 [[nodiscard]] bool is_loopback(const std::string& host);
 
-/// Whether "HOST" or "HOST:PORT" is localhost or a numeric address, so that no name service had a say in it.
+/// Returns whether `host` ("HOST" or "HOST:PORT") is localhost or a numeric address, so no DNS name is involved.
 [[nodiscard]] bool is_local_name(std::string_view host);
 
 }  // namespace telegate

@@ -7,7 +7,7 @@
 namespace telegate {
 namespace {
 
-/// Several of the largest bodies at once; fewer than that leave little behind.
+/// Several bodies of the largest size. Freeing less than this leaves little memory in the allocator.
 constexpr std::size_t burst_bytes_min = 16 * 1024 * 1024;
 
 }  // namespace

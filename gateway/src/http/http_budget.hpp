@@ -12,22 +12,22 @@
 
 namespace telegate {
 
-/// What a server counts, for the metrics.
+/// Counters of a server for the metrics.
 struct HttpFigures {
-    std::size_t response_bytes = 0;       // of bodies that were made and not yet sent
-    std::uint64_t responses_refused = 0;  // because there were too many of these bytes
-    std::uint64_t requests_refused = 0;   // because no worker came to them in time
+    std::size_t response_bytes = 0;       // of created bodies that are not sent yet
+    std::uint64_t responses_refused = 0;  // because response_bytes was at its limit
+    std::uint64_t requests_refused = 0;   // because no worker was free in time
 };
 
-/// What all connections of a server share.
+/// The limits and counters that all connections of a server share.
 ///
 /// Threads: any.
-/// Limits:  those given. A body that several connections send is one; bodies of up to small_body_bytes_max, such as
-///          those of health checks, are not counted.
+/// Limits: those given to the constructor. A body that several connections send counts once; bodies of up to
+/// small_body_bytes_max, such as those of health checks, are not counted.
 /// Failure: the functions return whether there was capacity. take_response() may throw std::bad_alloc.
 class HttpBudget {
   public:
-    /// All connections together: 1 MiB.
+    /// With connections_max connections, at most 1 MiB in total.
     static constexpr std::size_t small_body_bytes_max = 16 * 1024;
 
     explicit HttpBudget(const HttpLimits& given) : limits(given) {}
@@ -38,10 +38,11 @@ class HttpBudget {
     void give_stream() noexcept { --streams_; }
     [[nodiscard]] std::size_t streams() const noexcept { return streams_; }
 
-    /// Before a connection sends a body that is not small. False, and counted: it must not be sent.
+    /// Reserves capacity before a connection sends a body that is not small. Returns false and counts a refusal if the
+    /// limit is reached; the body must not be sent then.
     [[nodiscard]] bool take_response(const std::string& body);
-    /// After that, whether or not all of it was sent. When the bytes have fallen from a high level, memory that the
-    /// allocator has kept is returned to the system, which costs about a millisecond.
+    /// Releases the capacity reserved by take_response(), whether or not the whole body was sent. When the total has
+    /// fallen from a high level, returns the allocator's free memory to the system, which takes about a millisecond.
     void give_response(std::shared_ptr<const std::string> body) noexcept;
 
     void note_refused_request() noexcept;
@@ -63,13 +64,13 @@ class HttpBudget {
         return false;
     }
 
-    std::atomic<std::size_t> bodies_{0};   // bytes of bodies that have been begun
-    std::atomic<std::size_t> streams_{0};  // open
+    std::atomic<std::size_t> bodies_{0};   // bytes of request bodies being received
+    std::atomic<std::size_t> streams_{0};  // open streams
 
-    mutable std::mutex mutex_;         // guards the rest
-    std::vector<Response> responses_;  // one at most for each connection
+    mutable std::mutex mutex_;         // guards the members below
+    std::vector<Response> responses_;  // at most one per connection
     HttpFigures figures_;
-    bool was_high_ = false;  // since memory was returned
+    bool was_high_ = false;  // since memory was last returned to the system
 };
 
 }  // namespace telegate

@@ -11,18 +11,18 @@
 namespace telegate {
 namespace {
 
-constexpr std::size_t kept_bytes_max = 16 * 1024;  // of memory, between two requests
-// In one step: a piece that takes a millisecond to make, or what takes as long to send.
+constexpr std::size_t kept_bytes_max = 16 * 1024;  // of buffer memory between two requests
+// Work per step: creating a piece of this size takes about a millisecond, as does sending that many bytes.
 constexpr std::size_t piece_bytes_max = 16 * 1024;
 constexpr std::size_t send_bytes_max = 256 * 1024;
-constexpr std::size_t target_bytes_max = 8 * 1024;  // what browsers and proxies agree on
+constexpr std::size_t target_bytes_max = 8 * 1024;  // the limit that browsers and proxies commonly use
 
 MonoTime now_is() noexcept {
     return std::chrono::steady_clock::now();
 }
 
-// The length of the head at the front of `in`, its empty line included; npos when it is not complete. A line may end in
-// a bare LF here: such a head is complete too, and refused by read_head().
+// Returns the length of the head at the front of `in`, including its empty line, or npos if it is incomplete. A line
+// may end in a bare LF here: such a head counts as complete and is refused by read_head().
 std::size_t head_bytes_of(std::string_view in) {
     for (std::size_t end = in.find('\n'); end != std::string_view::npos; end = in.find('\n', end + 1)) {
         const std::string_view rest = in.substr(end + 1);
@@ -33,7 +33,8 @@ std::size_t head_bytes_of(std::string_view in) {
     return std::string_view::npos;
 }
 
-// The path in the request line at the front of `in`; "" when the line is not complete, or asks for something else.
+// Returns the path in the request line at the front of `in`, or "" if the line is incomplete or its target is not a
+// path.
 std::string_view path_asked_for(std::string_view in) {
     const std::string_view line = in.substr(0, std::min(in.find('\n'), in.size()));
     const std::size_t begin = line.find(' ') + 1;
@@ -62,7 +63,7 @@ template <typename Action>
 void HttpConnection::guarded(const Action& action) noexcept {
     try {
         action();
-    } catch (const std::exception&) {  // out of memory, or a stream's source failed; the others go on
+    } catch (const std::exception&) {  // out of memory, or the source of a stream failed; other connections continue
         close();
     }
 }
@@ -94,7 +95,7 @@ void HttpConnection::start(Phase phase) {
             break;
         case Phase::streaming: deadline_ = now + limits_.stream_stall; break;
         case Phase::lingering: deadline_ = now + limits_.linger_time; break;
-        case Phase::answering:  // whoever answers returns
+        case Phase::answering:  // ends when the handler returns
         case Phase::closed: deadline_ = MonoTime::max(); break;
     }
     host_.note_due(deadline_);
@@ -116,7 +117,7 @@ void HttpConnection::received(bool ok, std::size_t bytes) {
         if (!ok || phase_ == Phase::closed) {
             return close();
         }
-        if (stream_ || phase_ == Phase::lingering) {  // nobody listens any more, but the end is noticed
+        if (stream_ || phase_ == Phase::lingering) {  // the data is discarded; only the end of the connection matters
             return receive();
         }
         in_.append(received_.data(), bytes);
@@ -137,7 +138,7 @@ void HttpConnection::sent(bool ok, std::size_t bytes) {
             out_.bytes.clear();
             out_sent_ = 0;
             if (out_.bytes.capacity() > kept_bytes_max) {
-                out_.bytes = {};  // a large answer's memory goes with it
+                out_.bytes = {};  // release the memory of a large response
             }
         }
         go_on();
@@ -162,7 +163,7 @@ void HttpConnection::send() {
                   done(&HttpConnection::sent));
 }
 
-// To the next thing to wait for. Nothing is being sent or answered.
+// Continues with the next step until there is something to wait for. No send or handler call is outstanding.
 void HttpConnection::go_on() {
     while (phase_ != Phase::closed) {
         if (!out_.bytes.empty() || out_.shared) {
@@ -199,18 +200,18 @@ void HttpConnection::add_piece() {
 void HttpConnection::begin_stream() {
     StreamPull pull = std::exchange(out_.stream, nullptr);
     if (!host_.budget.take_stream()) {
-        out_.bytes.clear();  // the head that was to begin the stream
-        return refuse(503, "there are " + std::to_string(limits_.streams_max) +
-                               " streams already, the most that may be (setting streams_max)");
+        out_.bytes.clear();  // the head of the stream's response
+        return refuse(503, "too many event streams: at most " + std::to_string(limits_.streams_max) +
+                               " are allowed (setting streams_max)");
     }
     stream_.emplace(std::move(pull), out_.chunked, host_.budget, now_is());
     host_.note_stream_begun();
     start(Phase::streaming);
 }
 
-// Whether there is something to send, or the stream is over.
+// Returns whether there is something to send or the stream has ended.
 bool HttpConnection::fill_stream() {
-    deadline_ = MonoTime::max();  // all that was said has been taken: it may be silent for as long as it likes
+    deadline_ = MonoTime::max();  // the client has received everything, so the stream may stay idle without a limit
     if (stream_->ended()) {
         is_last_ = true;
         stream_.reset();
@@ -228,7 +229,7 @@ bool HttpConnection::fill_stream() {
     return false;
 }
 
-// Closing with unread bytes would reset the connection and could take the response from the peer.
+// Closing with unread bytes would reset the connection, and the peer could lose the response.
 void HttpConnection::linger() {
     start(Phase::lingering);
     in_ = {};
@@ -278,7 +279,7 @@ MonoTime HttpConnection::due() const noexcept {
 std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {
     using Standing = HttpClaim::Standing;
     if (phase_ == Phase::answering || phase_ == Phase::streaming || phase_ == Phase::closed) {
-        return std::nullopt;  // streams have places of their own
+        return std::nullopt;  // streams have their own limit
     }
     if (phase_ == Phase::response && now - taken_at_ >= limits_.stuck_after) {
         return HttpClaim{Standing::stuck, taken_at_};
@@ -301,7 +302,7 @@ void HttpConnection::skip_body() {
     }
 }
 
-// Whether there is something to send; otherwise it waits for bytes or for a worker.
+// Returns whether there is something to send; if not, the connection waits for bytes or for a worker.
 bool HttpConnection::take_request() {
     skip_body();
     if (wanted_bytes_ == 0) {
@@ -316,22 +317,22 @@ bool HttpConnection::take_request() {
         return take_head(head_bytes);
     }
     refuse(in_.find('\n') == std::string::npos ? 414 : 431,
-           "the head of a request may have at most " + std::to_string(limits_.head_bytes_max) + " bytes");
+           "request head too large: must be at most " + std::to_string(limits_.head_bytes_max) + " bytes");
     return true;
 }
 
-// As take_request().
+// Returns the same as take_request().
 bool HttpConnection::take_head(std::size_t head_bytes) {
     if (const HeadFault fault = read_head(std::string_view(in_).substr(0, head_bytes), head_); fault.status != 0) {
         refuse(fault.status, std::string(fault.why));
         return true;
     }
     if (head_.target.size() > target_bytes_max) {
-        refuse(414, "the request target may have at most " + std::to_string(target_bytes_max) + " bytes");
+        refuse(414, "request target too long: must be at most " + std::to_string(target_bytes_max) + " bytes");
         return true;
     }
     if (head_.body_bytes > limits_.body_bytes_max) {
-        refuse(413, "the body may have at most " + std::to_string(limits_.body_bytes_max) + " bytes");
+        refuse(413, "request body too large: must be at most " + std::to_string(limits_.body_bytes_max) + " bytes");
         return true;
     }
     joined_.clear();
@@ -341,7 +342,8 @@ bool HttpConnection::take_head(std::size_t head_bytes) {
     if (is_wanted && in_.size() - head_bytes < head_.body_bytes) {
         return wait_for_body(head_bytes);
     }
-    // A peer that expects a 100 may or may not send its body after a final answer, so its next request cannot be found.
+    // A peer that expects a 100 may or may not send its body after a final response, so the start of its next request
+    // is unknown.
     is_last_ = host_.is_stopping() || requests_ + 1 >= limits_.requests_max || !head_.keep_alive ||
                (head_.expects_continue && !is_wanted && head_.body_bytes > 0);
     body_ = std::string_view(in_).substr(head_bytes, is_wanted ? head_.body_bytes : 0);
@@ -376,7 +378,7 @@ bool HttpConnection::wait_for_body(std::size_t head_bytes) {
     return false;
 }
 
-// The time of a phase counts from its beginning, whatever trickles in meanwhile.
+// The deadline of a phase counts from the start of the phase, even if bytes arrive slowly.
 void HttpConnection::wait_for_request() {
     const bool is_between_requests = in_.empty() && body_bytes_left_ == 0 && requests_ > 0;
     const Phase phase = is_between_requests ? Phase::idle : Phase::request;
@@ -410,8 +412,8 @@ HttpResponse HttpConnection::ask_handler() {
     try {
         return host_.calls.handler({head_.method, path_, head_.target, body_, identity_.role, identity_.who,
                                     [this](std::string_view name) { return field(name); }, &peer_});
-    } catch (const std::exception&) {  // what() may name files or addresses that are not for every client
-        return problem_response({500, "the gateway could not answer this request", std::string(head_.target)});
+    } catch (const std::exception&) {  // what() may name files or addresses that clients must not see
+        return problem_response({500, "cannot process the request: internal error", std::string(head_.target)});
     }
 }
 
@@ -458,7 +460,7 @@ void HttpConnection::end_answer() noexcept {
     });
 }
 
-// A large body is sent only while those of all connections are within their limit.
+// Sends a large body only while the bodies of all connections are within the limit.
 void HttpConnection::take_response() {
     if (!out_.shared || out_.shared->size() <= HttpBudget::small_body_bytes_max) {
         return;
@@ -466,7 +468,7 @@ void HttpConnection::take_response() {
     has_response_ = host_.budget.take_response(*out_.shared);
     if (!has_response_) {
         out_.shared.reset();
-        refuse(503, "too many bytes of responses are waiting to be read; the limit is " +
+        refuse(503, "too many response bytes are waiting to be read: at most " +
                         std::to_string(limits_.responses_bytes_max));
     }
 }
@@ -478,7 +480,7 @@ void HttpConnection::drop_response() noexcept {
     out_.shared.reset();
 }
 
-// While the request line is still at the front of in_.
+// Requires that the request line is still at the front of in_.
 void HttpConnection::refuse(int status, std::string detail) {
     out_.bytes = refusal_bytes(status, std::move(detail), std::string(path_asked_for(in_)), in_.starts_with("HEAD "));
     is_last_ = true;

@@ -21,24 +21,24 @@
 
 namespace telegate {
 
-/// How much a connection deserves its place when all are taken: the one with the least claim gives way.
+/// The priority of a connection when connections_max are open: the one with the lowest claim is closed.
 struct HttpClaim {
     enum class Standing : std::uint8_t {
-        stuck,    // its client does not take the response
-        resting,  // between requests, or at its end
-        taking,   // a response
-        asking,   // has connected, or sent a part of a request
-        first,    // has asked for something that goes first
+        stuck,    // the client does not read the response
+        resting,  // idle between requests, or closing
+        taking,   // the client is reading a response
+        asking,   // has connected, or has sent a part of a request
+        first,    // the last request was for a prioritized path
     };
     Standing standing = Standing::stuck;
-    MonoTime time{};  // of several, the earliest gives way
+    MonoTime time{};  // among equals, the earliest is closed
 
     bool operator<(const HttpClaim& other) const noexcept {
         return standing != other.standing ? standing < other.standing : time < other.time;
     }
 };
 
-/// What connections need of their server. It outlives them.
+/// The server as its connections see it. It outlives them.
 class HttpHost {
   public:
     HttpHost(const HttpLimits& limits, HttpCalls given) : calls(std::move(given)), budget(limits) {}
@@ -46,12 +46,12 @@ class HttpHost {
     HttpHost(const HttpHost&) = delete;
     HttpHost& operator=(const HttpHost&) = delete;
 
-    /// When a worker is free, calls begin_answer(), then answer() on that worker, then end_answer().
+    /// Calls begin_answer() when a worker is free, then answer() on that worker, then end_answer().
     virtual void queue(std::shared_ptr<HttpConnection> connection) = 0;
-    /// Calls at_due() then.
+    /// Calls at_due() at that time.
     virtual void note_due(MonoTime due) noexcept = 0;
     virtual void note_stream_begun() noexcept = 0;
-    /// From the destructor.
+    /// Called by the destructor of the connection.
     virtual void forget(const HttpConnection& connection) noexcept = 0;
     [[nodiscard]] virtual bool is_stopping() const noexcept = 0;
 
@@ -59,13 +59,13 @@ class HttpHost {
     HttpBudget budget;
 };
 
-/// One client: reads requests and answers them in order. While an operation of its socket or an answer is outstanding,
-/// that keeps it alive.
+/// The connection of one client: reads requests and responds to them in order. A pending socket operation or response
+/// keeps the object alive.
 ///
-/// Threads: the I/O thread, but for answer().
-/// Limits:  see HttpLimits; nothing is read between a request and the end of the answer to it, but on streams.
-/// Failure: a peer that goes away or breaks a limit, a stream's source that throws, and lack of memory end this
-///          connection only.
+/// Threads: the I/O thread, except answer().
+/// Limits: see HttpLimits. Except on streams, nothing is read between a request and the end of its response.
+/// Failure: a peer that disconnects or exceeds a limit, a stream source that throws, and lack of memory end this
+/// connection only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
     HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpHost& host);
@@ -74,24 +74,24 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     HttpConnection& operator=(const HttpConnection&) = delete;
 
     void open();
-    /// Idempotent.
+    /// Closes the connection. Idempotent.
     void close() noexcept;
-    /// Whether its request still waits for a worker; then one is about to call answer().
+    /// Returns whether the request still waits for a worker. If so, the caller must call answer() next.
     [[nodiscard]] bool begin_answer() noexcept;
-    /// Asks the handler. Threads: a worker.
+    /// Calls the handler. Threads: a worker.
     void answer() noexcept;
     void end_answer() noexcept;
-    /// There may be something new for its stream.
+    /// Notifies the connection that its stream may have new data.
     void wake_stream() noexcept;
-    /// Sends the end of a stream, as far as that goes at once, and closes.
+    /// Sends the end of a stream, as far as possible without waiting, and closes.
     void finish() noexcept;
-    /// To be called at due().
+    /// Handles an expired deadline. To be called at due().
     void at_due(MonoTime now) noexcept;
 
     [[nodiscard]] MonoTime due() const noexcept;
     [[nodiscard]] bool is_open() const noexcept { return phase_ != Phase::closed; }
     [[nodiscard]] bool is_streaming() const noexcept { return stream_.has_value(); }
-    /// nullopt: it does not give way now.
+    /// Returns the claim, or nullopt if the connection must not be closed now.
     [[nodiscard]] std::optional<HttpClaim> claim(MonoTime now) const noexcept;
 
   private:
@@ -103,7 +103,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     template <typename Action>
     void guarded(const Action& action) noexcept;
 
-    // Ends of operations.
+    // Completion handlers.
     void opened(bool ok, std::size_t bytes);
     void received(bool ok, std::size_t bytes);
     void sent(bool ok, std::size_t bytes);
@@ -134,32 +134,32 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const HttpLimits& limits_;
     Phase phase_ = Phase::request;
     MonoTime deadline_{};
-    MonoTime taken_at_{};  // when the peer last took something of a response, or that was begun
+    MonoTime taken_at_{};  // when the response began, or when the peer last received a part of it
     bool is_receiving_ = false;
     bool is_sending_ = false;
-    bool is_last_ = false;     // nothing more is read after the response in hand
-    bool goes_first_ = false;  // its last request does
+    bool is_last_ = false;     // nothing is read after the current response
+    bool goes_first_ = false;  // the last request was for a prioritized path
     std::size_t requests_ = 0;
 
-    // What has come.
+    // Input.
     std::array<char, receive_bytes> received_;
     std::string in_;
-    std::size_t body_bytes_left_ = 0;   // to throw away before the next request
-    std::size_t wanted_bytes_ = 0;      // head and body that must be there before the head is read again
-    std::size_t body_bytes_taken_ = 0;  // of the budget
+    std::size_t body_bytes_left_ = 0;   // to discard before the next request
+    std::size_t wanted_bytes_ = 0;      // head and body that must have arrived before the head is parsed again
+    std::size_t body_bytes_taken_ = 0;  // reserved in the budget
 
-    // The request in hand; its texts are in in_.
+    // The current request; its texts refer to in_.
     HttpHead head_;
     HttpIdentity identity_;
     std::string_view body_;
     std::string path_;
     std::size_t head_bytes_ = 0;
-    std::forward_list<std::string> joined_;  // fields that came several times
+    std::forward_list<std::string> joined_;  // values of fields that occur several times
 
-    // What goes out.
+    // Output.
     HttpReply out_;
     std::size_t out_sent_ = 0;   // of out_.bytes and out_.shared together
-    bool has_response_ = false;  // out_.shared is of the budget
+    bool has_response_ = false;  // out_.shared is reserved in the budget
     std::optional<HttpStream> stream_;
 };
 

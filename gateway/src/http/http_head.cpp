@@ -18,9 +18,9 @@ using boost::beast::error_code;
 using Text = boost::beast::string_view;
 
 constexpr HeadFault no_fault{};
-constexpr HeadFault not_http{400, "this is not an HTTP/1.1 request"};
-constexpr HeadFault bad_length{400, "Content-Length must be one decimal number, without Transfer-Encoding"};
-constexpr HeadFault bad_field{400, "a field must be NAME: VALUE on one line that ends in CRLF"};
+constexpr HeadFault not_http{400, "not an HTTP/1.1 request"};
+constexpr HeadFault bad_length{400, "invalid Content-Length: must be one decimal number, without Transfer-Encoding"};
+constexpr HeadFault bad_field{400, "invalid header field: must be NAME: VALUE on one line that ends in CRLF"};
 
 std::string_view view_of(Text text) noexcept {
     return {text.data(), text.size()};
@@ -30,7 +30,7 @@ Text text_of(std::string_view view) noexcept {
     return {view.data(), view.size()};
 }
 
-/// Collects what the library finds in a head.
+/// Collects the parts of a head that Beast finds.
 class HeadParser final : public http::basic_parser<true> {
   public:
     explicit HeadParser(HttpHead& head) : head_(head) {
@@ -74,7 +74,7 @@ class HeadParser final : public http::basic_parser<true> {
 
 HeadFault fault_of(const error_code& ec) {
     if (ec == http::error::header_limit) {
-        return {431, "a request may have at most 100 fields"};
+        return {431, "too many header fields: must be at most 100"};
     }
     if (ec == http::error::bad_content_length || ec == http::error::bad_transfer_encoding) {
         return bad_length;
@@ -86,7 +86,7 @@ bool is_visible(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-/// "http://host:port/path" becomes the path, and the authority the host, as RFC 9112, 3.2.2 wants it.
+/// Turns "http://host:port/path" into the path and makes the authority the host (RFC 9112, 3.2.2).
 HeadFault read_target(HttpHead& head) {
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!same_name(head.target.substr(0, scheme.size()), scheme)) {
@@ -97,14 +97,15 @@ HeadFault read_target(HttpHead& head) {
         head.host = rest.substr(0, path);
         head.target = path < rest.size() ? rest.substr(path) : "/";
         if (head.host.empty() || head.host.find_first_of("?#@") != std::string_view::npos) {
-            return {400, "the target has no host, or more than that"};
+            return {400, "invalid request target: must be a path or http://HOST[:PORT]/PATH"};
         }
     }
     const bool whole_server = head.target == "*" && head.method == "OPTIONS";
-    return head.target.starts_with('/') || whole_server ? no_fault : HeadFault{400, "the target must begin with /"};
+    return head.target.starts_with('/') || whole_server ? no_fault
+                                                        : HeadFault{400, "invalid request target: must begin with /"};
 }
 
-/// "close" decides whatever else is there (RFC 9112, 9.6).
+/// "close" overrides everything else (RFC 9112, 9.6).
 bool is_kept_alive(const HttpHead& head) {
     bool keeps = !head.http_1_0;
     bool closes = false;
@@ -123,7 +124,7 @@ HeadFault judge(const HeadParser& parser, HttpHead& head) {
         return fault;
     }
     if (parser.hosts > 1 || (parser.hosts == 0 && !head.http_1_0)) {
-        return {400, "a request needs one Host"};
+        return {400, "invalid request: must have exactly one Host field"};
     }
     if (head.host.empty() && parser.hosts == 1) {
         head.host = head.find("host")->value;
@@ -131,15 +132,15 @@ HeadFault judge(const HeadParser& parser, HttpHead& head) {
     if (const HttpField* const expect = head.find("expect")) {
         head.expects_continue = same_name(expect->value, "100-continue");
         if (!head.expects_continue) {
-            return {417, "Expect may only be 100-continue"};
+            return {417, "invalid Expect: must be 100-continue"};
         }
     }
     if (parser.encodings > 0) {
         return head.http_1_0 || parser.lengths > 0
                    ? bad_length
-                   : HeadFault{411, "a body needs a Content-Length; Transfer-Encoding is not supported"};
+                   : HeadFault{411, "a request body requires Content-Length; Transfer-Encoding is not supported"};
     }
-    // The library takes a list of the same numbers too.
+    // Beast also accepts a list of equal numbers.
     if (parser.lengths > 1 ||
         (parser.lengths == 1 && head.find("content-length")->value.find(',') != std::string_view::npos)) {
         return bad_length;
@@ -162,7 +163,7 @@ HeadFault read_head(std::string_view bytes, HttpHead& head) {
     fields.clear();
     head = HttpHead{};
     head.fields = std::move(fields);
-    // The library would join continued lines, which others read as lines of their own.
+    // Beast would join continuation lines, which other servers read as separate lines.
     if (bytes.find("\n ") != std::string_view::npos || bytes.find("\n\t") != std::string_view::npos) {
         return bad_field;
     }

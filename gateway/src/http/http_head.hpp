@@ -10,45 +10,45 @@ namespace telegate {
 
 struct HttpField {
     std::string_view name;
-    std::string_view value;  // without the blanks around it
+    std::string_view value;  // without surrounding whitespace
 };
 
-/// What the head of a request says. The texts are parts of the bytes that were read.
+/// The parsed head of a request. The texts refer to the bytes that were read.
 struct HttpHead {
     std::string_view method;
-    std::string_view target;        // "/path?query" or "*"; of an absolute target what follows the authority
-    std::string_view host;          // of an absolute target, otherwise of the field Host; "" in HTTP/1.0 without one
+    std::string_view target;        // "/path?query" or "*"; of an absolute target, the part after the authority
+    std::string_view host;          // of an absolute target, otherwise of the Host field; "" in HTTP/1.0 without one
     std::vector<HttpField> fields;  // in order
     std::uint64_t body_bytes = 0;
     bool http_1_0 = false;
     bool keep_alive = true;
     bool expects_continue = false;
 
-    /// The first field of this name, in any case; nullptr when there is none.
+    /// Returns the first field with this name, ignoring case, or nullptr if there is none.
     [[nodiscard]] const HttpField* find(std::string_view name) const noexcept;
 };
 
-/// Why a head is refused; the connection must close, since nobody can tell where the next request begins.
+/// The reason why a head is refused. The connection must close, because the start of the next request is unknown.
 struct HeadFault {
-    int status = 0;  // 0: none
+    int status = 0;  // 0: no fault
     std::string_view why = {};
 };
 
 constexpr std::size_t fields_max = 100;  // browsers send about twenty
 
-/// Reads a whole head: request line, fields and the empty line. Strictly, so that no proxy in front of the gateway can
-/// see another request in the same bytes: no field is continued on the next line, and there is one Host, one
-/// Content-Length at most, and no Transfer-Encoding.
+/// Parses a whole head: request line, fields and the empty line. The parser is strict, so a proxy in front of the
+/// gateway cannot see different requests in the same bytes (request smuggling): no continued fields, exactly one Host,
+/// at most one Content-Length, and no Transfer-Encoding.
 ///
-/// Threads: any, each with a `head` of its own, whose memory is used again.
-/// Limits:  fields_max; the caller bounds the bytes.
-/// Failure: as the result says; `head` then holds what had been read.
+/// Threads: any, each with its own `head`, whose memory is reused.
+/// Limits: fields_max; the caller limits the number of bytes.
+/// Failure: returns the fault; `head` then holds the part that was read.
 [[nodiscard]] HeadFault read_head(std::string_view bytes, HttpHead& head);
 
-/// Whether two names are the same but for the case of ASCII letters.
+/// Returns whether two names are equal, ignoring the case of ASCII letters.
 [[nodiscard]] bool same_name(std::string_view one, std::string_view other) noexcept;
 
-/// Decodes percent-encoding; what is not percent-encoding stands for itself. In a query, a plus sign is a space.
+/// Decodes percent-encoding; invalid escapes stay as they are. In a query, a plus sign becomes a space.
 [[nodiscard]] std::string percent_decoded(std::string_view text, bool is_query);
 
 }  // namespace telegate

@@ -20,7 +20,7 @@
 namespace telegate {
 namespace {
 
-// A client beyond it tries again after a second, which is as long as some health checks wait.
+// A client beyond the backlog retries after a second, which is the timeout of some health checks.
 constexpr int backlog = 1'024;
 constexpr mode_t unix_mode = 0660;
 
@@ -34,7 +34,7 @@ std::string address_text(const std::string& host, const std::string& port) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// Never asks the resolver, which could block the start and would load its modules for good.
+// Never uses the resolver, which could block the start and would load NSS modules permanently.
 Addresses resolve(const std::string& host, const std::string& port) {
     addrinfo* found = nullptr;
     addrinfo hints{};
@@ -98,7 +98,7 @@ sockaddr_un unix_address(const std::string& path) {
     return address;
 }
 
-// Whether the file is a socket that nobody listens on any more.
+// Returns whether the file is a socket without a listener.
 bool is_stale(const sockaddr_un& address) {
     struct stat facts {};
     if (::stat(address.sun_path, &facts) != 0 || !S_ISSOCK(facts.st_mode)) {
@@ -120,7 +120,7 @@ int bind_unix(int socket, const sockaddr_un& address) {
     return ::chmod(address.sun_path, unix_mode) == 0 && ::listen(socket, backlog) == 0 ? 0 : errno;
 }
 
-/// What tells a file from another one that has its name; {0, 0} for none.
+/// Returns the identity of the file (device and inode), or {0, 0} if there is none.
 std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) noexcept {
     struct stat facts {};
     return ::lstat(path.c_str(), &facts) == 0 ? std::pair<std::uint64_t, std::uint64_t>(facts.st_dev, facts.st_ino)
@@ -133,7 +133,7 @@ std::string without_mapping(const std::string& host) {
 }
 
 HttpPeer tcp_peer(int client, const sockaddr_storage& storage, socklen_t bytes) {
-    const int yes = 1;  // the end of a long answer is not held back for the peer's acknowledgement
+    const int yes = 1;  // do not delay the end of a long response until the peer acknowledges (Nagle)
     ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return {.address = without_mapping(numeric_name(storage, bytes).host)};
 }
@@ -152,8 +152,8 @@ HttpListener HttpListener::on_tcp(const std::string& host, std::uint16_t port) {
     const std::string service = std::to_string(port);
     const Addresses addresses = resolve(host, service);
     HttpListener listener(::socket(addresses->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    // Lets a restart have the port while old connections still time out. Not SO_REUSEPORT, which would let two daemons
-    // have it, each answering every other request.
+    // SO_REUSEADDR lets a restart bind the port while old connections are in TIME_WAIT. SO_REUSEPORT would let two
+    // daemons share the port, and the kernel would split the requests between them.
     const int yes = 1;
     ::setsockopt(listener.socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (listener.socket_ < 0 || ::bind(listener.socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
@@ -188,7 +188,7 @@ HttpListener HttpListener::adopt(int socket) {
     const sa_family_t family = name_of(socket).storage.ss_family;
     const bool usable = family == AF_UNIX || family == AF_INET || family == AF_INET6;
     if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) != 0 || listening == 0 || !usable) {
-        fail_to_listen(EINVAL, "descriptor " + std::to_string(socket) + ", which is no listening socket");
+        fail_to_listen(EINVAL, "descriptor " + std::to_string(socket) + ", which is not a listening socket");
     }
     ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
@@ -230,7 +230,7 @@ void HttpListener::close() noexcept {
         ::close(socket_);
         socket_ = -1;
     }
-    if (!path_.empty() && identity_of(path_) == file_) {  // somebody may have put something else there meanwhile
+    if (!path_.empty() && identity_of(path_) == file_) {  // the path may have been replaced in the meantime
         ::unlink(path_.c_str());
     }
     path_.clear();

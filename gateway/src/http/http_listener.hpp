@@ -9,41 +9,41 @@
 
 namespace telegate {
 
-/// A listening socket, non-blocking: TCP or Unix. An address that somebody else listens on is never shared.
+/// A listening, non-blocking TCP or Unix socket. The address is never shared with another listener.
 ///
 /// Threads: any; accept() may run on several at once.
-/// Limits:  the kernel's queue of clients not yet accepted.
-/// Failure: the functions that make one throw std::system_error that names the address.
+/// Limits: the backlog of the kernel.
+/// Failure: the factory functions throw std::system_error, which names the address.
 class HttpListener {
   public:
-    /// `host`: a numeric address, or "localhost" for 127.0.0.1; `port` 0: any free one.
+    /// Listens on TCP. `host` is a numeric address, or "localhost" for 127.0.0.1; `port` 0 means any free port.
     [[nodiscard]] static HttpListener on_tcp(const std::string& host, std::uint16_t port);
-    /// Open to the owner and the group of the file. What is left of a dead listener is replaced.
+    /// Listens on a Unix socket that the owner and the group of the file can open. A stale socket file is replaced.
     [[nodiscard]] static HttpListener on_unix(const std::string& path);
-    /// Takes over a socket of either kind that listens already; it is closed even when this throws.
+    /// Takes ownership of a listening TCP or Unix socket; closes it even if this throws.
     [[nodiscard]] static HttpListener adopt(int socket);
     ~HttpListener();
     HttpListener(HttpListener&& other) noexcept;
     HttpListener& operator=(HttpListener&&) = delete;
 
-    /// "127.0.0.1:8080", "[::1]:8080" or "unix:/run/x.sock", with the real port.
+    /// Returns the address with the actual port: "127.0.0.1:8080", "[::1]:8080" or "unix:/run/x.sock".
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     [[nodiscard]] bool over_tcp() const noexcept { return over_tcp_; }
     [[nodiscard]] int socket() const noexcept { return socket_; }
 
     enum class Outcome {
         accepted,
-        none,       // nobody is waiting
-        exhausted,  // no descriptor or memory for one more: try again later
+        none,       // no client is waiting
+        exhausted,  // descriptors or memory exhausted; try again later
     };
     struct Accepted {
         Outcome outcome = Outcome::none;
-        UniqueFd socket = {};  // none unless accepted
+        UniqueFd socket = {};  // empty unless accepted
         HttpPeer peer = {};
     };
-    /// When there is no memory for a client, its connection is closed.
+    /// Accepts a client. If there is not enough memory for it, its connection is closed.
     [[nodiscard]] Accepted accept() const noexcept;
-    /// Stops listening: the address is free, waiting clients are refused. Idempotent; not while accept() runs.
+    /// Stops listening: the address is free and waiting clients are refused. Idempotent. Must not run during accept().
     void close() noexcept;
 
   private:
@@ -52,8 +52,8 @@ class HttpListener {
     int socket_;
     bool over_tcp_ = true;
     std::string address_;
-    std::string path_;                              // to be removed with the listener; "" for none
-    std::pair<std::uint64_t, std::uint64_t> file_;  // what was made there: the numbers of its device and of itself
+    std::string path_;                              // removed with the listener; "" if there is none
+    std::pair<std::uint64_t, std::uint64_t> file_;  // device and inode of the socket file
 };
 
 }  // namespace telegate

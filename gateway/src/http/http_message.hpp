@@ -14,68 +14,70 @@
 
 namespace telegate {
 
-/// What somebody may do through REST; each may what the ones before it may.
+/// The roles of REST clients; each role includes the permissions of the ones before it.
 enum class HttpRole : std::uint8_t {
-    none,    // has not shown who he is, where that is needed
-    reader,  // sees everything
-    admin,   // changes things
+    none,    // has not authenticated, although authentication is required
+    reader,  // may read everything
+    admin,   // may change settings and state
 };
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 struct HttpPeer {
     std::string address = {};               // "127.0.0.1", "::1"; "unix" for a Unix socket
-    std::optional<std::uint32_t> uid = {};  // of a Unix socket's peer
-    std::string certificate = {};           // the name (CN) in a client certificate that has been verified
+    std::optional<std::uint32_t> uid = {};  // of the peer of a Unix socket
+    std::string certificate = {};           // the common name (CN) of a verified client certificate
     [[nodiscard]] bool over_tcp() const noexcept { return !uid; }
 };
 
-/// One request as the routes see it. The texts live as long as the call.
+/// A request as the routes see it. The texts are valid during the call.
 struct HttpRequest {
     std::string_view method;
     std::string_view path;    // percent-decoded, without the query
-    std::string_view target;  // as it came
+    std::string_view target;  // as received
     std::string_view body = {};
     HttpRole role = HttpRole::admin;
-    std::string_view who = {};  // for the log: the name of a token, "cn=NAME", "uid=1000", "127.0.0.1"
-    /// The value of a header field, its name in any case; "" when there is none. Several of one name: joined by ", ".
+    std::string_view who = {};  // identity for the log: the name of a token, "cn=NAME", "uid=1000", "127.0.0.1"
+    /// Returns the value of a header field, ignoring the case of its name; "" if there is none. The values of repeated
+    /// fields are joined by ", ".
     std::function<std::string_view(std::string_view name)> field = {};
-    const HttpPeer* peer = nullptr;  // there is always one but in tests of the routes
+    const HttpPeer* peer = nullptr;  // nullptr only in tests of the routes
 };
 
-/// The value of a header field of `request`, see HttpRequest::field.
+/// Returns the value of a header field of `request`; see HttpRequest::field.
 [[nodiscard]] inline std::string_view field_of(const HttpRequest& request, std::string_view name) {
     return request.field ? request.field(name) : std::string_view();
 }
 
-/// What an event stream has to say to the server that pulls from it.
+/// The state of an event stream after a pull.
 enum class StreamState : std::uint8_t {
-    more,     // there is more to pull at once
-    waiting,  // all has been pulled; pull again when woken
-    ended,    // nothing will come any more: the connection closes
+    more,     // more can be pulled at once
+    waiting,  // all data has been pulled; pull again after a wake-up
+    ended,    // the stream has ended: the connection closes
 };
 
-/// Appends what is new to `out`, about `bytes_max` bytes at most. Called by one thread at a time, not always the same.
+/// Appends new data to `out`, about `bytes_max` bytes at most. Called by one thread at a time, but not always by the
+/// same one.
 using StreamPull = std::function<StreamState(std::string& out, std::size_t bytes_max)>;
 
-/// Appends the next piece of a body to `out`, about `bytes_max` bytes. Returns whether there are more. Called by one
-/// thread at a time, not always the same, until it returns false or the client has gone.
+/// Appends the next piece of a body to `out`, about `bytes_max` bytes. Returns whether more pieces follow. Called by
+/// one thread at a time, but not always by the same one, until it returns false or the client disconnects.
 using BodyPieces = std::function<bool(std::string& out, std::size_t bytes_max)>;
 
 struct HttpResponse {
     int status = 200;
     std::string content_type;
     std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;  // beyond Content-Type and Content-Length
-    /// In place of `body` when there is one: the same bytes for many answers.
+    std::vector<std::pair<std::string, std::string>> headers;  // in addition to Content-Type and Content-Length
+    /// Replaces `body` if set: the same bytes for many responses.
     std::shared_ptr<const std::string> shared_body = nullptr;
-    /// In place of `body`: a large one, which is made while it is sent.
+    /// Replaces `body` if set: a large body that is created while it is sent.
     BodyPieces pieces = nullptr;
-    /// When there is one, the body is what it gives, for as long as the client stays.
+    /// If set, the body is the data of the stream until the client disconnects.
     StreamPull stream = nullptr;
-    /// What a change has done, as " key=value ...", for its line in the log.
+    /// The effects of a change, as " key=value ...", for its log line.
     LogFields log_note = {};
 
-    /// Whether the body's length is known only when it has been sent.
+    /// Returns whether the length of the body is unknown until it has been sent.
     [[nodiscard]] bool has_open_end() const noexcept { return stream || pieces; }
 };
 

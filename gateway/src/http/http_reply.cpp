@@ -24,7 +24,7 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
     out.append(name).append(": ").append(value).append("\r\n");
 }
 
-// How the peer finds the end of the body.
+// How the peer detects the end of the body.
 void append_framing(std::string& out, const HttpResponse& response, const ReplyFrame& frame) {
     if (response.has_open_end()) {
         out.append(frame.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n");

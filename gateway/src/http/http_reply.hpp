@@ -8,33 +8,33 @@
 
 namespace telegate {
 
-/// What goes to a peer: the head, with a small body; then a larger body, which may be shared with other answers,
-/// pieces, or what a stream gives. Its memory is used again for the next answer.
+/// The output to a peer: the head with a small body, followed by a larger body, which may be shared with other
+/// responses, by pieces, or by the data of a stream. Its memory is reused for the next response.
 struct HttpReply {
     std::string bytes;
     std::shared_ptr<const std::string> shared;
     BodyPieces pieces;
     StreamPull stream;
-    bool chunked = false;  // pieces and stream
+    bool chunked = false;  // applies to pieces and stream
 };
 
-/// How an answer is to be framed.
+/// The framing of a response.
 struct ReplyFrame {
-    bool close = false;     // the connection closes after this answer, and says so
+    bool close = false;     // the connection closes after this response, which announces it
     bool http_1_0 = false;  // of the request
     bool head_only = false;
 };
 
-/// Appends the answer to `reply`. Every answer says Cache-Control: no-store unless it says another one itself.
-/// Threads: any, each with a `reply` of its own. Failure: std::bad_alloc.
+/// Appends the response to `reply`. Adds Cache-Control: no-store unless the response sets the field itself. Threads:
+/// any, each with its own `reply`. Failure: std::bad_alloc.
 void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& reply);
 
 /// Appends one chunk. Threads: any. Failure: std::bad_alloc.
 void append_chunk(std::string& out, std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
-/// The bytes of a refusal to a request that is not handed to anybody, closing the connection. `instance`: the path that
-/// was asked for; "" when it is not known. Threads: any.
+/// Returns the bytes of a refusal that is sent without calling the handler and closes the connection. `instance` is the
+/// requested path, "" if unknown. Threads: any.
 [[nodiscard]] std::string refusal_bytes(int status, std::string detail, std::string instance, bool head_only);
 
 }  // namespace telegate

@@ -30,7 +30,7 @@ using Executor = asio::io_context::executor_type;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t accepts_per_turn = 16;
-constexpr std::chrono::milliseconds pause{100};  // until there may be descriptors or memory again
+constexpr std::chrono::milliseconds pause{100};  // until descriptors or memory may be available again
 
 std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     std::vector<HttpListener> listeners;
@@ -47,7 +47,7 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     return listeners;
 }
 
-/// Has `io` call `action`, when there is memory for that.
+/// Posts `action` to `io`, waiting for memory if necessary.
 template <typename Action>
 void post_surely(asio::io_context& io, const Action& action) noexcept {
     for (bool is_posted = false; !is_posted;) {
@@ -60,7 +60,7 @@ void post_surely(asio::io_context& io, const Action& action) noexcept {
     }
 }
 
-/// Runs what `io` has to do until that is stopped or has nothing more to do.
+/// Runs the handlers of `io` until it is stopped or out of work.
 template <typename AfterEach>
 void run(asio::io_context& io, const AfterEach& after_each) noexcept {
     MemoryReserve reserve;
@@ -72,7 +72,7 @@ void run(asio::io_context& io, const AfterEach& after_each) noexcept {
         }
         try {
             goes_on = io.run_one() > 0;
-        } catch (const std::exception&) {  // out of memory; its connection has closed
+        } catch (const std::exception&) {  // out of memory; the affected connection has closed
         }
         after_each();
     }
@@ -80,7 +80,8 @@ void run(asio::io_context& io, const AfterEach& after_each) noexcept {
 
 }  // namespace
 
-/// All but the constructor, start(), stop() and what is said to be for any thread runs on the I/O thread.
+/// The implementation. Everything except the constructor, start(), stop() and the functions documented for any thread
+/// runs on the I/O thread.
 class HttpServer::State final : public HttpHost {
   public:
     State(HttpServerOptions&& options, HttpCalls&& calls_given)
@@ -132,7 +133,7 @@ class HttpServer::State final : public HttpHost {
     }
 
     void wake_streams() noexcept {
-        // A load in place of the exchange could come before the samples that it is to tell of.
+        // A plain load could be reordered before the write of the samples that this wake-up announces.
         if (budget.streams() == 0 || wake_pending_.exchange(true)) {
             return;
         }
@@ -155,17 +156,17 @@ class HttpServer::State final : public HttpHost {
     std::string address() const { return doors_.empty() ? std::string() : doors_.front()->listener.address(); }
 
   private:
-    /// Where clients come in.
+    /// A listener and the event loop's handle of it.
     struct Door {
         Door(HttpListener&& given, asio::io_context& io)
             : listener(std::move(given)), readable(io, listener.socket()) {}
-        ~Door() { (void)readable.release(); }  // the listener closes it
+        ~Door() { (void)readable.release(); }  // the listener closes the descriptor
         Door(const Door&) = delete;
         Door& operator=(const Door&) = delete;
 
         HttpListener listener;
         asio::posix::basic_stream_descriptor<Executor> readable;
-        MonoTime opens_again = MonoTime::max();  // after running out of descriptors
+        MonoTime opens_again = MonoTime::max();  // after all descriptors were in use
     };
 
     void queue(std::shared_ptr<HttpConnection> connection) override {
@@ -192,7 +193,7 @@ class HttpServer::State final : public HttpHost {
 
     void note_stream_begun() noexcept override {
         put_off_streams(SteadyClock::now() +
-                        budget.limits.stream_interval);  // a wake-up may have crossed with its beginning
+                        budget.limits.stream_interval);  // a wake-up may have come while the stream began
     }
 
     void forget(const HttpConnection& connection) noexcept override { std::erase(connections_, &connection); }
@@ -254,7 +255,7 @@ class HttpServer::State final : public HttpHost {
         for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
             HttpListener::Accepted client = door.listener.accept();
             if (client.outcome == HttpListener::Outcome::exhausted) {
-                return close_for_a_while(door);  // it would be readable all the time
+                return close_for_a_while(door);  // it would stay readable
             }
             if (client.outcome == HttpListener::Outcome::none) {
                 break;
@@ -281,7 +282,7 @@ class HttpServer::State final : public HttpHost {
         connection->open();
     }
 
-    /// Whether there was one to close.
+    /// Returns whether there was a connection to close.
     bool close_least_claim() {
         HttpConnection* least = nullptr;
         std::optional<HttpClaim> least_claim;
@@ -327,7 +328,7 @@ class HttpServer::State final : public HttpHost {
         }
     }
 
-    /// Sees to all that is due.
+    /// Handles everything that is due.
     void sweep() {
         timer_due_ = MonoTime::max();
         const MonoTime now = SteadyClock::now();
@@ -359,7 +360,7 @@ class HttpServer::State final : public HttpHost {
         note_due(next);
     }
 
-    /// A time that is set already stays when it comes before.
+    /// An earlier time that is already set stays.
     void put_off_streams(MonoTime until) noexcept {
         streams_due_ = std::min(streams_due_, until);
         note_due(streams_due_);
@@ -368,10 +369,10 @@ class HttpServer::State final : public HttpHost {
     void begin_stop() {
         is_stopping_ = true;
         queue_.clear();
-        post_surely(io_, [this] { finish(); });  // what has ended by now is noticed before
+        post_surely(io_, [this] { finish(); });  // after the handlers that are already queued
     }
 
-    /// Ends everything once no worker answers; then there is nothing more to run.
+    /// Closes everything once no worker is busy; then the event loop is out of work.
     void finish() {
         if (!answering_.empty()) {
             return;
@@ -398,7 +399,7 @@ class HttpServer::State final : public HttpHost {
     asio::io_context io_{1};
     asio::executor_work_guard<Executor> work_{io_.get_executor()};
     asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor> timer_{io_};
-    MonoTime timer_due_ = MonoTime::max();  // at or before all that is due
+    MonoTime timer_due_ = MonoTime::max();  // not later than anything that is due
     bool is_timer_lost_ = false;
     std::vector<std::unique_ptr<Door>> doors_;
     std::thread io_thread_;
@@ -407,12 +408,12 @@ class HttpServer::State final : public HttpHost {
     asio::io_context answers_;
     asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
     std::vector<std::thread> workers_;
-    std::deque<std::shared_ptr<HttpConnection>> queue_;       // whole requests, at most one of each connection
-    std::vector<std::shared_ptr<HttpConnection>> answering_;  // one of each busy worker, which does not own it
+    std::deque<std::shared_ptr<HttpConnection>> queue_;       // complete requests, at most one per connection
+    std::vector<std::shared_ptr<HttpConnection>> answering_;  // one per busy worker; this is the owning reference
 
     MonoTime streams_due_ = MonoTime::max();
     MonoTime streams_served_{};
-    MonoTime streams_until_ = MonoTime::max();  // when to stop though some are open
+    MonoTime streams_until_ = MonoTime::max();  // when to stop even if streams are open
     std::atomic<bool> wake_pending_{false};
 
     std::mutex end_mutex_;  // guards the next two

@@ -18,46 +18,46 @@ namespace telegate {
 
 struct HttpServerOptions {
     std::string host = "127.0.0.1";  // "": no TCP
-    std::uint16_t port = 0;          // 0: any free one
-    std::size_t workers = 2;         // threads for answers, one at least
+    std::uint16_t port = 0;          // 0: any free port
+    std::size_t workers = 2;         // threads that run handlers, at least one
     HttpLimits limits{};
     std::string unix_socket = {};  // a path; "": none
-    int adopted_socket = -1;       // one that listens already, in place of host and port; -1: none
-    /// What TLS connections are made with, asked for each TCP client; none or nullptr: no TLS.
+    int adopted_socket = -1;       // a listening socket, used instead of host and port; -1: none
+    /// Returns the context for TLS connections; called for each TCP client. Unset or nullptr: no TLS.
     std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
-/// Serves HTTP/1.1. One I/O thread owns all connections: it reads requests, answers those that go first, sends answers
-/// and streams. Other answers are made by workers, one request each, in the order in which the requests came; they may
-/// wait for other threads. A client that is idle, slow to ask or slow to read holds a descriptor until its deadline.
+/// An HTTP/1.1 server. One I/O thread owns all connections: it reads requests, handles prioritized ones, and sends
+/// responses and streams. Workers handle the other requests, one at a time each and in order of arrival; they may wait
+/// for other threads. A client that is idle or slow holds only a descriptor, until its deadline.
 ///
 /// Threads: constructor, start() and stop() the main thread; `tg-http` for I/O, `tg-http-0` and up the workers.
-/// Limits:  see HttpLimits. When connections_max are open, the one with the least claim gives way to a new one.
-/// Failure: the constructor and start() throw std::system_error or std::bad_alloc; after that every failure, lack of
-/// memory too, ends one connection only.
+/// Limits: see HttpLimits. When connections_max are open, the one with the lowest claim is closed for a new one.
+/// Failure: the constructor and start() throw std::system_error or std::bad_alloc. After that, every failure, including
+/// lack of memory, ends one connection only.
 class HttpServer {
   public:
-    /// Listens; clients wait in the kernel's backlog until start().
+    /// Listens; clients wait in the backlog of the kernel until start().
     HttpServer(HttpServerOptions options, HttpCalls calls);
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
     void start();
-    /// Lets every worker finish the answer in hand, then closes everything. Idempotent.
+    /// Waits for the handlers that are running, then closes everything. Idempotent.
     void stop();
-    /// Stops by itself when no event stream is open, at the latest at that time, and calls `done` on the I/O thread at
-    /// its end; at once when it does not run. Threads: any, after start().
+    /// Stops when no event stream is open, at `until` at the latest, and then calls `done` on the I/O thread; calls it
+    /// immediately if the server is not running. Threads: any, after start().
     void stop_after_streams(MonoTime until, std::function<void()> done);
-    /// There may be something new to pull for event streams. Threads: any; a look at one or two numbers, and at most
-    /// one system call for each time that the streams are served.
+    /// Notifies the server that event streams may have new data. Costs one or two atomic reads, and at most one system
+    /// call per pull interval. Threads: any.
     void wake_streams() noexcept;
-    /// Open now. Threads: any.
+    /// Returns the number of open streams. Threads: any.
     [[nodiscard]] std::size_t streams() const noexcept;
     [[nodiscard]] HttpFigures figures() const;
-    /// Of the first listener; "" when there is none.
+    /// Returns the address of the first listener, "" if there is none.
     [[nodiscard]] std::string address() const;
-    /// "http://127.0.0.1:8080", "https://..." or "unix:/run/x.sock", of each listener.
+    /// Returns the URL of each listener: "http://127.0.0.1:8080", "https://..." or "unix:/run/x.sock".
     [[nodiscard]] std::vector<std::string> urls() const;
 
   private:

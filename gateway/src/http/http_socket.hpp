@@ -18,7 +18,7 @@ using HttpIo = boost::asio::io_context;
 
 class HttpConnection;
 
-/// Called when an operation has ended. Keeps the connection alive until then.
+/// A completion handler. Keeps the connection alive until it is called.
 struct HttpDone {
     std::shared_ptr<HttpConnection> connection;
     void (HttpConnection::*next)(bool ok, std::size_t bytes);
@@ -26,11 +26,11 @@ struct HttpDone {
     void operator()(bool ok, std::size_t bytes = 0) const { ((*connection).*next)(ok, bytes); }
 };
 
-/// The byte stream of one client, plain or TLS. An operation never blocks and never calls `done` before it returns.
+/// The byte stream of one client, plain or TLS. Operations never block and never call `done` before they return.
 ///
 /// Threads: the I/O thread.
-/// Limits:  one operation of each kind at a time; the bytes stay with the caller until `done`.
-/// Failure: `done` gets ok = false; after that only close() is of use.
+/// Limits: one operation of each kind at a time; the caller keeps the bytes valid until `done`.
+/// Failure: `done` receives ok = false; after that only close() may be called.
 class HttpSocket {
   public:
     HttpSocket() = default;
@@ -38,21 +38,21 @@ class HttpSocket {
     HttpSocket(const HttpSocket&) = delete;
     HttpSocket& operator=(const HttpSocket&) = delete;
 
-    /// Does what must be done before the first byte can be received, such as a TLS handshake.
+    /// Prepares the stream for receiving, for example with a TLS handshake.
     virtual void open(HttpDone done) = 0;
-    /// Receives some bytes. Not ok also when the peer sends nothing more.
+    /// Receives some bytes. Also fails if the peer has closed its side.
     virtual void receive(std::span<char> bytes, HttpDone done) = 0;
-    /// Sends some of `first` followed by `second`; not both may be empty.
+    /// Sends some of `first` followed by `second`; at least one must be non-empty.
     virtual void send(std::string_view first, std::string_view second, HttpDone done) = 0;
-    /// Tells the peer that nothing more is sent. Then receive() gives what it still sends.
+    /// Shuts down sending. receive() still returns what the peer sends.
     virtual void end(HttpDone done) = 0;
-    /// Ends all operations; what was sent still leaves. Idempotent.
+    /// Cancels all operations; data already sent is still delivered. Idempotent.
     virtual void close() noexcept = 0;
-    /// The name (CN) in the client's verified certificate; "" when there is none.
+    /// Returns the common name (CN) of the verified client certificate, "" if there is none.
     [[nodiscard]] virtual std::string peer_name() const { return {}; }
 };
 
-/// A plain connection of a connected stream socket. Throws std::bad_alloc or boost::system::system_error.
+/// Creates a plain connection from a connected stream socket. Throws std::bad_alloc or boost::system::system_error.
 [[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(HttpIo& io, UniqueFd descriptor);
 
 }  // namespace telegate

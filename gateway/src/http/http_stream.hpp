@@ -10,27 +10,27 @@
 
 namespace telegate {
 
-/// An answer without end: what its pull gives, framed for the peer, with a comment after some silence.
+/// A response without an end: the data of its pull, framed for the peer, with a comment after a period without data.
 ///
 /// Threads: one at a time.
-/// Limits:  one pull's worth is asked for when all before it has left.
-/// Failure: the constructor is not called without a place of the budget, which the destructor gives back.
+/// Limits: pulls again only after everything before has been sent.
+/// Failure: requires a stream reserved in the budget, which the destructor releases.
 class HttpStream {
   public:
-    /// `budget.take_stream()` has said yes.
+    /// Requires that `budget.take_stream()` has returned true.
     HttpStream(StreamPull pull, bool chunked, HttpBudget& budget, MonoTime now);
     ~HttpStream();
     HttpStream(const HttpStream&) = delete;
     HttpStream& operator=(const HttpStream&) = delete;
 
-    /// There may be something new.
+    /// Notifies the stream that there may be new data.
     void wake() noexcept { fresh_ = true; }
-    /// Appends what there is to `out`. Whether there was anything.
+    /// Appends new data to `out`. Returns whether there was any.
     bool fill(std::string& out, MonoTime now);
     /// Appends the end of the stream.
     void finish(std::string& out);
     [[nodiscard]] bool ended() const noexcept { return ended_; }
-    /// When fill() has something to say though nobody has woken it.
+    /// Returns the time at which fill() has something to send even without a wake-up.
     [[nodiscard]] MonoTime speaks_at() const noexcept { return speaks_at_; }
 
   private:

@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 namespace {
 
-/// Takes what stands before `mark`, and the mark, from the front.
+/// Removes the text before `mark`, and the mark, from the front and returns the text.
 std::string_view take_part(std::string_view& text, char mark) noexcept {
     const std::string_view part = text.substr(0, text.find(mark));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -31,7 +31,7 @@ bool same_word(std::string_view a, std::string_view b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// "text/plain; version=0.0.4" taken apart.
+/// A parsed media range such as "text/plain; version=0.0.4".
 struct MediaRange {
     explicit MediaRange(std::string_view text) noexcept {
         name = take_part(text, ';');
@@ -47,7 +47,7 @@ struct MediaRange {
         }
     }
 
-    /// How precisely it speaks of a type; 0: not at all.
+    /// Returns how precisely the range matches a type; 0 means not at all.
     [[nodiscard]] int precision_for(const MediaRange& type) const noexcept {
         if (name == "*/*") {
             return 1;
@@ -65,7 +65,7 @@ struct MediaRange {
     double weight = 1.0;
 };
 
-/// What the field gives the type; the most precise range decides.
+/// Returns the weight of the type in the field; the most precise range decides.
 double weight_of(std::string_view accept, std::string_view type_text) noexcept {
     const MediaRange type(type_text);
     int precision = 0;

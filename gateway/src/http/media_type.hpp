@@ -7,16 +7,16 @@
 
 namespace telegate {
 
-/// Without the spaces and tabs around it, which HTTP allows around each part of a field. Threads: any.
+/// Removes the surrounding spaces and tabs, which HTTP allows around each part of a field. Threads: any.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
-/// Which of the media types `given` a client with this Accept field likes best; the first of several alike. nullopt:
-/// it wants none of them. An empty field wants anything. A type is as in Content-Type; of its parameters only `version`
-/// is looked at, when the client names one too. Threads: any.
+/// Returns the index of the media type in `given` that a client with this Accept field prefers, the first one among
+/// equals; nullopt if it accepts none. An empty field accepts anything. Types are written as in Content-Type; of their
+/// parameters only `version` is compared, and only if the client names one too. Threads: any.
 [[nodiscard]] std::optional<std::size_t> preferred_type(std::string_view accept,
                                                         std::span<const std::string_view> given) noexcept;
 
-/// Whether a Content-Type field says this type, whatever its parameters. Threads: any.
+/// Returns whether a Content-Type field names this type, ignoring its parameters. Threads: any.
 [[nodiscard]] bool is_media_type(std::string_view content_type, std::string_view type) noexcept;
 
 }  // namespace telegate

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A target may be kilobytes long; the start is enough to know it again.
+// A target may be several kilobytes long; its start is enough to recognize it.
 constexpr std::size_t instance_bytes_max = 256;
 
 }  // namespace

@@ -9,19 +9,19 @@
 
 namespace telegate {
 
-/// What went wrong with one request, as RFC 9457 wants it told. The type is always about:blank, so the title is the
+/// The reason why a request failed, as RFC 9457 problem details. The type is always about:blank, so the title is the
 /// phrase of the status.
 struct Problem {
     int status = 500;
-    std::string detail;    // for a person: what is wrong with this request and what would be right
-    std::string instance;  // the target of the request; shortened when long
+    std::string detail;    // for people: what is wrong with this request and what is allowed
+    std::string instance;  // the target of the request, shortened if long
 };
 
-/// The phrase of RFC 9110 for the codes that this server sends. Threads: any.
+/// Returns the RFC 9110 phrase of a status code that this server sends. Threads: any.
 [[nodiscard]] std::string_view status_phrase(int status) noexcept;
 
-/// An application/problem+json response. `extensions` is an object; its members follow the standard ones.
-/// Threads: any. Bytes that are not UTF-8 are replaced, so nothing a peer sends can make it throw.
+/// Returns an application/problem+json response. `extensions` is an object; its members follow the standard ones. Bytes
+/// that are not UTF-8 are replaced, so no peer data can make this throw. Threads: any.
 [[nodiscard]] HttpResponse problem_response(const Problem& problem);
 [[nodiscard]] HttpResponse problem_response(const Problem& problem, const nlohmann::ordered_json& extensions);
 

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-/// Of what the file holds and of `before`.
+/// Returns a fingerprint of the content of the file combined with `before`.
 std::size_t fingerprint_of(const std::string& path, std::size_t before) {
     std::ifstream file(path);
     std::string bytes(std::istreambuf_iterator<char>(file), {});
@@ -28,7 +28,7 @@ RestCredentials::RestCredentials(const RestCredentialPaths& paths) {
         tokens.emplace(AccessTokens::load(paths.tokens_file));
     }
     if (!paths.tls.certificate.empty()) {
-        // With tokens, a client without a certificate may still have a token.
+        // If tokens are configured, a client without a certificate can still use a token.
         tls = std::make_shared<const TlsContext>(paths.tls, !tokens);
         knows_clients = !paths.tls.client_ca.empty();
     }

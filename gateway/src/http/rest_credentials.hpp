@@ -10,20 +10,20 @@
 
 namespace telegate {
 
-/// How peers show who they are. "" for what is not used.
+/// The files with which peers authenticate. "" for those that are not used.
 struct RestCredentialPaths {
     std::string tokens_file = {};
     TlsPaths tls = {};
 };
 
-/// What has been read from the files. Throws std::runtime_error that names the file.
+/// The content of the credential files. Throws std::runtime_error, which names the file.
 struct RestCredentials {
     explicit RestCredentials(const RestCredentialPaths& paths);
 
     std::optional<AccessTokens> tokens;
     std::shared_ptr<const TlsContext> tls;
     bool knows_clients = false;  // by their certificates
-    /// Of what all files hold; 0 when there are none.
+    /// Fingerprint of the content of all files; 0 if there are none.
     std::size_t fingerprint = 0;
 };
 

@@ -11,18 +11,19 @@
 namespace telegate {
 
 struct RestAccessLimits {
-    Rate changes{50, 100};            // PUT, POST, PATCH and DELETE of all clients; people and scripts, not a data path
-    Rate failures{1, 10};             // wrong tokens from one address: typing, not guessing
-    std::size_t addresses_max = 256;  // that failures are counted for; the one that failed longest ago gives way
+    // PUT, POST, PATCH and DELETE of all clients; for people and scripts, not a data path
+    Rate changes{50, 100};
+    Rate failures{1, 10};             // wrong tokens per address: enough for typing errors, too few for guessing
+    std::size_t addresses_max = 256;  // with counted failures; the address that failed longest ago is forgotten first
 };
 
 struct RestOptions {
     std::string host = "127.0.0.1";  // "": no TCP
-    std::uint16_t port = 8080;       // 0: any free one
+    std::uint16_t port = 8080;       // 0: any free port
     std::string unix_socket = {};    // a path; "": none
-    int adopted_socket = -1;         // one that listens already, in place of host and port; -1: none
+    int adopted_socket = -1;         // a listening socket, used instead of host and port; -1: none
     RestCredentialPaths credentials = {};
-    std::size_t connections_max = HttpLimits().connections_max;  // besides streams
+    std::size_t connections_max = HttpLimits().connections_max;  // not counting streams
     std::size_t streams_max = 16;
     RestAccessLimits limits = {};
 };

@@ -15,18 +15,18 @@
 
 namespace telegate {
 
-/// TCP or Unix. Included by the sources of sockets only, since Asio's headers are slow to compile.
+/// A connected TCP or Unix socket. Included only by the sources of sockets, because Asio's headers are slow to compile.
 using StreamSocket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol,  //
                                                       boost::asio::io_context::executor_type>;
 
-/// Takes over a connected socket.
+/// Takes ownership of a connected socket.
 inline StreamSocket stream_socket(boost::asio::io_context& io, UniqueFd descriptor) {
     StreamSocket socket(io, boost::asio::generic::stream_protocol(AF_UNSPEC, 0), descriptor.get());
     (void)descriptor.release();
     return socket;
 }
 
-/// A completion handler of Asio that calls `done`.
+/// Returns an Asio completion handler that calls `done`.
 inline auto handler_of(HttpDone done) {
     return [done = std::move(done)](const boost::system::error_code& error, std::size_t bytes = 0) {
         done(!error, bytes);

@@ -3,7 +3,7 @@
 #include <new>
 #include <stdexcept>
 
-// In place of tls_context.cpp where the gateway is built without OpenSSL.
+// Replaces tls_context.cpp in builds without OpenSSL.
 namespace telegate {
 
 const bool TlsContext::available = false;
@@ -11,7 +11,7 @@ const bool TlsContext::available = false;
 struct TlsContext::Native {};
 
 TlsContext::TlsContext(const TlsPaths& paths, bool /*certificate_needed*/) {
-    throw std::runtime_error(paths.certificate + ": this build does not speak TLS");
+    throw std::runtime_error(paths.certificate + ": this build does not support TLS");
 }
 
 TlsContext::~TlsContext() = default;

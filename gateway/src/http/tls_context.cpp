@@ -41,7 +41,7 @@ class TlsSocket final : public HttpSocket {
     }
     void receive(std::span<char> bytes, HttpDone done) override {
         const boost::asio::mutable_buffer buffer(bytes.data(), bytes.size());
-        if (has_ended_) {  // nobody reads it, so it may stay encrypted
+        if (has_ended_) {  // the data is discarded, so it need not be decrypted
             stream_.next_layer().async_read_some(buffer, handler_of(std::move(done)));
         } else {
             stream_.async_read_some(buffer, handler_of(std::move(done)));
@@ -63,7 +63,7 @@ class TlsSocket final : public HttpSocket {
         stream_.next_layer().close(ignored);
     }
     [[nodiscard]] std::string peer_name() const override {
-        // Asio has no constant access to it; nothing is changed.
+        // Asio has no const access to the handle; nothing is modified.
         ::ssl_st* const session = const_cast<ssl::stream<StreamSocket>&>(stream_).native_handle();
         X509* const certificate = ::SSL_get0_peer_certificate(session);
         if (certificate == nullptr || ::SSL_get_verify_result(session) != X509_V_OK) {
@@ -91,23 +91,23 @@ struct TlsContext::Native {
 TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed) : native_(std::make_unique<Native>()) {
     ssl_ctx_st* const context = native_->context.native_handle();
     ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    // Each of these costs the daemon memory or time that a client decides about; none is needed by a few clients.
+    // Each of these features lets a client use memory or CPU time of the daemon; none is needed for a few clients.
     ::SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
                                        SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
     ::SSL_CTX_set_num_tickets(context, 0);
     ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     check_file(paths.certificate, FileHolds::anything);
     if (::SSL_CTX_use_certificate_chain_file(context, paths.certificate.c_str()) != 1) {
-        fail_with_tls(paths.certificate + ": not a certificate in PEM that can be read");
+        fail_with_tls(paths.certificate + ": not a readable PEM certificate");
     }
     check_file(paths.key, FileHolds::secret);
     if (::SSL_CTX_use_PrivateKey_file(context, paths.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-        fail_with_tls(paths.key + ": not the key of " + paths.certificate);
+        fail_with_tls(paths.key + ": not the private key of " + paths.certificate);
     }
     if (!paths.client_ca.empty()) {
         check_file(paths.client_ca, FileHolds::anything);
         if (::SSL_CTX_load_verify_locations(context, paths.client_ca.c_str(), nullptr) != 1) {
-            fail_with_tls(paths.client_ca + ": holds no certificate in PEM that can be read");
+            fail_with_tls(paths.client_ca + ": contains no readable PEM certificate");
         }
         ::SSL_CTX_set_client_CA_list(context, ::SSL_load_client_CA_file(paths.client_ca.c_str()));
         ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (certificate_needed ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),

@@ -8,30 +8,31 @@
 
 namespace telegate {
 
-/// Files in PEM.
+/// Paths of PEM files.
 struct TlsPaths {
-    std::string certificate = {};  // of the server, with the chain behind it; "": no TLS
+    std::string certificate = {};  // of the server, followed by its chain; "": no TLS
     std::string key = {};
-    std::string client_ca = {};  // who signs the certificates of clients; "": none are asked for
+    std::string client_ca = {};  // CA that signs client certificates; "": client certificates are not requested
 };
 
-/// A certificate, its key and whose clients are known: what TLS connections are made with. TLS 1.2 or newer.
+/// The parameters of TLS connections: certificate, key and the CA of the clients. TLS 1.2 or newer.
 ///
 /// Threads: open() the I/O thread.
-/// Limits:  about 70 KiB for each connection.
-/// Failure: the constructor throws std::runtime_error that names the file and what is wrong with it.
+/// Limits: about 70 KiB per connection.
+/// Failure: the constructor throws std::runtime_error, which names the file and the fault.
 class TlsContext {
   public:
-    /// Whether this build speaks TLS.
+    /// Whether this build supports TLS.
     static const bool available;
 
-    /// `certificate_needed`: clients without a certificate are refused in the handshake. Meaningful with a client_ca.
+    /// Loads the files. `certificate_needed`: the handshake refuses clients without a certificate; only used with a
+    /// client_ca.
     TlsContext(const TlsPaths& paths, bool certificate_needed);
     ~TlsContext();
     TlsContext(const TlsContext&) = delete;
     TlsContext& operator=(const TlsContext&) = delete;
 
-    /// For a connection that has been accepted. It may outlive this. Throws std::bad_alloc.
+    /// Returns a TLS socket for an accepted connection. It may outlive this object. Throws std::bad_alloc.
     [[nodiscard]] std::unique_ptr<HttpSocket> open(HttpIo& io, UniqueFd descriptor) const;
 
   private:

@@ -18,22 +18,22 @@
 
 namespace telegate {
 
-/// Channels that have been bad for ChannelWatch::bad_after while their device measures.
+/// Channels that were bad for at least ChannelWatch::bad_after while their device is measuring.
 struct BadChannels {
-    std::map<DeviceId, std::uint64_t> by_device;  // those that have any
-    std::uint64_t count = 0;                      // of all devices
-    std::vector<std::string> named;               // the first: "plc/flow (for 125 s)"
+    std::map<DeviceId, std::uint64_t> by_device;  // devices with bad channels only
+    std::uint64_t count = 0;                      // total
+    std::vector<std::string> named;               // the first few: "plc/flow (for 125 s)"
 
     [[nodiscard]] std::uint64_t of(DeviceId device) const;
 };
 
-/// Finds channels whose last sample is bad again and again while their device measures: a broken sensor, a wrong
-/// register, a part that is gone. The data path does not know of it; the last sample of each channel is checked a few
-/// times a minute.
+/// Finds channels whose last sample stays bad while their device is measuring, for example because of a broken sensor,
+/// a wrong register or a missing component. Checks the last sample of each channel a few times per minute, outside the
+/// data path.
 ///
-/// Threads: constructor, start() and check_all() the reactor's, or any while nobody turns it; bad() any.
-/// Limits:  slice_channels in one turn of the loop; 8 bytes for each channel; named_max channels are named.
-/// Failure: without memory a check ends, and the next one begins on time.
+/// Threads: constructor, start() and check_all(): the reactor's, or any while the reactor does not run; bad(): any.
+/// Limits: slice_channels per event-loop iteration; 8 bytes per channel; named_max channels are named.
+/// Failure: a check that runs out of memory ends; the next one starts on time.
 class ChannelWatch {
   public:
     static constexpr std::chrono::seconds check_interval{10};
@@ -53,11 +53,11 @@ class ChannelWatch {
     ChannelWatch(const ChannelWatch&) = delete;
     ChannelWatch& operator=(const ChannelWatch&) = delete;
 
-    /// Begins to check every check_interval.
+    /// Starts to check every check_interval.
     void start();
     /// Checks all channels now.
     void check_all();
-    /// As of the last check.
+    /// Returns the result of the last check.
     [[nodiscard]] BadChannels bad() const;
 
   private:
@@ -68,8 +68,8 @@ class ChannelWatch {
 
     const Parts parts_;
     Alarm timer_;
-    PerChannel<MonoTime> bad_since_;  // MonoTime(): the channel is not bad
-    BadChannels found_;               // by the check in progress
+    PerChannel<MonoTime> bad_since_;  // MonoTime(): not bad
+    BadChannels found_;               // in the current check
     mutable std::mutex mutex_;        // guards shown_
     BadChannels shown_;
 };

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-/// Word by word, and without a loop, which would cost more than the words.
-/// Release: whoever reads a new word sees the claim too. It costs nothing beside a plain store on x86.
+/// Stores word by word, without a loop, which would cost more than the stores. Release order: a reader that sees a new
+/// word also sees the claim. On x86 it costs no more than a plain store.
 template <std::size_t... i>
 void store(const TelemetrySample& sample, std::uint64_t* to, std::index_sequence<i...> /*all*/) noexcept {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&sample);
@@ -29,9 +29,9 @@ void store(const TelemetrySample& sample, std::uint64_t* to, std::index_sequence
 
 const SystemClock system_clock;
 
-constexpr std::size_t sweep_samples = 512;  // handed over at a time: some microseconds
+constexpr std::size_t sweep_samples = 512;  // swept at a time, which takes some microseconds
 
-/// What is for samples of channels that are published rarely.
+/// Returns the memory for samples of rarely published channels.
 std::size_t kept_bytes(std::size_t bytes, std::size_t per_channel) {
     return per_channel == 0 ? 0 : bytes / 4;
 }
@@ -56,13 +56,14 @@ void History::take(std::span<const TelemetrySample> samples) noexcept {
     }
 }
 
-/// Up to the end of the memory.
+/// Writes up to the end of the buffer.
 void History::write_run(std::span<const TelemetrySample> samples) noexcept {
     const std::uint64_t end = claimed_.load(std::memory_order_relaxed) + samples.size();
     if (kept_) {
         sweep(end);
     }
-    claimed_.store(end, std::memory_order_release);  // whoever sees it sees what was kept of the samples before it
+    // a reader that sees the claim also sees the kept samples from before it
+    claimed_.store(end, std::memory_order_release);
     std::uint64_t* to = words_.data() + slot_ * words_per_sample;
     const auto store_all = [&](const auto& note) {
         for (const TelemetrySample& sample : samples) {
@@ -80,7 +81,7 @@ void History::write_run(std::span<const TelemetrySample> samples) noexcept {
     written_.store(end, std::memory_order_release);
 }
 
-/// Before samples up to `end` are written over those a whole capacity before them.
+/// Called before samples up to `end` overwrite those one capacity earlier.
 void History::sweep(std::uint64_t end) noexcept {
     if (end <= swept_ + capacity_) {
         return;
@@ -109,7 +110,7 @@ std::uint64_t History::first() const noexcept {
     return kept ? *kept : first_young(held);
 }
 
-/// One time of a sample. Where that has been written over, it is a later one's.
+/// Returns a word of a sample, such as a timestamp. If the sample was overwritten, the word is from a later sample.
 std::int64_t History::word_at(std::uint64_t position, std::size_t byte) const noexcept {
     const std::size_t word = (position % capacity_) * words_per_sample + byte / sizeof(std::uint64_t);
     return static_cast<std::int64_t>(std::atomic_ref(words_[word]).load(std::memory_order_acquire));
@@ -119,7 +120,8 @@ std::int64_t History::oldest_mono_ns() const noexcept {
     return age_max_ns_ == 0 ? std::numeric_limits<std::int64_t>::min() : to_ns(clock_.mono_now()) - age_max_ns_;
 }
 
-/// From `held`, the oldest that is held, on. Mostly the answer is where it was the last time, or a little further.
+/// Returns the first position from `held`, the oldest held one, that is not too old. Usually it is the previous result
+/// or slightly later.
 std::uint64_t History::first_young(std::uint64_t held) const noexcept {
     if (age_max_ns_ == 0) {
         return held;
@@ -135,7 +137,8 @@ std::uint64_t History::first_young(std::uint64_t held) const noexcept {
         return low;
     }
     const std::uint64_t young = first_where(low + 1, end, is_young);
-    young_.store(young, std::memory_order_relaxed);  // another reader's may be less: then somebody looks once more
+    // another reader may store a lower value, which costs one more search
+    young_.store(young, std::memory_order_relaxed);
     return young;
 }
 
@@ -186,7 +189,7 @@ History::Read History::read(std::uint64_t position, std::span<TelemetrySample> o
         std::memcpy(&sample, words.data(), sizeof sample);
         slot = slot + 1 == capacity_ ? 0 : slot + 1;
     }
-    // The acquiring loads keep this one behind them. What was claimed by then may be half old, half new.
+    // The acquire loads above order this load after them. Samples claimed by now may be partly overwritten.
     const std::uint64_t whole_from = std::max(begin, first_held(claimed_.load(std::memory_order_acquire)));
     if (whole_from > begin) {
         if (const KeptSamples::Run run = read_kept(position, whole_from, out); run.count > 0) {

@@ -15,31 +15,30 @@
 
 namespace telegate {
 
-/// The last samples, in the order in which they were published: each has a position, counted from 0 at the start. What
-/// is full is written over from its oldest end; nobody is waited for. What is older than its limit in age is given out
-/// no more, as if it had been written over.
+/// The most recent samples in the order of publication; each has a position, counted from 0 at the start. A full buffer
+/// overwrites its oldest samples without waiting for readers. Samples older than the age limit are hidden, as if
+/// overwritten.
 ///
-/// With `per_channel`, a quarter of the memory is for channels that are published rarely: their last samples are kept
-/// there when others write over them (KeptSamples), at their positions. So from oldest() on every position is held, and
-/// between first() and oldest() some are.
+/// With `per_channel`, a quarter of the memory is for rarely published channels: it keeps their last samples at their
+/// positions when samples of other channels overwrite them (KeptSamples). So all positions from oldest() on are held,
+/// and some of those between first() and oldest().
 ///
-/// Threads: take() and gap() one; read() and the rest any. A reader never stops the writer: it copies, then looks
-/// whether it has
-///          been overtaken meanwhile, and leaves out what may have been written over.
-/// Limits:  `bytes` at most, 64 per sample, at least one sample, and with `per_channel` 20 bytes per channel; a page
-///          takes memory when it is first written. Ages are by the monotonic clock, so that a step of the other one
-///          neither hides nor shows anything.
-/// Failure: the constructor throws std::bad_alloc when there is no address space for it.
+/// Threads: take() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then checks
+/// whether the writer has overtaken it, and leaves out samples that may have been overwritten.
+/// Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A page
+/// uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither hides
+/// nor reveals samples.
+/// Failure: the constructor throws std::bad_alloc if the address space is exhausted.
 class History final : public SampleConsumer {
   public:
     struct Read {
-        std::size_t count = 0;     // samples that were copied; their positions end at `next`
-        std::uint64_t next = 0;    // where to go on
-        std::uint64_t missed = 0;  // positions from the one asked for that are no longer held
+        std::size_t count = 0;     // samples copied; their positions end at `next`
+        std::uint64_t next = 0;    // position for the next read
+        std::uint64_t missed = 0;  // positions at or after the requested one that are no longer held
     };
 
-    /// `age_max` 0: no limit. `clock` outlives it; null is the system's. `per_channel`: how many samples each channel
-    /// has at least; 0: none.
+    /// `age_max` 0: no limit. `clock` must outlive the history; null: the system clock. `per_channel`: minimum number
+    /// of samples of each channel; 0: none.
     explicit History(std::size_t bytes, Duration age_max = Duration(0), const Clock* clock = nullptr,
                      std::size_t per_channel = 0);
 
@@ -48,27 +47,29 @@ class History final : public SampleConsumer {
     void gap(const SampleGap& gap) noexcept override { missing_ += gap.samples(); }
     [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_}; }
 
-    /// The one that the next sample will have: as many as have been written.
+    /// Returns the position of the next sample, which is the number of samples written.
     [[nodiscard]] std::uint64_t position() const noexcept { return written_.load(std::memory_order_acquire); }
-    /// The oldest from which on all are held and not too old; by the time of a read() it may be gone.
+    /// Returns the oldest position from which all samples are held and not too old; it may be overwritten before a
+    /// read().
     [[nodiscard]] std::uint64_t oldest() const noexcept;
-    /// The oldest that is held and not too old at all.
+    /// Returns the oldest position that is held and not too old.
     [[nodiscard]] std::uint64_t first() const noexcept;
-    /// Where the samples begin that were captured at this time or later; position() when there are none. Samples are
-    /// captured in the order of their monotonic times.
+    /// Returns the position of the first sample captured at or after this time; position() if there is none. Samples
+    /// are captured in the order of their monotonic times.
     [[nodiscard]] std::uint64_t first_since(MonoTime time) const noexcept;
-    /// The same by UTC, where the clock may have been set in between: the first of up to first_where_checks_max places,
-    /// spread over all that is held, that is not before `time`, then the exact position between that place and the one
-    /// before. So a clock that was set back hides nothing behind it, but for what lies between two of the places.
+    /// Like first_since(), by UTC, for a clock that may have been set in between: checks up to first_where_checks_max
+    /// positions spread over all held ones, takes the first that is not before `time_utc_ns`, then finds the exact
+    /// position between it and the check before. So a clock that was set back hides no later samples, except within the
+    /// distance of two checks.
     [[nodiscard]] std::uint64_t first_since_utc(std::int64_t time_utc_ns) const noexcept;
-    /// Samples that it holds at most, without those of kept().
+    /// Returns the maximum number of samples, without those in kept().
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-    /// Null without `per_channel`.
+    /// Returns null without `per_channel`.
     [[nodiscard]] const KeptSamples* kept() const noexcept { return kept_ ? &*kept_ : nullptr; }
 
-    /// Copies samples from a position on, oldest first. `position + missed + count == next`; count is 0 only when there
-    /// is nothing at or behind `next`, or the writer has overtaken this read as a whole. Where positions in between are
-    /// not held, it ends before them.
+    /// Copies samples from `position` on, the oldest first, up to the first position that is not held. `position +
+    /// missed + count == next`; `count` is 0 only if there is no sample at or after `next`, or if the writer overtook
+    /// this read completely.
     [[nodiscard]] Read read(std::uint64_t position, std::span<TelemetrySample> out) const noexcept;
 
   private:
@@ -88,13 +89,13 @@ class History final : public SampleConsumer {
     const Clock& clock_;
     MappedMemory<std::uint64_t> words_;
     std::optional<KeptSamples> kept_;
-    std::uint64_t missing_ = 0;  // the writer's
-    std::size_t slot_ = 0;       // of the next sample; the writer's
-    std::uint64_t swept_ = 0;    // all before it were passed to kept_; the writer's
-    // On a cache line of their own: readers look at them again and again.
-    alignas(64) std::atomic<std::uint64_t> claimed_{0};  // below it, less the capacity, words may be changing
+    std::uint64_t missing_ = 0;  // for the writer
+    std::size_t slot_ = 0;       // of the next sample; for the writer
+    std::uint64_t swept_ = 0;    // all samples before it were passed to kept_; for the writer
+    // On a separate cache line, because readers load them repeatedly.
+    alignas(64) std::atomic<std::uint64_t> claimed_{0};  // words of samples below claimed_ - capacity_ may be changing
     std::atomic<std::uint64_t> written_{0};
-    mutable std::atomic<std::uint64_t> young_{0};  // all before it is too old, as far as anybody has looked
+    mutable std::atomic<std::uint64_t> young_{0};  // lower bound of the positions that are not too old
 };
 
 }  // namespace telegate

@@ -17,7 +17,7 @@ constexpr std::size_t word_of(std::size_t byte) noexcept {
 constexpr std::size_t channel_word = word_of(offsetof(TelemetrySample, channel));
 constexpr std::size_t seq_word = word_of(offsetof(TelemetrySample, seq));
 
-/// What a sample's word `channel_word` says.
+/// Returns the channel from `channel_word` of a sample.
 std::size_t channel_index(std::uint64_t word) noexcept {
     static_assert(offsetof(TelemetrySample, channel) % sizeof word == 0);
     ChannelId channel{};
@@ -95,7 +95,8 @@ void KeptSamples::set_kept(std::size_t channel, std::uint64_t kept) noexcept {
     unswept_[channel] = unswept(channel) | (kept > 0 ? has_kept : 0);
 }
 
-/// Leaves a quarter free, so that it is not called again soon. Nothing that was lowered is raised again at once.
+/// Leaves a quarter of the capacity free, so that the next call is not soon. A share that was just reduced is not
+/// increased in the same call.
 void KeptSamples::compact() noexcept {
     const std::size_t wanted = capacity_ - (capacity_ + 3) / 4;
     const std::size_t before = share();
@@ -116,7 +117,8 @@ void KeptSamples::compact() noexcept {
     share_.store(share, std::memory_order_relaxed);
 }
 
-/// Leaves of each channel what it needs to have `share` samples together with those in the history. How many those are.
+/// Keeps of each channel the samples it needs to have `share` samples together with those in the history. Returns how
+/// many remain.
 std::size_t KeptSamples::drop_beyond(std::size_t share) noexcept {
     const std::size_t count = count_.load(std::memory_order_relaxed);
     std::size_t left = 0;
@@ -174,7 +176,7 @@ std::uint64_t KeptSamples::word_at(std::uint64_t index, std::size_t byte) const 
     return load(words_[index * words_per_sample + word_of(byte)]);
 }
 
-/// While samples are moved this may be the channel of another sample, but it is always one.
+/// While samples are moved, the result may be the channel of another sample, but it is always a valid one.
 std::size_t KeptSamples::channel_at(std::uint64_t index) const noexcept {
     return channel_index(word_at(index, offsetof(TelemetrySample, channel)));
 }

@@ -13,54 +13,57 @@
 
 namespace telegate {
 
-/// The last samples of channels that are published rarely, after the history has overwritten them for others. Before
-/// the history overwrites samples it hands them to sweep(), oldest first; a sample is kept unless so many newer ones of
-/// its channel are left that `per_channel` are held without it. Samples keep their order and their positions.
+/// The last samples of rarely published channels, after the history overwrote them. Before the history overwrites
+/// samples, it passes them to sweep(), the oldest first; a sample is kept unless `per_channel` newer samples of its
+/// channel are still held. Samples keep their order and their positions.
 ///
-/// The held samples of a channel are always its newest ones, without a hole: when one is not kept, older ones of its
-/// channel are no longer given out.
+/// The held samples of a channel are always its newest ones, without a gap: if a sample is not kept, older ones of its
+/// channel are hidden.
 ///
-/// Threads: counter(), sweep() one writer; all else any. A reader copies again when the writer has compacted meanwhile.
-/// Limits:  `bytes`, bytes_per_sample for each sample, and 20 bytes per channel. When that does not suffice for all
-///          channels, each keeps half as many, and half of that, down to one; then the oldest are dropped.
-///          share() is what each channel keeps at present; where there is memory again, it rises.
-/// Failure: the constructor throws std::bad_alloc when there is no address space for it.
+/// Threads: counter() and sweep(): one writer; the rest: any. A reader copies again if the writer has compacted in the
+/// meantime.
+/// Limits: `bytes`, bytes_per_sample per sample, and 20 bytes per channel. If that is too little for all channels,
+/// share(), the number of samples that each channel keeps, is halved repeatedly, down to one; then the oldest samples
+/// are dropped. share() increases again when memory is free.
+/// Failure: the constructor throws std::bad_alloc if the address space is exhausted.
 class KeptSamples {
   public:
     static constexpr std::size_t bytes_per_sample = sizeof(TelemetrySample) + sizeof(std::uint64_t);
 
     KeptSamples(std::size_t bytes, std::size_t per_channel);
 
-    /// To be called with the channel of each sample that is written to the history. Lasts as long as this.
+    /// Returns a function to call with the channel of each sample written to the history. It is valid as long as this
+    /// object.
     [[nodiscard]] auto counter() const noexcept {
         return [counts = unswept_.data()](ChannelId channel) {
             ++counts[to_index(channel)];
         };
     }
-    /// The next samples that the history will overwrite; the first is at `position`. All were passed to counter().
+    /// Keeps or drops the next samples that the history overwrites; the first is at `position`. All were passed to
+    /// counter().
     void sweep(const std::uint64_t* words, std::size_t samples, std::uint64_t position) noexcept;
 
-    /// Positions from `from` on and before `end`, of samples that are not older than `since`.
+    /// Positions from `from` up to but excluding `end`, of samples not older than `since_mono_ns`.
     struct Range {
         std::uint64_t from = 0;
         std::uint64_t end = 0;
         std::int64_t since_mono_ns = std::numeric_limits<std::int64_t>::min();
     };
-    /// Samples at neighboring positions.
+    /// Samples at consecutive positions.
     struct Run {
         std::uint64_t position = 0;
         std::size_t count = 0;
     };
-    /// Copies the first samples of the range: those at its first held position and directly after it.
+    /// Copies the first samples of the range: from its first held position to the next position that is not held.
     [[nodiscard]] Run read(const Range& range, std::span<TelemetrySample> out) const noexcept;
-    /// The first position of the range that is held.
+    /// Returns the first held position of the range.
     [[nodiscard]] std::optional<std::uint64_t> first(const Range& range) const noexcept;
-    /// The same among samples of that UTC time or later, see first_where_unsorted().
+    /// Like first(), for samples at or after that UTC time, see first_where_unsorted().
     [[nodiscard]] std::optional<std::uint64_t> first_since_utc(const Range& range,
                                                                std::int64_t time_utc_ns) const noexcept;
 
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-    /// Samples that are held.
+    /// Returns the number of held samples.
     [[nodiscard]] std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t per_channel() const noexcept { return per_channel_; }
     [[nodiscard]] std::size_t share() const noexcept { return share_.load(std::memory_order_relaxed); }
@@ -68,10 +71,10 @@ class KeptSamples {
   private:
     static constexpr std::size_t words_per_sample = sizeof(TelemetrySample) / sizeof(std::uint64_t);
     struct Channel {
-        std::uint64_t kept;       // samples here, without those before first_seq
-        std::uint64_t first_seq;  // what is here from before this number is not given out
+        std::uint64_t kept;       // samples held here, without those before first_seq
+        std::uint64_t first_seq;  // samples with lower numbers are hidden
     };
-    /// In unswept_: samples of the channel are here. So one comparison finds what needs more than that.
+    /// Flag in unswept_: the channel has samples here. So one comparison detects every case that needs visit().
     static constexpr std::uint32_t has_kept = 0x8000'0000;
 
     void visit(const std::uint64_t* words, std::uint64_t position) noexcept;
@@ -96,10 +99,10 @@ class KeptSamples {
     const std::size_t capacity_;
     const std::size_t per_channel_;
     MappedMemory<std::uint64_t> words_;
-    MappedMemory<std::uint64_t> positions_;  // one for each sample, ascending
+    MappedMemory<std::uint64_t> positions_;  // one per sample, ascending
     MappedMemory<Channel> channels_;         // by id
-    MappedMemory<std::uint32_t> unswept_;    // by id: samples in the history that were not passed to sweep() yet
-    SequenceLock lock_;                      // taken while samples are moved
+    MappedMemory<std::uint32_t> unswept_;    // by id: samples in the history not yet passed to sweep()
+    SequenceLock lock_;                      // held while samples are moved
     std::atomic<std::size_t> count_{0};
     std::atomic<std::size_t> held_{0};
     std::atomic<std::size_t> share_;

@@ -19,7 +19,7 @@ Pump::Pump(const PumpParts& parts)
 void Pump::feed(std::vector<SampleConsumer*> consumers) {
     TELEGATE_ASSERT(parts_.reactor.is_current());
     consumers_ = std::move(consumers);
-    parts_.waker.wake();  // those that are no more do not make it wait
+    parts_.waker.wake();  // removed consumers no longer block it
 }
 
 bool Pump::must_wait() {
@@ -35,11 +35,11 @@ void Pump::start() {
 }
 
 void Pump::on_wake() {
-    parts_.waker.clear();  // before looking, so that samples pushed from here on wake us again
+    parts_.waker.clear();  // before the check, so that samples pushed from here on wake the pump again
     if (!is_wanted()) {
-        parts_.waker.be_patient();
-    } else if (parts_.waker.is_patient()) {
-        parts_.waker.be_prompt();
+        parts_.waker.begin_low_power();
+    } else if (parts_.waker.is_low_power()) {
+        parts_.waker.end_low_power();
     }
     wake_.wait_readable();
     pump_some();
@@ -57,8 +57,8 @@ bool Pump::is_wanted() const noexcept {
 }
 
 void Pump::catch_up() {
-    if (parts_.waker.is_patient()) {
-        parts_.waker.be_prompt();
+    if (parts_.waker.is_low_power()) {
+        parts_.waker.end_low_power();
         while (!paused_ && pump_turn(false)) {
         }
     }
@@ -99,17 +99,17 @@ bool Pump::pump_batch() {
     taken_ever_ += count;
     const auto samples = std::span<const TelemetrySample>(batch_).first(count);
     note(samples);
-    parts_.ledger.taken(taken_, taken_);  // what is taken is published, and counted before anything can fail
+    parts_.ledger.taken(taken_, taken_);  // counted before anything can fail: samples taken are published
     publish(samples);
     return count == batch_.size();
 }
 
-/// Counts them, and keeps the last one of each channel.
+/// Counts the samples and stores the last one of each channel.
 void Pump::note(std::span<const TelemetrySample> samples) {
     std::fill(taken_.begin(), taken_.end(), 0);
     holes_.clear();
     DeviceId device = of(samples.front().channel).device;
-    std::size_t first = 0;  // of those of the device, which come together
+    std::size_t first = 0;  // index of the device's first sample; its samples are contiguous
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const TelemetrySample& sample = samples[i];
         Channel& channel = of(sample.channel);
@@ -130,7 +130,7 @@ void Pump::note(std::span<const TelemetrySample> samples) {
 
 void Pump::note_taken(DeviceId device, std::size_t samples) {
     if (to_index(device) >= taken_.size()) {
-        taken_.resize(to_index(device) + 1);  // it has room
+        taken_.resize(to_index(device) + 1);  // within the reserved capacity
     }
     taken_[to_index(device)] += samples;
 }
@@ -161,8 +161,8 @@ void Pump::publish_part(std::span<const TelemetrySample> samples) {
 }
 
 bool Pump::tell_losses() {
-    // The queue is empty now: whatever was in it when these were noted has been published, so that what is left up to
-    // their numbers has been lost.
+    // The queue is empty, so every sample that was in it when these losses were noted has been published. Whatever is
+    // missing up to their numbers is lost.
     for (const auto& [channel, up_to] : losses_) {
         tell_loss(channel, up_to.overflow, DropReason::queue_overflow);
         tell_loss(channel, up_to.shutdown, DropReason::shutdown);
@@ -198,7 +198,7 @@ void Pump::discard_all(DropReason reason) {
 }
 
 bool Pump::has_work() const noexcept {
-    return !parts_.waker.is_patient() && !held_up_ && parts_.queue.size() > 0;
+    return !parts_.waker.is_low_power() && !held_up_ && parts_.queue.size() > 0;
 }
 
 std::uint64_t Pump::last_seq(ChannelId channel) const noexcept {

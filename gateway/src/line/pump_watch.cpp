@@ -12,14 +12,14 @@ PumpReport PumpWatch::ask(std::chrono::milliseconds patience) {
     if (!asked_at_) {
         const MonoTime now = clock_.mono_now();
         reactor_.post([this] { answer(); });
-        asked_at_ = now;  // last: the call may lack memory
+        asked_at_ = now;  // last: post() may run out of memory
     }
     const MonoTime asked_at = *asked_at_;
     const std::uint64_t answers_before = answers_;
     const auto is_answered = [&] {
         return answers_ != answers_before;
     };
-    // A loop that has owed its answer for so long is not waited for again.
+    // A loop that has not responded for `patience` is not waited for again.
     const Duration left = asked_at + patience - clock_.mono_now();
     if (answered_.wait_for(lock, std::max(left, Duration(0)), is_answered)) {
         return {.silent = Duration(0), .stalled = stalled_};

@@ -12,26 +12,26 @@
 
 namespace telegate {
 
-/// How the io thread is doing.
+/// The state of the io thread.
 struct PumpReport {
-    Duration silent{0};   // since it was asked for a sign of life that it still owes
-    Duration stalled{0};  // since it was first seen to take nothing from a queue that holds samples
+    Duration silent{0};   // since the oldest unanswered check was posted; 0: it responded
+    Duration stalled{0};  // since the pump was first found to take nothing from a non-empty queue
 };
 
-/// Looks whether the io thread turns its loop and the pump empties the queue: it posts a question, at most one at a
-/// time, and the loop answers.
+/// Checks that the event loop of the io thread runs and that the pump drains the queue: it posts a check, at most one
+/// at a time, and the loop responds.
 ///
-/// Threads: ask() any, several at once; while no thread turns the loop it finds silence.
-/// Limits:  one question is on its way; it waits for an answer no longer than it is told.
-/// Failure: none; what does not answer is what it reports.
+/// Threads: ask(): any, several at once; if the loop does not run, ask() reports it as silent.
+/// Limits: one pending check; ask() waits at most `patience` for the response.
+/// Failure: none; a missing response is the result.
 class PumpWatch {
   public:
     PumpWatch(Reactor& reactor, const Clock& clock, const Pump& pump);
     PumpWatch(const PumpWatch&) = delete;
     PumpWatch& operator=(const PumpWatch&) = delete;
 
-    /// `silent` is zero when the answer comes within `patience` from when it was asked for, by this call or an earlier
-    /// one.
+    /// Returns the state. `silent` is zero if the loop responds within `patience` after the check was posted, by this
+    /// call or an earlier one.
     [[nodiscard]] PumpReport ask(std::chrono::milliseconds patience);
 
   private:
@@ -40,11 +40,11 @@ class PumpWatch {
     Reactor& reactor_;
     const Clock& clock_;
     const Pump& pump_;
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards the members below
     std::condition_variable answered_;
     std::uint64_t answers_ = 0;
-    std::optional<MonoTime> asked_at_;  // of the question on its way
-    std::uint64_t taken_before_ = 0;    // at the last answer
+    std::optional<MonoTime> asked_at_;  // time of the pending check
+    std::uint64_t taken_before_ = 0;    // at the last response
     std::optional<MonoTime> stalled_since_;
     Duration stalled_{0};
 };

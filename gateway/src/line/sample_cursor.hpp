@@ -8,10 +8,10 @@
 
 namespace telegate {
 
-/// Reads the samples of the history in order, at its own speed. It never stops the writer, so it may be overtaken; then
-/// it says which positions it missed.
+/// Reads the samples of the history in order, at its own speed. It never blocks the writer, which may overtake it; it
+/// then reports the missed positions.
 ///
-/// Threads: one at a time, any. Limits: none of its own. Failure: none.
+/// Threads: any, one at a time. Limits: none of its own. Failure: none.
 class SampleCursor {
   public:
     /// Starts at `position`.
@@ -19,10 +19,11 @@ class SampleCursor {
 
     struct Read {
         std::size_t count = 0;     // samples copied; the first is at position()
-        std::uint64_t missed = 0;  // positions skipped before that, because they are no longer held
+        std::uint64_t missed = 0;  // skipped positions before that, which are no longer held
         [[nodiscard]] bool at_end() const noexcept { return count == 0 && missed == 0; }
     };
-    /// Copies the next samples, skipping what is no longer held. advance() then moves past those that were used.
+    /// Copies the next samples and skips positions that are no longer held. Call advance() with the number of samples
+    /// used.
     [[nodiscard]] Read read(std::span<TelemetrySample> out) noexcept {
         const History::Read read = history_->read(position_, out);
         position_ += read.missed;

@@ -18,24 +18,25 @@ LogLine change_line(const SettingChange& change, std::string_view who) {
     } else {
         line.add("kind", to_string(change.kind));
     }
-    return line.add("who", who);
+    return line.add("by", who);
 }
 
-/// Those of the changes that only a start can make.
+/// Returns problems for the changes that need a restart.
 std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& changes) {
     std::vector<SettingsProblem> problems;
     for (const SettingChange& change : changes) {
         if (change.applies == Applies::restart) {
-            problems.push_back({{},
-                                key_text(change),
-                                "takes a restart, from " + log_value(change.from) + " to " + log_value(change.to)});
+            problems.push_back(
+                {{},
+                 key_text(change),
+                 "needs a restart: changed from " + log_value(change.from) + " to " + log_value(change.to)});
         }
     }
     return problems;
 }
 
-/// Those of the changes from `in_force` to `wanted` that only the files, the variables and the command line can make.
-/// What they say already, in `loaded`, may come back.
+/// Returns problems for the changes from `in_force` to `wanted` that can only be made in files, environment variables
+/// and the command line. Values that these sources contain already, in `loaded`, are allowed.
 std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settings& loaded, const Settings& wanted) {
     const std::vector<SettingChange> others = diff(loaded, wanted);
     std::vector<SettingsProblem> problems;
@@ -134,7 +135,7 @@ std::optional<bool> LiveSettings::differs_from_file() {
     return file_check_.differs;
 }
 
-/// Settings with problems are not those in force.
+/// Returns whether the sources differ from the settings in force; sources with problems count as different.
 bool LiveSettings::files_differ() const {
     try {
         return !diff(in_force().settings, source_.load()).empty();
@@ -149,7 +150,7 @@ ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
     const ConfigGeneration before = generations_.back();
     try {
         if (!source_.load) {
-            throw std::runtime_error("there is nothing to reload settings from");
+            throw std::runtime_error("there is no settings source to reload from");
         }
         const Settings settings = source_.load();
         report = change_to(settings, dry_run, who);
@@ -185,7 +186,7 @@ void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) 
         report.problems.insert(report.problems.end(), error.problems().begin(), error.problems().end());
     } catch (const std::runtime_error& error) {
         if (report.outcome == ReloadOutcome::unchanged) {
-            report.outcome = ReloadOutcome::invalid;  // as when such a file is found beside other changes
+            report.outcome = ReloadOutcome::invalid;  // same as for such a file found along with other changes
         }
         report.problems.push_back({{}, "", error.what()});
     }
@@ -201,12 +202,12 @@ ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::
     const ConfigGeneration before = generations_.back();
     try {
         if (replacement.revert_after && !replacement.dry_run) {
-            revert_timer_.start();  // first: when it throws, nothing has changed
+            revert_timer_.start();  // first: if it throws, nothing has changed
         }
-        // First, so that a request that is wrong by itself is refused as such.
+        // First, so that an invalid request is rejected as invalid.
         const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
         if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
-            report = refusal(ReloadOutcome::conflict, "other settings are in force by now");
+            report = refusal(ReloadOutcome::conflict, "the settings in force have changed in the meantime");
         } else {
             report.problems = file_only_in(*before.settings, loaded_, wanted);
             report.outcome = ReloadOutcome::invalid;
@@ -245,11 +246,11 @@ std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
     }
     revert_.reset();
     status_.revert.reset();
-    log_.info_each(LogLine("settings confirmed").add("generation", status_.generation).add("who", who));
+    log_.info_each(LogLine("settings confirmed").add("generation", status_.generation).add("by", who));
     return status_.generation;
 }
 
-/// What others have been put in force for a while, and what ends that, is known once a change has succeeded.
+/// Updates the pending revert after a change: only a successful change starts or ends it.
 void LiveSettings::settle(ReloadReport& report, std::optional<std::chrono::milliseconds> revert_after,
                           const ConfigGeneration& before) {
     const std::lock_guard lock(mutex_);
@@ -375,7 +376,7 @@ void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
                            .add("outcome", to_string(report.outcome))
                            .add("generation", report.generation)
                            .add("changes", report.changes.size())
-                           .add("who", who);
+                           .add("by", who);
     if (is_good) {
         if (report.credentials != CredentialsRead::none) {
             fields.add("credentials", to_string(report.credentials));
@@ -385,7 +386,7 @@ void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
         log_.error_each({"settings not changed", fields});
     }
     for (const SettingsProblem& problem : report.problems) {
-        log_.warn_each(LogLine("settings").quote("problem", problem.text()).add("who", who));
+        log_.warn_each(LogLine("settings").quote("problem", problem.text()).add("by", who));
     }
 }
 

@@ -22,20 +22,21 @@
 
 namespace telegate {
 
-/// The settings in force, and the way to others while the gateway runs. A change is a diff: only what is different is
-/// touched. One that needs a restart, has problems or cannot be had changes nothing. A change can be undone: by a
-/// rollback to an earlier generation, or by itself unless it is confirmed in time.
+/// The settings in force, which can change while the gateway runs. A change is a diff: only settings that differ are
+/// touched. A change that needs a restart, has problems or cannot be applied changes nothing. A change can be undone by
+/// a rollback to an earlier generation, and is reverted automatically if it is not confirmed in time.
 ///
-/// Threads: any; one change at a time, the others wait for their turn. What undoes a change by itself has a thread of
-///          its own, from the first time that it is wanted to stop().
-/// Limits:  a change waits for other threads as SettingsApplier says; config_generations_max generations.
-/// Failure: told by the report. A change that cannot be undone when it is due, since a thread does not respond or an
-///          address is taken, is tried again every revert_pause; one that never can be is logged and stays.
+/// Threads: any; one change at a time, others wait for their turn. Automatic reverts run on a dedicated thread, from
+/// their first use until stop().
+/// Limits: a change waits for other threads, see SettingsApplier; config_generations_max generations.
+/// Failure: see the report. A due revert that fails, because a thread does not respond or an address is in use, is
+/// tried again every revert_pause; one that can never succeed is logged, and the settings stay.
 class LiveSettings {
   public:
     using Change = std::function<std::string(const SettingsApplier::Wanted&)>;
     static constexpr std::chrono::seconds revert_pause{10};
-    /// How old differs_from_file() may be: files are looked at once in this time, however many request the status.
+    /// Maximum age of differs_from_file(): files are checked once in this time, regardless of the number of status
+    /// requests.
     static constexpr std::chrono::seconds files_age_max{1};
 
     /// `change` is SettingsApplier::change().
@@ -50,35 +51,35 @@ class LiveSettings {
     [[nodiscard]] ConfigStatus status() const;
     [[nodiscard]] const ReloadSource& source() const noexcept { return source_; }
 
-    /// Whether a reload or a restart would change something, because settings were changed over REST or a file was
-    /// edited. nullopt: there is no source. Reads files, so it may wait for a disk.
+    /// Returns whether a reload or a restart would change anything, because settings were changed over REST or a file
+    /// was edited. nullopt: there is no source. Reads files, so it may wait for a disk.
     [[nodiscard]] std::optional<bool> differs_from_file();
-    /// The oldest first, the one in force last.
+    /// Returns the generations, the oldest first and the one in force last.
     [[nodiscard]] std::vector<ConfigGeneration> generations() const;
 
-    /// From the sources, read anew. A dry run says what would change.
+    /// Reads the sources again and applies the settings. A dry run only reports the changes.
     ReloadReport reload(std::string_view who, bool dry_run = false);
 
     struct Replacement {
         Settings settings;
-        /// Whether those that are in force, of this hash, are the ones that the sender has seen. Empty: he does not
-        /// say.
+        /// Returns whether the settings in force, with this hash, are those that the sender has seen. Empty: not
+        /// checked.
         std::function<bool(std::string_view hash)> is_based_on = {};
         bool dry_run = false;
-        /// In place of `settings`: makes them of those that are in force. Throws SettingsError.
+        /// Replaces `settings`: derives the new settings from those in force. Throws SettingsError.
         std::function<Settings(const Settings& in_force)> make = {};
-        /// The settings that were in force before come back after this time, unless confirm() is called.
+        /// The previous settings are restored after this time, unless confirm() is called.
         std::optional<std::chrono::milliseconds> revert_after = {};
     };
-    /// By others that somebody has sent. The sources stay as they are.
+    /// Applies settings sent by a client. The sources stay unchanged.
     ReloadReport replace(const Replacement& replacement, std::string_view who);
 
-    /// By those of a generation, as replace() does; without a number the one before that in force. nullopt: it is not
-    /// kept.
+    /// Applies the settings of a generation like replace(); without a number, those of the generation before the one in
+    /// force. nullopt: the generation is not kept.
     std::optional<ReloadReport> rollback(std::optional<std::uint64_t> generation, bool dry_run, std::string_view who);
-    /// Keeps settings that were to be reverted. Returns their generation; nullopt when none were to be.
+    /// Cancels a pending revert. Returns the generation of the confirmed settings; nullopt: no revert was pending.
     std::optional<std::uint64_t> confirm(std::string_view who);
-    /// Reverts nothing any more. Waits for a change that has begun.
+    /// Stops reverting. Waits for a change in progress.
     void stop() { revert_timer_.stop(); }
 
   private:
@@ -95,7 +96,7 @@ class LiveSettings {
         std::optional<bool> differs;
     };
 
-    // Each for the one that has the turn.
+    // The caller must hold turn_.
     [[nodiscard]] ReloadReport change_to(const Settings& settings, bool dry_run, std::string_view who);
     ReloadReport replace_in_turn(const Replacement& replacement, std::string_view who);
     void reload_files(const Settings& settings, ReloadReport& report) const;
@@ -115,8 +116,8 @@ class LiveSettings {
     Log& log_;
     const SystemClock clock_;
     std::mutex turn_;                           // one change at a time
-    Settings loaded_;                           // from the sources, when they were last put in force; guarded by turn_
-    mutable std::mutex mutex_;                  // guards what follows; never held for long
+    Settings loaded_;                           // last settings from the sources that were in force; guarded by turn_
+    mutable std::mutex mutex_;                  // guards the members below; never held for long
     std::deque<ConfigGeneration> generations_;  // the last one is in force
     std::optional<Revert> revert_;
     ConfigStatus status_;

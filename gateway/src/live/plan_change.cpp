@@ -10,12 +10,12 @@
 namespace telegate {
 namespace {
 
-/// Settings of a device that the sampler or a recorder minds, not the driver.
+/// Device settings that the sampler or a recorder uses, not the driver.
 constexpr std::array<std::string_view, 10> keys_not_of_driver{
     "interval_ms",     "interval_us",         "align",     "offset_ms", "errors_before_safe", "breaker_failures",
     "breaker_wait_ms", "breaker_wait_max_ms", "autostart", "record"};
 
-/// Whether the driver of this device must be made anew. What is said of its channels is the driver's to know.
+/// Returns whether the driver of this device must be recreated. Drivers use the settings of their channels.
 bool is_about_driver(const SettingChange& change, const std::string& device) {
     if (change.section == "channel") {
         return change.name.starts_with(device + '/');
@@ -61,6 +61,7 @@ PlannedChange plan_change(const Settings& from, const Settings& to, const std::v
     planned.publish = std::move(plan.publish);
     planned.services = std::move(plan.services);
     planned.recorders = std::move(plan.recorders);
+    planned.log = std::move(plan.log);
     planned.queue_capacity = plan.queue_capacity;
     planned.queue_policy = plan.queue_policy;
     planned.log_level = to.log_level;

@@ -4,6 +4,7 @@
 #include "config/settings_diff.hpp"
 #include "core/bounded_queue.hpp"
 #include "device/sampler.hpp"
+#include "durable/durable_log.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "recording/recorder.hpp"
@@ -14,19 +15,21 @@
 
 namespace telegate {
 
-/// Other settings turned into the rooms' own types: of the devices only what is different, with drivers made for those
-/// that need another one.
+/// Changed settings, converted to the types of the modules. Contains only devices that differ, with new drivers where
+/// needed.
 struct PlannedChange {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     DeviceChange devices;
     std::vector<RecorderOptions> recorders;  // all of them
+    DurableLogOptions log;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
     std::string log_level;
 };
 
-/// Touches nothing that runs. `changes` is diff(from, to). Throws SettingsError with every problem.
+/// Plans a change without touching anything that runs. `changes` is diff(from, to). Throws SettingsError with every
+/// problem.
 [[nodiscard]] PlannedChange plan_change(const Settings& from, const Settings& to,
                                         const std::vector<SettingChange>& changes);
 

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-constexpr const char* late_io = "the io thread did not answer in time";
+constexpr const char* late_io = "the io thread did not respond in time";
 
 bool concerns(const std::vector<SettingChange>& changes, std::string_view section) {
     return std::any_of(changes.begin(), changes.end(),
@@ -40,13 +40,16 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     parts_.queue.resize(planned.queue_capacity);
     parts_.queue.set_policy(planned.queue_policy);
     parts_.recorders.change(planned.recorders);
+    if (parts_.log != nullptr) {
+        parts_.log->change(planned.log);
+    }
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
         parts_.reactor.post(
             [&heartbeats = parts_.heartbeats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
                 heartbeats.set_interval(interval);
             });
     }
-    if (wanted.from.log_level != wanted.to.log_level) {  // otherwise it may be another one for a while
+    if (wanted.from.log_level != wanted.to.log_level) {  // otherwise keep a temporary log level
         parts_.log_level.set(planned.log_level, std::nullopt, "settings");
     }
     return endpoints.empty() ? "" : publish(endpoints);
@@ -76,7 +79,7 @@ void SettingsApplier::bind_now(Endpoints& endpoints, const Wanted& wanted, const
         if (lost.empty()) {
             throw;
         }
-        throw std::runtime_error(std::string(error.what()) + "; no longer bound either: " + lost.front());
+        throw std::runtime_error(std::string(error.what()) + "; also no longer bound: " + lost.front());
     }
 }
 
@@ -90,11 +93,11 @@ void SettingsApplier::change_devices(DeviceChange change) {
     }
     const auto prepared = parts_.sampler.prepare(std::move(change));
     if (!parts_.sampling_threads.run_change(prepared, answer_time_max)) {
-        throw std::runtime_error("the sampling thread did not answer in time");
+        throw std::runtime_error("the sampling thread did not respond in time");
     }
 }
 
-/// Returns endpoints that are gone. Thread: the reactor's.
+/// Returns endpoints that are now unbound. Thread: the reactor's.
 std::vector<std::string> SettingsApplier::take_back(const Parts& parts, const Endpoints& endpoints) {
     std::vector<std::string> lost;
     if (endpoints.publish != nullptr) {
@@ -108,13 +111,13 @@ std::vector<std::string> SettingsApplier::take_back(const Parts& parts, const En
     return lost;
 }
 
-/// Returns what could not be taken back.
+/// Returns the failures of the rollback; "" if there are none.
 std::string SettingsApplier::roll_back(const Endpoints& endpoints) {
     std::vector<std::string> lost;
     if (!call_on_reactor(
             parts_.reactor, [&] { lost = take_back(parts_, endpoints); }, answer_time_max)) {
         parts_.reactor.post([parts = parts_, endpoints] { (void)take_back(parts, endpoints); });
-        return std::string(late_io) + ": new endpoints are closed when it does";
+        return std::string(late_io) + ": new endpoints will be closed when it does";
     }
     return lost.empty() ? "" : "no longer bound: " + lost.front();
 }
@@ -133,7 +136,7 @@ std::string SettingsApplier::publish(const Endpoints& endpoints) {
         return "";
     }
     parts_.reactor.post(call);
-    return std::string(late_io) + ": the endpoints follow when it does";
+    return std::string(late_io) + ": endpoints will be updated when it does";
 }
 
 }  // namespace telegate

@@ -6,6 +6,7 @@
 #include "core/reactor.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
+#include "durable/durable_log.hpp"
 #include "endpoints/publishers.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "events/alarms.hpp"
@@ -24,18 +25,18 @@
 
 namespace telegate {
 
-/// What a change of settings touches, while it runs. Everything that can fail comes first and can be taken back: plan
-/// and drivers, addresses, the sampling thread's answer. The rest cannot fail.
+/// Applies a change of settings to the running parts. Steps that can fail come first and can be rolled back: plan and
+/// drivers, addresses, the response of the sampling thread. The remaining steps cannot fail.
 ///
-/// Threads: change() any one at a time.
-/// Limits:  waits up to answer_time_max for each of the two threads, and for the disks of recordings that end.
-/// Failure: change() throws, and then nothing was changed: SettingsError for what is wrong with the settings,
-///          std::length_error when a restart has to make room, any other exception for what failed outside.
+/// Threads: change(): any, one at a time.
+/// Limits: waits up to answer_time_max for each of the two threads, and for the disks of recordings that end.
+/// Failure: change() throws and has changed nothing: SettingsError for invalid settings, std::length_error if the
+/// change needs a restart for more capacity, any other exception for external failures.
 class SettingsApplier {
   public:
-    /// How long the sampling thread and the io thread may take to answer.
+    /// Timeout for the sampling thread and the io thread.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
-    /// How long subscribers of an endpoint that goes may take to read what is pending.
+    /// How long subscribers of a removed endpoint may read pending messages.
     static constexpr std::chrono::milliseconds leaving_grace{1'000};
 
     struct Parts {
@@ -48,9 +49,10 @@ class SettingsApplier {
         Heartbeats& heartbeats;
         LogLevel& log_level;
         Recorders& recorders;
+        DurableLog* log;  // null: none
         EventLog& events;
         Alarms& alarms;
-        /// Called on the reactor's thread when other formats have endpoints.
+        /// Called on the reactor's thread when the formats with endpoints have changed.
         std::function<void()> on_formats;
     };
     explicit SettingsApplier(Parts parts) noexcept : parts_(std::move(parts)) {}
@@ -59,13 +61,13 @@ class SettingsApplier {
         const Settings& from;  // in force
         const Settings& to;
         const std::vector<SettingChange>& changes;  // diff(from, to)
-        bool dry_run = false;                       // plans only: no address is tried
+        bool dry_run = false;                       // plans only; binds no address
     };
-    /// Returns what has not been done yet and will be: "" when there is nothing.
+    /// Returns a description of steps that are still pending and will complete later; "": none.
     [[nodiscard]] std::string change(const Wanted& wanted);
 
   private:
-    /// What has been bound; null where nothing is to change.
+    /// The bound endpoints; null: no changes.
     struct Endpoints {
         std::shared_ptr<Publishers::Prepared> publish;
         std::shared_ptr<ServiceEndpoints::Prepared> services;

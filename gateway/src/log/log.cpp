@@ -16,7 +16,7 @@ namespace {
 
 using Level = spdlog::level::level_enum;
 
-/// Of a JSON line in front of its members; the whole is written at once to a pipe.
+/// Maximum size of the members of a JSON line, which must fit in one atomic write to a pipe.
 constexpr std::size_t json_members_max = PIPE_BUF - 128;
 
 std::unique_ptr<spdlog::formatter> make_formatter(std::string_view format) {
@@ -100,14 +100,14 @@ bool Log::error_each(const LogLine& line) const {
 }
 
 void Log::info_limited(std::string_view cause, LogLine line) {
-    if (const auto held_back = peers_.admit(cause)) {
-        info(with_repeats(std::move(line), *held_back));
+    if (const auto suppressed = peers_.admit(cause)) {
+        info(with_repeats(std::move(line), *suppressed));
     }
 }
 
 void Log::warn_limited(std::string_view cause, LogLine line) {
-    if (const auto held_back = warnings_.admit(cause)) {
-        warn(with_repeats(std::move(line), *held_back));
+    if (const auto suppressed = warnings_.admit(cause)) {
+        warn(with_repeats(std::move(line), *suppressed));
     }
 }
 
@@ -115,8 +115,8 @@ void Log::debug_limited(std::string_view cause, LogLine line) {
     if (!has_debug()) {
         return;
     }
-    if (const auto held_back = details_.admit(cause)) {
-        write(Level::debug, with_repeats(std::move(line), *held_back));
+    if (const auto suppressed = details_.admit(cause)) {
+        write(Level::debug, with_repeats(std::move(line), *suppressed));
     }
 }
 
@@ -126,12 +126,12 @@ bool Log::has_debug() const {
 
 void Log::reopen() {
     if (output_->file.empty()) {
-        return info("SIGUSR1: the log goes to stderr, there is no file to reopen");
+        return info("SIGUSR1 ignored: the log is written to stderr, not to a file");
     }
     if (const std::error_code error = output_->sink->reopen()) {
-        warn_each(LogLine("log file not reopened, the old one stays")
+        warn_each(LogLine("cannot reopen log file, still writing to the old one")
                       .quote("file", output_->file)
-                      .quote("why", error.message()));
+                      .quote("reason", error.message()));
         return;
     }
     info_each(LogLine("log file reopened").quote("file", output_->file));

@@ -13,53 +13,53 @@
 
 namespace telegate {
 
-/// How the log looks and where it goes: the settings of [log], and the level.
+/// Format and destination of the log: the settings of [logging], and the level.
 struct LogOptions {
-    std::string level = "info";   // one of the names that the setting log_level allows
+    std::string level = "info";   // a name allowed by the setting log_level
     std::string format = "text";  // or "json"
     std::string file = {};        // "": stderr
 };
 
-/// The gateway's log: one line per event, time and level first, then words and key=value; or the same as JSON. Life
-/// cycle at info, a peer or device that misbehaves at warn, what a person must act on at error. Where the journal reads
-/// stderr, its priorities stand in front. A line that has been written within the last minute is only counted,
-/// but for those of acts.
+/// The gateway's log: one line per event with time, level, message and key=value fields, or the same as JSON. Levels:
+/// info for the life cycle, warn for misbehaving peers and devices, error for problems that require a person to act. If
+/// the journal reads stderr, lines start with its priority prefix. A line that was written within the last minute is
+/// only counted, except with the *_each() functions.
 ///
 /// Threads: any.
-/// Limits:  the limited kinds, see LogLimiter; what is remembered of repeated lines, see RepeatedLines.
-/// Failure: the constructor throws std::system_error when the file cannot be opened. A line that cannot be written at
-///          once is lost and counted, see LogSink.
+/// Limits: see LogLimiter for limited lines, and RepeatedLines for repeated ones.
+/// Failure: the constructor throws std::system_error if the file cannot be opened. A line that cannot be written
+/// immediately is lost and counted, see LogSink.
 class Log {
   public:
     explicit Log(const LogOptions& options);
     explicit Log(std::string_view level) : Log(LogOptions{.level = std::string(level)}) {}
-    /// Writes how often the last lines were repeated.
+    /// Writes the counts of lines that were repeated.
     ~Log();
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
-    /// One of the names that the setting log_level allows.
+    /// `level`: a name allowed by the setting log_level.
     void set_level(std::string_view level) const;
 
     void info(const LogLine& line) const;
     void warn(const LogLine& line) const;
     void error(const LogLine& line) const;
-    /// For acts, what somebody has changed or asked for: each is written, also when the same was written just now.
-    /// Returns whether the level lets it through.
+    /// For actions and requests of people: always written, even if the same line was just written. Returns whether the
+    /// level permits the line.
     bool info_each(const LogLine& line) const;
     bool warn_each(const LogLine& line) const;
     bool error_each(const LogLine& line) const;
-    /// For what peers cause: at most peer_lines_max lines a minute for each cause.
+    /// For lines caused by peers: at most peer_lines_max lines per minute and cause.
     void info_limited(std::string_view cause, LogLine line);
-    /// The same cause again within a minute is only counted; the next line says how often.
+    /// Writes a cause once per minute and counts repetitions; the next line reports their number.
     void warn_limited(std::string_view cause, LogLine line);
 
-    /// For what a device sends: as info_limited(), at the level debug.
+    /// For data sent by devices: like info_limited(), at level debug.
     void debug_limited(std::string_view cause, LogLine line);
-    /// Whether lines of the level debug are written.
+    /// Returns whether lines of level debug are written.
     [[nodiscard]] bool has_debug() const;
 
-    /// Opens the log file anew, as its rotation asks for; says so, or why the old one stays.
+    /// Reopens the log file, for log rotation; logs the result. If that fails, the old file stays in use.
     void reopen();
 
   private:
@@ -74,7 +74,7 @@ class Log {
     LogLimiter warnings_{clock_, 1};
     LogLimiter peers_{clock_, peer_lines_max};
     LogLimiter details_{clock_, peer_lines_max};
-    mutable std::mutex mutex_;  // guards repeated_, and keeps the lines in order
+    mutable std::mutex mutex_;  // guards repeated_ and keeps the lines in order
     mutable RepeatedLines repeated_{clock_};
     std::unique_ptr<Output> output_;
 };

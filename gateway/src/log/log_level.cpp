@@ -30,7 +30,7 @@ LogLevelStatus LogLevel::status() const {
 LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
                              std::string_view who) {
     const std::lock_guard lock(mutex_);
-    const LogLine line = change_line(now_.level, level, revert_after).add("who", who);
+    const LogLine line = change_line(now_.level, level, revert_after).add("by", who);
     const bool was_told = log_.info_each(line);
     now_ = {std::string(level), {}, 0};
     if (revert_after) {
@@ -40,7 +40,7 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
         reactor_.post([this, pause = *revert_after] { timer_.set(pause); });
     } else {
         settled_ = level;
-        reverts_at_ = MonoTime::max();  // a timer under way finds nothing to do
+        reverts_at_ = MonoTime::max();  // a running timer has no effect
     }
     log_.set_level(level);
     if (!was_told) {
@@ -54,7 +54,7 @@ void LogLevel::revert_if_due() {
     if (clock_.mono_now() < reverts_at_) {
         return;
     }
-    const LogLine line = LogLine("log level is back").add("from", now_.level).add("to", settled_);
+    const LogLine line = LogLine("log level reverted").add("from", now_.level).add("to", settled_);
     const bool was_told = log_.info_each(line);
     now_ = {settled_, {}, 0};
     reverts_at_ = MonoTime::max();

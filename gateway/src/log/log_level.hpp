@@ -14,18 +14,18 @@
 
 namespace telegate {
 
-/// A log level, and when it goes back to what.
+/// The log level, and when it reverts to which level.
 struct LogLevelStatus {
     std::string level;
-    std::string reverts_to;              // "" when it stays
-    std::int64_t reverts_at_utc_ns = 0;  // 0 when it stays
+    std::string reverts_to;              // "": it does not revert
+    std::int64_t reverts_at_utc_ns = 0;  // 0: it does not revert
 };
 
-/// The level of the log while the gateway runs. It may be changed for a time; then it goes back by itself to the level
-/// that was set last without one.
+/// The log level while the gateway runs. A temporary level reverts to the last level that was set without a time limit.
 ///
-/// Threads: any; the reactor's brings the level back.
-/// Limits:  one timer. Failure: set() may throw std::bad_alloc; while the reactor does not run nothing goes back.
+/// Threads: any; the reactor's thread reverts the level.
+/// Limits: one timer.
+/// Failure: set() may throw std::bad_alloc; while the reactor does not run, the level does not revert.
 class LogLevel {
   public:
     LogLevel(Reactor& reactor, Log& log, std::string level);
@@ -33,8 +33,8 @@ class LogLevel {
     LogLevel& operator=(const LogLevel&) = delete;
 
     [[nodiscard]] LogLevelStatus status() const;
-    /// `level` is one of the names that the setting log_level allows. Without a time it stays. Logged, also when the
-    /// new level hides it: then before it counts.
+    /// Sets and logs the level, a name allowed by the setting log_level, permanently or until `revert_after` has
+    /// passed. If the new level would hide the log line, it is written first.
     LogLevelStatus set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
                        std::string_view who);
 
@@ -44,11 +44,11 @@ class LogLevel {
     Reactor& reactor_;
     Log& log_;
     const SystemClock clock_;
-    mutable std::mutex mutex_;  // guards the rest but for the timer
+    mutable std::mutex mutex_;  // guards the members below, except the timer
     std::string settled_;
     LogLevelStatus now_;
     MonoTime reverts_at_ = MonoTime::max();
-    Alarm timer_;  // the reactor's
+    Alarm timer_;  // for the reactor's thread
 };
 
 }  // namespace telegate

@@ -21,25 +21,25 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
         entry.let_in = 0;
     }
     if (entry.let_in == per_minute_) {
-        ++entry.held_back;
+        ++entry.suppressed;
         return std::nullopt;
     }
     ++entry.let_in;
-    return std::exchange(entry.held_back, 0);
+    return std::exchange(entry.suppressed, 0);
 }
 
 void LogLimiter::forget_quiet(MonoTime now) {
-    std::uint64_t held_back = 0;
+    std::uint64_t suppressed = 0;
     for (auto cause = causes_.begin(); cause != causes_.end();) {
         if (cause->first != other && now - cause->second.first >= quiet_time) {
-            held_back += cause->second.held_back;
+            suppressed += cause->second.suppressed;
             cause = causes_.erase(cause);
         } else {
             ++cause;
         }
     }
-    if (held_back > 0) {
-        causes_.try_emplace(std::string(other), Cause{now, 0, 0}).first->second.held_back += held_back;
+    if (suppressed > 0) {
+        causes_.try_emplace(std::string(other), Cause{now, 0, 0}).first->second.suppressed += suppressed;
     }
 }
 

@@ -24,7 +24,7 @@ std::string in_quotes(std::string_view readable) {
     return text + '"';
 }
 
-/// The most bytes of `json_text(text)` per byte of the text: \u001f.
+/// Maximum number of bytes in `json_text(text)` per byte of the text: \u001f.
 constexpr std::size_t escape_bytes_max = 6;
 
 }  // namespace
@@ -77,7 +77,7 @@ std::string LogFields::json_members() const {
             return other.key == field->key;
         };
         if (std::any_of(fields_.begin(), field, same)) {
-            continue;  // it is in the array of the first one
+            continue;  // included in the array of its first occurrence
         }
         const bool is_taken = field->key == "time" || field->key == "level" || field->key == "message";
         members += ",\"" + field->key + (is_taken ? "_\":" : "\":");
@@ -114,18 +114,18 @@ std::string LogLine::json_members(std::size_t bytes_max) const {
     return members;
 }
 
-LogFields books_fields(const Books& books) {
-    const auto dropped = [&books](DropReason reason) {
-        return books.dropped[static_cast<std::size_t>(reason)];
+LogFields ledger_fields(const LedgerCounts& counts) {
+    const auto dropped = [&counts](DropReason reason) {
+        return counts.dropped[static_cast<std::size_t>(reason)];
     };
     LogFields fields;
-    fields.add("sampled", books.sampled)
-        .add("published", books.published)
-        .add("filtered", books.filtered)
-        .add("queued", books.queued)
+    fields.add("sampled", counts.sampled)
+        .add("published", counts.published)
+        .add("filtered", counts.filtered)
+        .add("queued", counts.queued)
         .add("dropped_queue_overflow", dropped(DropReason::queue_overflow))
         .add("dropped_shutdown", dropped(DropReason::shutdown))
-        .add("balanced", books.balanced());
+        .add("balanced", counts.balanced());
     return fields;
 }
 

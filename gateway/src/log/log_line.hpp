@@ -12,13 +12,12 @@
 
 namespace telegate {
 
-/// The fields of a log line, in order: key=value as text, members as JSON. A key may come several times; in JSON its
-/// values are then an array.
+/// The fields of a log line, in order: key=value as text, members as JSON. A repeated key becomes an array in JSON.
 ///
 /// Threads: one. Limits: none of its own. Failure: may throw std::bad_alloc.
 class LogFields {
   public:
-    /// Adds a value that is mostly a word: as text it is in quotes only when it needs them.
+    /// Adds a value that is usually one word: as text, it is quoted only if needed.
     LogFields& add(std::string_view key, std::string_view word) { return put(key, Word{std::string(word)}); }
     LogFields& add(std::string_view key, const char* word) { return add(key, std::string_view(word)); }
     LogFields& add(std::string_view key, const std::string& word) { return add(key, std::string_view(word)); }
@@ -32,20 +31,20 @@ class LogFields {
             return put(key, static_cast<std::uint64_t>(value));
         }
     }
-    /// Adds a value that is a sentence, such as a reason: as text it is always in quotes.
+    /// Adds a value that is a sentence, such as a reason: as text, it is always quoted.
     LogFields& quote(std::string_view key, std::string_view sentence) {
         return put(key, Sentence{std::string(sentence)});
     }
-    /// Adds a number that is a text already, such as "0.35".
+    /// Adds a number that is already formatted, such as "0.35".
     LogFields& number(std::string_view key, std::string_view digits) { return put(key, Digits{std::string(digits)}); }
     LogFields& append(const LogFields& more);
 
     [[nodiscard]] bool empty() const noexcept { return fields_.empty(); }
     void pop_back() { fields_.pop_back(); }
-    /// "key=value key=value". Bytes that are not readable are escaped, see to_readable(), and a quote in quotes becomes
-    /// \", so that no value can end early and add fields of its own.
+    /// Returns "key=value key=value". Unreadable bytes are escaped, see to_readable(), and quotes within quotes become
+    /// \", so that no value can end early and add its own fields.
     [[nodiscard]] std::string text() const;
-    /// `,"key":value`, once for each key. A key that every line has, such as time, ends in _ here.
+    /// Returns `,"key":value`, once per key. `_` is appended to a key that every line has, such as time.
     [[nodiscard]] std::string json_members() const;
 
   private:
@@ -74,11 +73,11 @@ class LogFields {
     std::vector<Field> fields_;
 };
 
-/// What is written to the log: a few words, and fields. Log formats it as text or JSON.
+/// A log line: a message and fields. Log formats it as text or JSON.
 ///
-/// Threads: one. Limits: Log writes PIPE_BUF bytes at most. Failure: may throw std::bad_alloc.
+/// Threads: one. Limits: Log writes at most PIPE_BUF bytes. Failure: may throw std::bad_alloc.
 struct LogLine {
-    LogLine(std::string_view words) : message(words) {}  // a line without fields is just its words
+    LogLine(std::string_view words) : message(words) {}  // implicit: a line without fields is just its message
     LogLine(const char* words) : message(words) {}
     LogLine(std::string words) : message(std::move(words)) {}
     LogLine(std::string_view words, LogFields more) : message(words), fields(std::move(more)) {}
@@ -97,18 +96,18 @@ struct LogLine {
         return *this;
     }
     [[nodiscard]] std::string text() const;
-    /// `"message":"..."` and the members. Of a line that takes more than `bytes_max` the last fields are left out, and
-    /// a member "cut" says so.
+    /// Returns `"message":"..."` and the members. If they exceed `bytes_max`, the last fields are omitted and a member
+    /// "cut" is added.
     [[nodiscard]] std::string json_members(std::size_t bytes_max) const;
 
     std::string message;
     LogFields fields;
 };
 
-/// A text that is readable, and in quotes when it is empty or has blanks, quotes or equals signs. Threads: any.
+/// Returns readable text, in quotes if it is empty or contains spaces, quotes or equals signs. Threads: any.
 [[nodiscard]] std::string log_value(std::string_view bytes);
 
-/// The counts of one device's samples: sampled, published, ... Threads: any.
-[[nodiscard]] LogFields books_fields(const Books& books);
+/// Returns the counts of one device's samples: sampled, published, ... Threads: any.
+[[nodiscard]] LogFields ledger_fields(const LedgerCounts& counts);
 
 }  // namespace telegate

@@ -17,7 +17,7 @@
 namespace telegate {
 namespace {
 
-/// -1 when it cannot be opened. A pipe without a reader is not waited for.
+/// Returns -1 if the file cannot be opened. Does not wait for the reader of a FIFO.
 int open_file(const std::string& path) noexcept {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     constexpr mode_t owner_writes_group_reads = 0640;
@@ -88,7 +88,7 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
     }
 }
 
-/// Whether it went.
+/// Returns whether the whole line was written.
 bool LogSink::write_line(const spdlog::details::log_msg& message) {
     spdlog::memory_buf_t line;
     if (is_torn_) {
@@ -99,12 +99,12 @@ bool LogSink::write_line(const spdlog::details::log_msg& message) {
         line.append(number.data(), number.data() + number.size());
     }
     formatter_->format(message, line);
-    // A pipe that is ready takes this much whole.
+    // A pipe that is ready takes this many bytes atomically.
     const std::size_t bytes = std::min<std::size_t>(line.size(), PIPE_BUF);
     line.data()[bytes - 1] = '\n';
     const ssize_t written = can_write() ? ::write(descriptor_, line.data(), bytes) : -1;
     if (written > 0) {
-        is_torn_ = static_cast<std::size_t>(written) < bytes;  // a full disk
+        is_torn_ = static_cast<std::size_t>(written) < bytes;  // the disk is full
     }
     return written == static_cast<ssize_t>(bytes);
 }

@@ -9,22 +9,22 @@
 
 namespace telegate {
 
-/// Writes log lines to a descriptor or a file without ever waiting for a reader: the io thread logs too, and a terminal
-/// that is held or a pipe that nobody empties must not stop the gateway.
+/// Writes log lines to a descriptor or a file without waiting for a reader: the io thread logs too, and a paused
+/// terminal or a pipe without reader must not block the gateway.
 ///
-/// Threads: any; lines are written under the base's mutex.
-/// Limits:  nothing is kept: a line that does not go at once is lost. A line has at most PIPE_BUF bytes.
-/// Failure: lost lines are counted, and the next line that goes is preceded by one that says how many. The constructor
-///          with a path throws std::system_error, which names it.
+/// Threads: any; lines are written under the base class's mutex.
+/// Limits: nothing is buffered: a line that cannot be written immediately is lost. A line has at most PIPE_BUF bytes.
+/// Failure: lost lines are counted, and a line with their number precedes the next line that can be written. The
+/// constructor with a path throws std::system_error with the path.
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   public:
-    /// `descriptor` is not closed. `is_journal`: each line begins with its priority, as in sd-daemon(3).
-    /// `is_json`: what the formatter expects.
+    /// The sink does not close `descriptor`. `is_journal`: prefixes each line with its priority, as in sd-daemon(3).
+    /// `is_json`: the format of the formatter.
     LogSink(int descriptor, bool is_journal, bool is_json = false);
     explicit LogSink(std::string path, bool is_json = false);
     ~LogSink() override;
 
-    /// Opens the file anew, after somebody has renamed it. When that fails, the old one stays. Without a path: nothing.
+    /// Reopens the file, after it was renamed. If that fails, the old file stays in use. Does nothing without a path.
     [[nodiscard]] std::error_code reopen();
 
   protected:
@@ -35,15 +35,16 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
     [[nodiscard]] bool write_line(const spdlog::details::log_msg& message);
     [[nodiscard]] bool can_write() const noexcept;
 
-    const std::string path_;  // "" for a descriptor
+    const std::string path_;  // "": a descriptor
     const bool is_journal_;
     const bool is_json_;
     int descriptor_;
-    bool is_torn_ = false;  // the last line went in part
+    bool is_torn_ = false;  // the last line was written only in part
     std::uint64_t lost_ = 0;
 };
 
-/// Whether `descriptor` is what JOURNAL_STREAM, "DEVICE:INODE", names: the journal reads it. "" names nothing.
+/// Returns whether `journal_stream`, "DEVICE:INODE" from JOURNAL_STREAM, is `descriptor`, so that the journal reads it.
+/// "": no.
 [[nodiscard]] bool is_journal_stream(int descriptor, const std::string& journal_stream);
 
 }  // namespace telegate

@@ -14,9 +14,9 @@ std::vector<FormattedLine> RepeatedLines::admit(int level, std::string_view text
         ++same->line.repeated;
         return {};
     }
-    std::uint64_t held_back = 0;
+    std::uint64_t suppressed = 0;
     if (same != known_.end()) {
-        held_back = same->line.repeated;
+        suppressed = same->line.repeated;
         known_.erase(same);
     }
     std::vector<FormattedLine> out;
@@ -27,7 +27,7 @@ std::vector<FormattedLine> RepeatedLines::admit(int level, std::string_view text
         forget(known_.size() == texts_max ? 1 : 0, out);
         known_.push_back({{level, std::string(text), 0}, now});
     }
-    out.push_back({level, std::string(text), held_back});
+    out.push_back({level, std::string(text), suppressed});
     return out;
 }
 
@@ -37,7 +37,7 @@ std::vector<FormattedLine> RepeatedLines::rest() {
     return out;
 }
 
-/// The `count` oldest, telling of each how often it was held back.
+/// Removes the `count` oldest lines and appends those that were suppressed, with their counts.
 void RepeatedLines::forget(std::size_t count, std::vector<FormattedLine>& out) {
     for (std::size_t i = 0; i < count; ++i) {
         if (known_[i].line.repeated > 0) {

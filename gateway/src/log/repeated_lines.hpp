@@ -11,31 +11,30 @@
 
 namespace telegate {
 
-/// One line for the log, formatted.
+/// A formatted log line.
 struct FormattedLine {
     int level = 0;
     std::string text;
-    std::uint64_t repeated = 0;  // how often it was held back; to be said when it is not 0
+    std::uint64_t repeated = 0;  // how often it was suppressed; written if not 0
 };
 
-/// Holds back a line that was written within the last minute, and says later how often.
+/// Suppresses a line that was written within the last minute, and reports later how often.
 ///
 /// Threads: one at a time.
-/// Limits:  texts_max texts of at most text_bytes_max bytes are remembered, the oldest gives way; a longer one is
-///          written each time. Nothing wakes up for it: a count is told with the next line after its minute, or by
-///          rest().
+/// Limits: texts_max texts of at most text_bytes_max bytes are remembered, the oldest is removed first; a longer text
+/// is written each time. No timer: a count is reported with the first line after its minute, or by rest().
 /// Failure: may throw std::bad_alloc.
 class RepeatedLines {
   public:
-    static constexpr std::size_t texts_max = 64;         // what one minute of trouble says
+    static constexpr std::size_t texts_max = 64;         // enough for one minute of a fault
     static constexpr std::size_t text_bytes_max = 1024;  // 64 KiB in all
     static constexpr std::chrono::minutes window{1};
 
     explicit RepeatedLines(const Clock& clock) : clock_(clock) {}
 
-    /// What to write now that this line has come, in order.
+    /// Returns the lines to write after this line was logged, in order.
     [[nodiscard]] std::vector<FormattedLine> admit(int level, std::string_view text);
-    /// What has not been told yet.
+    /// Returns the remaining counts that were not reported.
     [[nodiscard]] std::vector<FormattedLine> rest();
 
   private:

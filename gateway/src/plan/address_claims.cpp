@@ -17,24 +17,24 @@
 namespace telegate {
 namespace {
 
-/// An address that one setting wants for itself: a port, or a file.
+/// An address that a setting uses exclusively: a port or a file.
 struct AddressClaim {
     SettingsPlace place;  // empty for a default
     std::string section;  // publish "local"
     std::string setting;  // publish.local.endpoint
-    std::string value;    // as it was given
+    std::string value;    // as given
     Endpoint endpoint;    // for a file: ipc
-    bool is_udp = false;  // its ports are not those of tcp
+    bool is_udp = false;  // UDP and TCP ports are independent
 };
 
-constexpr std::string_view tcp_scheme = "tcp://";  // not written in [rest] and [device]
+constexpr std::string_view tcp_scheme = "tcp://";  // omitted in [rest] and [device]
 
-/// Which addresses of this machine a host stands for.
+/// The addresses of this machine that a host refers to.
 struct Reach {
     bool all_ipv4 = false;
     bool all_ipv6 = false;
     bool is_ipv6 = false;
-    std::string one = {};  // "" when it is all
+    std::string one = {};  // "" if it means all addresses
 };
 
 Reach reach_of(const std::string& given) {
@@ -45,7 +45,7 @@ Reach reach_of(const std::string& given) {
     }
     if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1) {
         const bool is_all = std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; });
-        // A socket on [::] takes IPv4 too.
+        // A socket on [::] also accepts IPv4.
         return {.all_ipv4 = is_all,
                 .all_ipv6 = is_all,
                 .is_ipv6 = true,
@@ -83,13 +83,18 @@ std::string told(const AddressClaim& claim) {
 
 std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
     const char* const what = claim.endpoint.transport == Transport::tcp ? "port" : "file";
-    std::string text = '"' + claim.value + "\" takes the same ";
-    text.append(what).append(" as ").append(told(before)).append(", allowed: each ").append(what).append(" once");
+    std::string text = '"' + claim.value + "\" uses the same ";
+    text.append(what)
+        .append(" as ")
+        .append(told(before))
+        .append(": each ")
+        .append(what)
+        .append(" can be used only once");
     return text;
 }
 
 Endpoint file_endpoint(const std::string& path) {
-    const bool looks_abstract = path.starts_with('@');  // only in an endpoint does it mean that
+    const bool looks_abstract = path.starts_with('@');  // an abstract address only in an endpoint
     return {Transport::ipc, "", 0, (looks_abstract || path == "*" ? "./" : "") + path};
 }
 
@@ -105,7 +110,7 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
     }
 }
 
-/// A recording, and what the device itself is read from, where that is for one reader only.
+/// Adds the recording of a device, and the address or file that the device is read from if only one reader can use it.
 void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
     const auto add = [&](const std::string& key, const std::string& value, const Endpoint& endpoint) {
         const auto given = device.places.find(key);
@@ -124,7 +129,7 @@ void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims)
     }
 }
 
-/// In such an order that a default comes before what is given, since a problem needs a place.
+/// Ordered so that defaults come before given settings, because a problem needs a place.
 std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
     const auto place_of = [&](const char* key) {
@@ -137,7 +142,10 @@ std::vector<AddressClaim> address_claims_of(const Settings& settings) {
             {{}, "gateway", "gateway.state_file", settings.state_file, file_endpoint(settings.state_file)});
     }
     if (settings.log_file != "stderr") {
-        claims.push_back({{}, "log", "log.file", settings.log_file, file_endpoint(settings.log_file)});
+        claims.push_back({{}, "logging", "logging.file", settings.log_file, file_endpoint(settings.log_file)});
+    }
+    if (!settings.log.path.empty()) {
+        claims.push_back({{}, "log", "log.path", settings.log.path, file_endpoint(settings.log.path)});
     }
     if (!settings.record.path.empty()) {
         claims.push_back({{}, "gateway", "gateway.record", settings.record.path, file_endpoint(settings.record.path)});

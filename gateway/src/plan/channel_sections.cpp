@@ -15,7 +15,7 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t names_listed_max = 8;  // in a message
-/// Advice compares a name with all that there are, up to a thousand times a thousand in large settings.
+/// Advice compares a name with all existing names, up to a million comparisons in large settings.
 constexpr std::size_t advised_sections_max = 20;
 
 bool fits(std::string_view pattern, std::string_view name) noexcept {
@@ -27,8 +27,8 @@ bool fits(std::string_view pattern, std::string_view name) noexcept {
            name.ends_with(pattern.substr(star + 1));
 }
 
-/// What a person who wrote `name` may have meant by `pattern`: what follows its fixed beginning, up to the last dot,
-/// stands for the star. "" when the name does not begin like the pattern.
+/// Returns the channel that was probably meant by `name`: the text after the fixed beginning of `pattern`, up to the
+/// last dot, replaces the star. Returns "" if the name does not begin like the pattern.
 std::string meant_by(std::string_view pattern, std::string_view name) {
     const std::size_t star = pattern.find('*');
     if (star == std::string_view::npos) {
@@ -52,14 +52,14 @@ std::string listed(const std::vector<std::string>& names) {
     return list + (has_more ? " and " + std::to_string(names.size() - names_listed_max) + " more" : "");
 }
 
-/// What makes a section define a channel; "" where none does.
+/// Returns what a section needs to define a channel; "" if no section can.
 std::string what_is_needed(const DeviceSettings& device) {
     const DriverRow& driver = find_driver(device.driver);
     const std::string_view needs = driver.needs == nullptr ? std::string_view() : driver.needs(device);
     return needs.empty() ? "" : "; " + std::string(needs);
 }
 
-/// The channel by whose settings processing makes the channel `name`; "" for none.
+/// Returns the channel whose processing creates the channel `name`; "" if there is none.
 std::string_view maker_of(const ProcessingPlan& plan, std::string_view name) {
     const std::size_t dot = name.rfind('.');
     const auto found = dot == std::string_view::npos ? plan.channels.end() : plan.channels.find(name.substr(0, dot));
@@ -74,14 +74,14 @@ std::string_view maker_of(const ProcessingPlan& plan, std::string_view name) {
     return is_aggregate || (how.has_alarm() && ending == "alarm") ? std::string_view(found->first) : "";
 }
 
-/// Which channel was meant, or which there are.
+/// Returns the channel that was probably meant, or the channels of the device.
 std::string name_advice(std::string_view name, std::vector<std::string> opened, const std::vector<std::string>& later) {
     const std::string all = listed(opened);
     for (const std::string& pattern : later) {
         opened.push_back(meant_by(pattern, name));
     }
     const std::string advice = channel_advice(name, opened);
-    return advice.empty() ? "; it has " + all : advice;
+    return advice.empty() ? "; its channels are " + all : advice;
 }
 
 }  // namespace
@@ -110,13 +110,13 @@ void check_channel_sections(const PlannedChannels& planned, const Driver* driver
     for (const ChannelSettings* const section : planned.sections) {
         const std::string_view name = section->channel();
         if (const std::string_view maker = maker_of(planned.processing, name); !maker.empty()) {
-            add(*section, "nothing can be set of this channel: it is made by the settings of \"" +
+            add(*section, "this channel has no settings of its own: it is created by the settings of \"" +
                               std::string(section->device()) + '/' + std::string(maker) + '"');
         } else if (later && !known.contains(name) &&
                    std::none_of(later->begin(), later->end(),
                                 [&](const std::string& pattern) { return fits(pattern, name); })) {
             const bool is_advised = ++wrong <= advised_sections_max;
-            add(*section, "the device has no channel of this name" + what_is_needed(planned.device) +
+            add(*section, "the device has no channel with this name" + what_is_needed(planned.device) +
                               (is_advised ? name_advice(name, opened, *later) : ""));
         }
     }

@@ -19,8 +19,8 @@ void add_absent_channels(const PlannedChannels& planned, std::vector<SettingsPro
     const auto names = driver.channels_now(planned.device, planned.sections);
     for (const ChannelSettings* const section : planned.sections) {
         if (names && std::find(names->begin(), names->end(), section->channel()) == names->end()) {
-            warnings.push_back(section_problem(
-                *section, "the device has no channel of this name now" + channel_advice(section->channel(), *names)));
+            warnings.push_back(section_problem(*section, "the device currently has no channel with this name" +
+                                                             channel_advice(section->channel(), *names)));
         }
     }
 }
@@ -37,7 +37,7 @@ std::vector<SettingsProblem> device_warnings(const Settings& settings, const Pla
         }
         SectionProblems found("device." + device->name, device->places, device->place, warnings);
         for (const MissingPart& part : planned.driver->missing_parts()) {
-            found.add(part.option, "not there now: " + part.what);
+            found.add(part.option, "currently not available: " + part.what);
         }
         const std::vector<const ChannelSettings*> channels = channels_of(settings, device->name);
         add_absent_channels({*device, channels, planned.processing}, warnings);

@@ -8,9 +8,9 @@
 
 namespace telegate {
 
-/// What a person should know of the devices before a start, though the settings have no problem: what they need and
-/// this machine does not have now, channels that they do not have now, Modbus addresses that look like those of a
-/// manual, and registers that two channels read differently. Opens no device and sends nothing to one.
+/// Returns warnings about the devices that are useful before a start, although the settings have no problem: parts that
+/// this machine currently lacks, channels that the devices currently lack, Modbus addresses that look like those in a
+/// manual, and registers that two channels read differently. Opens no device and sends no data.
 [[nodiscard]] std::vector<SettingsProblem> device_warnings(const Settings& settings, const Plan& plan);
 
 }  // namespace telegate

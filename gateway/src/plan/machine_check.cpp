@@ -23,7 +23,7 @@
 namespace telegate {
 namespace {
 
-/// The addresses of all interfaces and the names of these.
+/// Returns the names and the addresses of all network interfaces.
 std::set<std::string> own_addresses() {
     ifaddrs* list = nullptr;
     std::set<std::string> names;
@@ -52,7 +52,7 @@ std::set<std::string> own_addresses() {
     return names;
 }
 
-/// The text that inet_ntop() gives for the same address, without its zone; other texts as they are.
+/// Returns the form of the address that inet_ntop() returns, without its zone; other texts stay as they are.
 std::string canonical(const std::string& host) {
     std::string plain = host.substr(0, host.find('%'));
     in6_addr address{};  // large enough for either family
@@ -70,18 +70,20 @@ bool is_everywhere(const std::string& host) {
     return host == "*" || host == "0.0.0.0" || host == "::" || host == "localhost" || host.starts_with("127.");
 }
 
-/// What is wrong with `host`; "" when nothing is.
+/// Returns what is wrong with `host`; "" if nothing is.
 std::string host_fault(const std::string& host, const std::set<std::string>& own) {
     const std::string address = canonical(host);
-    return is_everywhere(address) || own.contains(address) ? "" : "no interface of this machine is or has " + address;
+    return is_everywhere(address) || own.contains(address)
+               ? ""
+               : "no interface of this machine has the name or address " + address;
 }
 
 std::string cannot(const std::string& what, const std::string& path, int error) {
-    return "no " + what + " can be " + (error == EEXIST ? "made at " : "made in ") + path + ": " +
+    return "cannot create the " + what + " " + (error == EEXIST ? "at " : "in ") + path + ": " +
            std::generic_category().message(error);
 }
 
-/// "." for a path that names none.
+/// Returns the folder of a path, or "." if it names none.
 std::string folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     return folder.empty() ? "." : folder;
@@ -99,7 +101,7 @@ std::string folder_fault(const std::string& what, const std::string& path) {
     return ::access(folder.c_str(), W_OK | X_OK) == 0 ? "" : cannot(what, folder, errno);
 }
 
-/// A socket that is there already may be a dead one, which is replaced.
+/// An existing socket may be stale; it is replaced then.
 std::string socket_fault(const std::string& path) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
@@ -114,10 +116,10 @@ std::string log_file_fault(const std::string& path) {
         return folder_fault("file", path);
     }
     const int error = S_ISDIR(facts.st_mode) ? EISDIR : ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
-    return error == 0 ? "" : path + " cannot be written: " + std::generic_category().message(error);
+    return error == 0 ? "" : path + " is not writable: " + std::generic_category().message(error);
 }
 
-/// It is replaced by a new one, so its folder must take files; what is there must be a file, and ours.
+/// The file is replaced by a new one, so its folder must be writable; an existing file must be a readable regular file.
 std::string state_file_fault(const std::string& setting) {
     try {
         const std::string path = link_target(setting);
@@ -126,31 +128,31 @@ std::string state_file_fault(const std::string& setting) {
             return folder_fault("file", path);
         }
         if (!S_ISREG(facts.st_mode)) {
-            return path + " is there and is no file";
+            return path + " exists but is not a regular file";
         }
         const bool is_readable = ::access(path.c_str(), R_OK) == 0;
         return is_readable ? folder_fault("file", path)
-                           : path + " cannot be read: " + std::generic_category().message(errno);
+                           : path + " is not readable: " + std::generic_category().message(errno);
     } catch (const std::system_error& error) {
         return error.what();
     }
 }
 
-/// It may be there, as a regular file, or be made.
+/// A recording must be a regular file or not exist yet.
 std::string recording_fault(const std::string& path) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0) {
         return folder_fault("recording", path);
     }
     if (!S_ISREG(facts.st_mode)) {
-        return path + " is there and is no regular file";
+        return path + " exists but is not a regular file";
     }
     return ::access(path.c_str(), R_OK | W_OK) == 0
                ? folder_fault("recording", path)
-               : path + " cannot be written: " + std::generic_category().message(errno);
+               : path + " is not writable: " + std::generic_category().message(errno);
 }
 
-/// Only root reads one of another user, and only for --check.
+/// Only root can read another user's key, and does so only for --check.
 std::string key_owner_fault(const std::string& setting) {
     struct stat facts {};
     if (setting.empty() || is_credential(setting) || ::stat(setting.c_str(), &facts) != 0 ||
@@ -201,7 +203,7 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         }
     }
     if (settings.log_file != "stderr") {
-        add(place_of("log", "file"), "file", log_file_fault(settings.log_file));
+        add(place_of("logging", "file"), "file", log_file_fault(settings.log_file));
     }
     if (!settings.rest_host.empty()) {
         add(place_of("rest", "listen"), "listen", host_fault(settings.rest_host, own));

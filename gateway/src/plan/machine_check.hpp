@@ -7,9 +7,9 @@
 
 namespace telegate {
 
-/// What keeps this machine, as it is now, from running with settings that have no problem: addresses that no interface
-/// has, folders of sockets and of the log file that are missing or closed to this user. Looks and touches nothing, so
-/// an address that is taken is not found. The next start may find it otherwise.
+/// Returns the reasons why this machine cannot currently run valid settings: addresses that no interface has, and
+/// folders of sockets and of the log file that are missing or not writable. Only inspects and changes nothing, so an
+/// address in use is not detected. The result may differ at the next start.
 [[nodiscard]] std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins);
 
 }  // namespace telegate

@@ -5,6 +5,7 @@
 #include "endpoints/publish_curve.hpp"
 #include "plan/address_claims.hpp"
 #include "plan/channel_sections.hpp"
+#include "plan/log_plan.hpp"
 #include "plan/plan_rest.hpp"
 #include "plan/processing_plan.hpp"
 #include "plan/recorder_plan.hpp"
@@ -43,7 +44,7 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
     for (const std::int64_t number : settings.cpu_affinity) {
         if (number >= count) {
             problems.push_back({settings.cpu_affinity_place, "cpu_affinity",
-                                "this machine has no processor " + std::to_string(number) + ", allowed: 0 to " +
+                                "this machine has no processor " + std::to_string(number) + ": must be 0 to " +
                                     std::to_string(count - 1),
                                 "sampling.cpu_affinity"});
         }
@@ -52,7 +53,7 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
     return schedule;
 }
 
-/// nullopt with a problem, or for one of the text, which was told already.
+/// Returns nullopt after adding a problem, or if the text is known to be invalid.
 template <class EndpointSettings>
 std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& settings,
                                     std::vector<SettingsProblem>& problems) {
@@ -62,7 +63,7 @@ std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& se
     auto endpoint = parse_endpoint(settings.endpoint);
     if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
         problems.push_back({settings.place, "endpoint",
-                            "\"" + settings.endpoint + "\" is not an endpoint: " + fault->what,
+                            "\"" + settings.endpoint + "\" is not a valid endpoint: " + fault->what,
                             kind + ('.' + settings.name) + ".endpoint"});
         return std::nullopt;
     }
@@ -109,18 +110,18 @@ std::string duration_text(Duration duration) {
     return us % 1'000 == 0 ? std::to_string(us / 1'000) + " ms" : std::to_string(us) + " us";
 }
 
-/// What two settings of a device say together.
+/// Checks settings of a device that depend on each other.
 void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
                     std::vector<SettingsProblem>& problems) {
     SectionProblems found("device." + device.name, device.places, device.place, problems);
     if (options.offset >= options.interval) {
         found.add("offset_ms", "\"" + std::to_string(device.offset_ms) +
-                                   "\" is too much, allowed: less than the interval of the device, which is " +
+                                   "\" is too large: must be less than the interval of the device, which is " +
                                    duration_text(options.interval));
     }
     if (options.breaker.wait > options.breaker.wait_max) {
         found.add("breaker_wait_max_ms", "\"" + std::to_string(device.breaker_wait_max_ms) +
-                                             "\" is too little, allowed: not less than breaker_wait_ms, which is " +
+                                             "\" is too small: must be at least breaker_wait_ms, which is " +
                                              duration_text(options.breaker.wait));
     }
 }
@@ -129,7 +130,7 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
                   std::vector<SettingsProblem>& problems) {
     for (const DeviceSettings& device : settings.devices) {
         if (device.driver.empty()) {
-            continue;  // which was told already
+            continue;  // already reported
         }
         DeviceOptions options = device_options(settings, device);
         check_sampling(device, options, problems);
@@ -196,6 +197,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan.rest = plan_rest(settings, problems);
     check_addresses(settings, problems);
     plan.recorders = plan_recorders(settings, problems);
+    plan.log = plan_log(settings, problems);
     plan_devices(settings, keeps_driver, plan, problems);
     if (!problems.empty()) {
         throw SettingsError(std::move(problems));
@@ -205,7 +207,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
 
 namespace {
 
-/// Whether it is about a whole section that could not be understood, which is reported by itself.
+/// Returns whether the problem follows from a whole section that could not be parsed, which is reported itself.
 bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
     return problem.key.starts_with("channel \"") &&
            std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
@@ -238,14 +240,14 @@ LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
                      [&](const SettingsProblem& each) { return !follows_from(each, of_texts); });
     }
     if (!problems.empty()) {
-        std::set<std::string> texts;  // devices of one template have their mistakes on the same line
+        std::set<std::string> texts;  // the devices of a template have their faults on the same line
         std::erase_if(problems, [&](const SettingsProblem& each) { return !texts.insert(each.text()).second; });
         sort_problems(problems, sources.file);
         throw SettingsError(std::move(problems));
     }
     if (loaded.settings.devices.empty() && loaded.settings.publish.empty()) {
         loaded.warnings.push_back(sources.file +
-                                  ": there is no [device] and no [publish]: the gateway has nothing to do");
+                                  ": no [device] and no [publish] section: the gateway has nothing to do");
     }
     return loaded;
 }

@@ -6,6 +6,7 @@
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
+#include "durable/durable_log.hpp"
 #include "encode/tags.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
@@ -28,13 +29,14 @@ struct PlannedDevice {
     ProcessingPlan processing{};
 };
 
-/// The settings turned into the rooms' own types, drivers made. What is left for start is what can fail from outside:
-/// addresses and threads.
+/// The settings converted to the types of the modules, with the drivers created. After this, a start can fail only for
+/// external reasons: addresses and threads.
 struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     std::vector<PlannedDevice> devices;
     std::vector<RecorderOptions> recorders;
+    DurableLogOptions log;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
     Tags tags;
@@ -44,13 +46,13 @@ struct Plan {
 
 [[nodiscard]] LogOptions log_options(const Settings& settings);
 
-/// Throws SettingsError with every problem. A device for which `keeps_driver` is true gets no driver. `secret`: who may
-/// own secret key files.
+/// Creates a plan. Throws SettingsError with all problems. A device for which `keeps_driver` returns true gets no
+/// driver. `secret`: allowed owners of secret key files.
 [[nodiscard]] Plan make_plan(const Settings& settings,
                              const std::function<bool(const DeviceSettings&)>& keeps_driver = {},
                              SecretFile secret = SecretFile::own);
 
-/// How a device of these settings is sampled.
+/// Returns how a device is sampled with these settings.
 [[nodiscard]] DeviceOptions device_options(const Settings& settings, const DeviceSettings& device);
 
 /// Returns the [channel] sections of a device, in their order.
@@ -60,11 +62,11 @@ struct LoadedPlan {
     Settings settings;
     Plan plan;
     SettingOrigins origins;
-    std::vector<std::string> warnings;  // of load_settings()
+    std::vector<std::string> warnings;  // from load_settings()
 };
 
-/// Reads settings and plans them. Throws SettingsError with the problems of the texts and of the plan together.
-/// Both --check and start run it.
+/// Reads settings and plans them. Throws SettingsError with the problems of the parser and of the plan together. Used
+/// by --check and by start.
 [[nodiscard]] LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret = SecretFile::own);
 
 }  // namespace telegate

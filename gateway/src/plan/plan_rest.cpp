@@ -32,14 +32,15 @@ void check_address(const Settings& settings, SectionProblems& complaints) {
     }
     const bool far = !is_loopback(settings.rest_host);
     if (far && rest.tokens_file.empty() && rest.tls_client_ca.empty()) {
-        complaints.add("listen", "\"" + settings.rest_host +
-                                     "\" is reached from other machines, where everybody could steer the gateway, "
-                                     "allowed: a loopback address such as 127.0.0.1, or tokens_file, or tls_client_ca "
-                                     "with tls_certificate and tls_key");
+        complaints.add("listen",
+                       "\"" + settings.rest_host +
+                           "\" is reachable from other machines, which could control the gateway without "
+                           "authentication: must be a loopback address such as 127.0.0.1; otherwise set tokens_file, "
+                           "or tls_client_ca with tls_certificate and tls_key");
     }
 }
 
-/// The path that a setting names; "" with a complaint.
+/// Returns the path that a setting names, or "" after adding a problem.
 std::string path_of(const std::string& given, const char* key, SectionProblems& complaints) {
     try {
         return credential_path(given);
@@ -49,7 +50,7 @@ std::string path_of(const std::string& given, const char* key, SectionProblems& 
     }
 }
 
-/// Whether the keys go together and their files can be read, so that what these hold can be looked at.
+/// Returns whether the TLS keys are complete and their files are readable, so their content can be checked.
 bool check_tls(const RestSettings& rest, const TlsPaths& paths, SectionProblems& complaints) {
     const std::string given = !rest.tls_certificate.empty() ? "tls_certificate"
                               : !rest.tls_key.empty()       ? "tls_key"
@@ -59,7 +60,7 @@ bool check_tls(const RestSettings& rest, const TlsPaths& paths, SectionProblems&
         return false;
     }
     if (!TlsContext::available) {
-        complaints.add(given, "this build does not speak TLS, allowed: nothing");
+        complaints.add(given, "this build does not support TLS: must not be set");
         return false;
     }
     bool complete = true;
@@ -68,7 +69,7 @@ bool check_tls(const RestSettings& rest, const TlsPaths& paths, SectionProblems&
         const std::string fault = path.empty() ? "" : file_fault(path, what);
         const bool missing = setting.empty() && key != "tls_client_ca";
         if (missing) {
-            complaints.add(given, "TLS needs tls_certificate and tls_key, and " + key + " is missing");
+            complaints.add(given, "TLS requires tls_certificate and tls_key: " + key + " is missing");
         } else if (!fault.empty()) {
             complaints.add(key, fault);
         }
@@ -101,8 +102,8 @@ void check_certificates(const TlsPaths& paths, SectionProblems& complaints) {
 void check_unix_socket(const std::string& path, SectionProblems& complaints) {
     constexpr std::size_t bytes_max = sizeof(sockaddr_un::sun_path) - 1;
     if (path.size() > bytes_max) {
-        complaints.add("unix_socket", '"' + path + "\" is longer than the " + std::to_string(bytes_max) +
-                                          " bytes that a socket's path may have");
+        complaints.add("unix_socket",
+                       '"' + path + "\" is too long: must be at most " + std::to_string(bytes_max) + " bytes");
     }
 }
 

@@ -7,7 +7,8 @@
 
 namespace telegate {
 
-/// What [rest] says, with its files looked at, so that --check finds what start would. Adds to `problems`.
+/// Returns the options of [rest]. Also checks the files, so --check reports the same problems as a start. Adds to
+/// `problems`.
 [[nodiscard]] RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems);
 
 }  // namespace telegate

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Under these names channels are made of others.
+/// The ending of the names of alarm channels.
 constexpr std::string_view alarm_ending = ".alarm";
 
 std::string number_text(double value) {
@@ -53,7 +53,7 @@ std::string_view text_part(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-/// nullopt when it is not VALUE:TEXT.
+/// Returns nullopt if the word is not VALUE:TEXT.
 std::optional<ValueText> to_value_text(std::string_view word) {
     const std::string_view number = text_part(word.substr(0, word.find(':')));
     const std::string_view text = text_part(word.substr(std::min(word.find(':'), word.size() - 1) + 1));
@@ -64,7 +64,7 @@ std::optional<ValueText> to_value_text(std::string_view word) {
     return is_number && is_text ? std::optional(std::move(value)) : std::nullopt;
 }
 
-/// Ascending, without words that are wrong.
+/// Returns the texts in ascending order, without invalid words.
 std::vector<ValueText> to_texts(const std::vector<std::string>& words) {
     std::vector<ValueText> texts;
     for (const std::string& word : words) {
@@ -88,7 +88,7 @@ ChannelProcessing to_processing(const ChannelSettings& channel) {
     how.out_of_range = from.out_of_range == "drop" ? OutOfRange::drop : OutOfRange::uncertain;
     how.deadband = from.deadband;
     how.deadband_percent = from.deadband_percent;
-    how.silence_max = milliseconds(from.silence_max_ms);
+    how.send_interval_max = milliseconds(from.send_interval_max_ms);
     how.send_interval_min = milliseconds(from.send_interval_min_ms);
     how.derive = from.derive == "rate"           ? Derive::rate
                  : from.derive == "counter_rate" ? Derive::counter_rate
@@ -111,31 +111,31 @@ ChannelProcessing to_processing(const ChannelSettings& channel) {
 
 void check_values(const ProcessingSettings& from, SectionProblems& problems) {
     if (from.scale == 0.0) {
-        problems.add("scale", "\"0\" would make all values equal, allowed: any number but 0");
+        problems.add("scale", "\"0\" would make all values equal: must not be 0");
     }
     if (from.valid_min && from.valid_max && *from.valid_min >= *from.valid_max) {
-        problems.add("valid_min", quoted(*from.valid_min) + " is too much, allowed: less than valid_max, which is " +
+        problems.add("valid_min", quoted(*from.valid_min) + " is too large: must be less than valid_max, which is " +
                                       number_text(*from.valid_max));
     }
     if (from.out_of_range == "drop" && !from.valid_min && !from.valid_max) {
-        problems.add("out_of_range", "\"drop\" stands without a range, allowed: beside valid_min or valid_max");
+        problems.add("out_of_range", "\"drop\" requires a range: set valid_min or valid_max");
     }
 }
 
 void check_sending(const ProcessingSettings& from, SectionProblems& problems) {
     const bool has_deadband = from.deadband > 0.0 || from.deadband_percent > 0.0;
-    if (from.silence_max_ms > 0 && !has_deadband && !from.alarm_high && !from.alarm_low) {
-        problems.add("silence_max_ms",
-                     "stands without what could be silent, allowed: beside deadband, "
-                     "deadband_percent, alarm_high or alarm_low");
+    if (from.send_interval_max_ms > 0 && !has_deadband && !from.alarm_high && !from.alarm_low) {
+        problems.add("send_interval_max_ms",
+                     "has no effect without suppressed values: set deadband, deadband_percent, alarm_high or "
+                     "alarm_low");
     }
-    if (from.silence_max_ms > 0 && from.silence_max_ms < from.send_interval_min_ms) {
-        problems.add("silence_max_ms", '"' + std::to_string(from.silence_max_ms) +
-                                           "\" is too little, allowed: not less than send_interval_min_ms, which is " +
-                                           std::to_string(from.send_interval_min_ms));
+    if (from.send_interval_max_ms > 0 && from.send_interval_max_ms < from.send_interval_min_ms) {
+        problems.add("send_interval_max_ms", '"' + std::to_string(from.send_interval_max_ms) +
+                                                 "\" is too small: must be at least send_interval_min_ms, which is " +
+                                                 std::to_string(from.send_interval_min_ms));
     }
     if (from.window_raw && from.window_ms == 0) {
-        problems.add("window_raw", "stands without a window, allowed: beside window_ms");
+        problems.add("window_raw", "requires a window: set window_ms");
     }
 }
 
@@ -146,7 +146,7 @@ void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
               {"alarm_delay_ms", from.alarm_delay_ms > 0},
               {"alarm_clear_delay_ms", from.alarm_clear_delay_ms > 0}}) {
             if (is_set) {
-                problems.add(key, "stands without an alarm, allowed: beside alarm_high or alarm_low");
+                problems.add(key, "requires an alarm: set alarm_high or alarm_low");
             }
         }
         return;
@@ -155,12 +155,12 @@ void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
         return;
     }
     if (*from.alarm_low >= *from.alarm_high) {
-        problems.add("alarm_low", quoted(*from.alarm_low) + " is too much, allowed: less than alarm_high, which is " +
+        problems.add("alarm_low", quoted(*from.alarm_low) + " is too large: must be less than alarm_high, which is " +
                                       number_text(*from.alarm_high));
     } else if (from.alarm_hysteresis > *from.alarm_high - *from.alarm_low) {
         problems.add("alarm_hysteresis",
                      quoted(from.alarm_hysteresis) +
-                         " is too much, allowed: at most what lies between alarm_low and alarm_high, " +
+                         " is too large: must be at most the difference between alarm_low and alarm_high, " +
                          number_text(*from.alarm_high - *from.alarm_low));
     }
 }
@@ -170,25 +170,24 @@ void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, S
         if (!to_value_text(word)) {
             problems.add("texts",
                          '"' + word +
-                             "\" is not a number with its text, allowed: VALUE:TEXT, a whole number and a text "
-                             "of 1 to " +
+                             "\" is not a value with a text: must be VALUE:TEXT, a whole number and a text of 1 to " +
                              std::to_string(TelemetrySample::text_bytes_max) + " bytes, such as 0:off");
         }
     }
     const auto same = std::adjacent_find(how.texts.begin(), how.texts.end(),
                                          [](const ValueText& a, const ValueText& b) { return a.value == b.value; });
     if (same != how.texts.end()) {
-        problems.add("texts", '"' + std::to_string(same->value) + "\" has more than one text, allowed: one");
+        problems.add("texts", '"' + std::to_string(same->value) + "\" has more than one text: must have one");
     }
     if (how.texts.empty()) {
         return;
     }
     if (how.derive != Derive::none) {
-        problems.add("texts", "stands beside derive, which sends rates, allowed: without derive");
+        problems.add("texts", "cannot be used with derive, which sends rates");
     }
     if (how.has_window() && !how.window_raw) {
         problems.add("texts",
-                     "stands beside window_ms, whose aggregates are numbers, allowed: without a window or beside "
+                     "cannot be used with window_ms, whose aggregates are numbers: remove window_ms or set "
                      "window_raw");
     }
 }
@@ -203,9 +202,9 @@ void check(const ChannelSettings& channel, const ChannelProcessing& how, std::ve
         found.add(how.has_window() ? "window_ms"
                   : how.alarm_high ? "alarm_high"
                                    : "alarm_low",
-                  "the name of the channel is too long for others to be made of it, such as NAME" +
-                      std::string(alarm_ending) + ", allowed: a name of at most " +
-                      std::to_string(processed_name_bytes_max) + " bytes");
+                  "the channel name is too long for the channels derived from it, such as NAME" +
+                      std::string(alarm_ending) + ": must be at most " + std::to_string(processed_name_bytes_max) +
+                      " bytes");
     }
 }
 

@@ -9,8 +9,8 @@
 
 namespace telegate {
 
-/// How the channels of one device are processed; those of which nothing is said are left out. What keys of one channel
-/// say against each other is added to `problems`.
+/// Plans the processing of the channels of one device. Channels without settings are omitted. Conflicts between
+/// settings of one channel are added to `problems`.
 [[nodiscard]] ProcessingPlan plan_processing(DeviceChannels channels, std::vector<SettingsProblem>& problems);
 
 }  // namespace telegate

@@ -11,7 +11,7 @@
 namespace telegate {
 namespace {
 
-/// Who records, with the place of the setting that says so.
+/// A recorder and the place of its setting.
 struct RecorderClaim {
     RecorderOptions options;
     SettingsPlace place;
@@ -42,21 +42,22 @@ std::vector<RecorderClaim> recorder_claims_of(const Settings& settings) {
     return claims;
 }
 
-/// Whether the older files of `recorder`, PATH.1 and so on, may have the name `path`.
+/// Returns whether `path` may be the name of a rotated file of `recorder`: PATH.1 and so on.
 bool is_older_file(const std::string& recorder, const std::string& path) {
     const std::string prefix = recorder + '.';
     return path.size() > prefix.size() && path.starts_with(prefix) &&
            path.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
 }
 
-/// What is wrong with a claim beside those before it; "" when nothing is. The same file twice is told elsewhere.
+/// Returns what is wrong with a claim compared with the others; "" if nothing is. Equal paths are reported by
+/// check_addresses().
 std::string fault_of(const RecorderClaim& claim, const std::vector<RecorderClaim>& all) {
     const std::string path = file_identity(claim.options.path);
     for (const RecorderClaim& other : all) {
         const std::string other_path = file_identity(other.options.path);
         if (is_older_file(other_path, path)) {
-            return '"' + claim.options.path + "\" is the name of an older file of " + other.setting + ", which is \"" +
-                   other.options.path + "\", allowed: a name that does not end as it would";
+            return '"' + claim.options.path + "\" is the name of a rotated file of " + other.setting + " (\"" +
+                   other.options.path + "\"): must be another file";
         }
     }
     return "";
@@ -76,8 +77,8 @@ void check_replays(const Settings& settings, const std::vector<RecorderClaim>& c
         if (claim != claims.end()) {
             const SettingsPlace place = place_of(device, "file");
             problems.push_back({place, "file",
-                                '"' + recording + "\" is what " + claim->setting +
-                                    " writes, so it would have no end, allowed: another file",
+                                '"' + recording + "\" is written by " + claim->setting +
+                                    ", so its replay would never end: must be another file",
                                 "device." + device.name + ".file"});
         }
     }
@@ -100,7 +101,7 @@ std::vector<RecorderOptions> plan_recorders(const Settings& settings, std::vecto
         problems.push_back(
             {{},
              "record_bytes_max",
-             '"' + std::to_string(bytes) + "\" is too little, allowed: 0, or " + std::to_string(least) + " and more",
+             '"' + std::to_string(bytes) + "\" is too small: must be 0, or " + std::to_string(least) + " or more",
              "gateway.record_bytes_max"});
     }
     return recorders;

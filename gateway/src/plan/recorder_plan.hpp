@@ -7,8 +7,8 @@
 
 namespace telegate {
 
-/// Who is to record: the gateway first, then devices in their order. Adds a problem for a file that is also replayed,
-/// and for one whose older files are those of another.
+/// Returns the recorders: first the one of the gateway, then those of devices in their order. Adds a problem for a file
+/// that is also replayed, and for a file that has the name of another recorder's rotated file.
 [[nodiscard]] std::vector<RecorderOptions> plan_recorders(const Settings& settings,
                                                           std::vector<SettingsProblem>& problems);
 

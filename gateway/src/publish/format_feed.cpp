@@ -19,7 +19,7 @@ std::string topic_of(const BeatNotice& /*notice*/, const ChannelInfo& channel) {
     return beat_topic(channel);
 }
 
-/// Threads, Limits, Failure: as FormatFeed.
+/// The feed of one encoder. Threads, Limits, Failure: as FormatFeed.
 template <class Encoder>
 class EncodedFeed final : public FormatFeed {
   public:
@@ -41,7 +41,7 @@ class EncodedFeed final : public FormatFeed {
     }
 
   private:
-    /// The samples at the front that are of one channel, as many as fit in a payload.
+    /// Returns the number of samples at the front that share a channel, as many as fit in a payload.
     [[nodiscard]] static std::size_t samples_of_next_payload(std::span<const TelemetrySample> samples) noexcept {
         const std::size_t most = std::min(samples.size(), Encoder::samples_per_payload_max);
         std::size_t count = 1;
@@ -101,7 +101,7 @@ FormatFeed::~FormatFeed() {
     publisher_.set_on_room({});
 }
 
-/// Returns whether a subscriber wanted it.
+/// Returns whether a subscriber wanted the notice.
 template <class Notice>
 bool FormatFeed::publish(Topics& topics, const Notice& notice) {
     if (!publisher_.has_subscriptions()) {

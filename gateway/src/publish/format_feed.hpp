@@ -19,7 +19,7 @@
 
 namespace telegate {
 
-/// Notices that were published in one format.
+/// Counters of published notices in one format.
 struct NoticeTotals {
     std::uint64_t gaps = 0;
     std::uint64_t beats = 0;
@@ -29,13 +29,13 @@ struct NoticeTotals {
 /// wants it. Gaps and heartbeats are published as notices.
 ///
 /// Threads: the publisher's.
-/// Limits:  three topics per channel, and what the encoder keeps.
+/// Limits: three topics per channel, and the memory of the encoder.
 /// Failure: the first sample or notice of a channel may throw std::bad_alloc.
 class FormatFeed : public SampleConsumer {
   public:
     struct Parts {
         const ChannelTable& channels;
-        std::int64_t epoch_ms;  // the gateway's start, ms since 1970 UTC
+        std::int64_t epoch_ms;  // start of the gateway, ms since 1970 UTC
         const Tags& tags;
         std::function<void()> on_room;  // called when must_wait() may have changed
     };
@@ -48,7 +48,7 @@ class FormatFeed : public SampleConsumer {
     void flush() final { publisher_.flush(); }
     [[nodiscard]] ConsumerLedger ledger() const final { return ledger_; }
 
-    /// Publishes that a silent channel has reached `seq`.
+    /// Publishes a heartbeat notice: an idle channel has reached `seq`.
     void heartbeat(ChannelId channel, std::uint64_t seq);
     /// Appends the payload of one sample.
     virtual void append(std::string& out, const TelemetrySample& sample) = 0;
@@ -78,7 +78,7 @@ class FormatFeed : public SampleConsumer {
     std::string payload_;
 };
 
-/// The feed of one format. The publisher and what `parts` refers to outlive it.
+/// Creates the feed of one format. The publisher and the objects that `parts` refers to must outlive it.
 [[nodiscard]] std::unique_ptr<FormatFeed> make_format_feed(const FormatPublisher& to, const FormatFeed::Parts& parts);
 
 }  // namespace telegate

@@ -26,7 +26,7 @@ void FormatFeeds::publish_to(std::span<const FormatPublisher> publishers) {
             fresh[i] = make_format_feed(publishers[i], parts_);
         }
     }
-    for (std::size_t i = 0; i < publishers.size(); ++i) {  // nothing can fail from here on
+    for (std::size_t i = 0; i < publishers.size(); ++i) {  // nothing can fail after this point
         if (fresh[i] == nullptr) {
             fresh[i] = std::move(*known(publishers[i]));
         }

@@ -5,7 +5,7 @@
 
 namespace telegate {
 
-/// One format and who publishes in it.
+/// A format and its publisher.
 struct FormatPublisher {
     PayloadFormat format;
     Publisher& publisher;

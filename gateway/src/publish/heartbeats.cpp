@@ -22,7 +22,7 @@ void Heartbeats::set_interval(std::chrono::milliseconds interval) {
 }
 
 void Heartbeats::look() {
-    pump_.pump_some();  // what was lost is told before
+    pump_.pump_some();  // publishes pending gap notices first
     look_at_slice(0, ++round_);
 }
 
@@ -30,7 +30,8 @@ void Heartbeats::look_at_slice(std::size_t first, std::uint64_t round) {
     if (round != round_) {
         return;
     }
-    if (pump_.must_wait()) {  // a beat would push out what the subscriber that is waited for has yet to get
+    // a heartbeat notice would push out data that the blocking subscriber has not received yet
+    if (pump_.must_wait()) {
         return look_again();
     }
     const std::size_t end = std::min(first + slice_channels, channels_.size());

@@ -14,18 +14,19 @@
 
 namespace telegate {
 
-/// Publishes a heartbeat notice for each channel that has been silent for an interval, so that the loss of its last
-/// sample shows. A channel is checked several times per interval, so a heartbeat is late by a fraction of it at most.
-/// There are none while a subscriber must be waited for.
+/// Publishes a heartbeat notice for each channel without samples for an interval, so that subscribers can detect the
+/// loss of its last sample. Each channel is checked several times per interval, so a heartbeat is late by at most a
+/// fraction of the interval. No heartbeats are published while a blocking subscriber is behind.
 ///
-/// Threads: the reactor's, or any while nobody turns it; it and the rest outlive this.
-/// Limits:  slice_channels in one turn of the loop; 16 bytes for each channel once there are beats.
-/// Failure: the first look at a channel may throw std::bad_alloc.
+/// Threads: the reactor's, or any while the reactor is not running; all references must outlive this object.
+/// Limits: checks slice_channels per event-loop iteration; uses 16 bytes per channel once heartbeats are enabled.
+/// Failure: the first check of a channel may throw std::bad_alloc.
 class Heartbeats {
   public:
     static constexpr std::size_t slice_channels = 256;
     static constexpr int looks_per_interval = 8;
-    /// Between two looks: not shorter, so that the loop rests, nor longer, so that what the queue has lost is told.
+    /// Limits of the time between two checks: not shorter, to keep the event loop idle; not longer, so that losses of
+    /// the queue are reported soon.
     static constexpr std::chrono::milliseconds look_min{5};
     static constexpr std::chrono::milliseconds look_max{1'000};
 
@@ -33,11 +34,11 @@ class Heartbeats {
     Heartbeats(const Heartbeats&) = delete;
     Heartbeats& operator=(const Heartbeats&) = delete;
 
-    /// From now on; 0: none.
+    /// Sets the interval; 0 disables heartbeats.
     void set_interval(std::chrono::milliseconds interval);
 
   private:
-    /// What a channel had reached, and when that was first seen or told of.
+    /// The last sequence number of a channel, and when it was first seen or last published.
     struct Silence {
         std::uint64_t seq = 0;
         MonoTime since{};
@@ -45,7 +46,8 @@ class Heartbeats {
 
     void look_again();
     void look();
-    /// Of those from `first` on. Goes on in the next turn of the loop, unless the interval has changed meanwhile.
+    /// Checks the channels from `first` on. Continues in the next event-loop iteration, unless the interval has changed
+    /// in the meantime.
     void look_at_slice(std::size_t first, std::uint64_t round);
     void look_at(ChannelId channel, MonoTime now);
 
@@ -55,7 +57,7 @@ class Heartbeats {
     FormatFeeds& feeds_;
     const SystemClock clock_;
     std::chrono::milliseconds interval_{0};
-    std::uint64_t round_ = 0;  // of looks at all channels
+    std::uint64_t round_ = 0;  // counts the checks of all channels
     PerChannel<Silence> silences_;
     Alarm timer_;
 };

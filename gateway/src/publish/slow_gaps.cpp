@@ -25,47 +25,48 @@ void SlowGaps::lost(const Key& key, const LostRun& run, LossReason reason) {
     if (digest.parts.empty()) {
         return;
     }
-    Book& book = books_[key];
-    auto& [first, last] = book.ends[static_cast<std::size_t>(reason)];
+    Entry& entry = counts_[key];
+    auto& [first, last] = entry.ends[static_cast<std::size_t>(reason)];
     first = first.seq == 0 ? digest.first : first;
     last = digest.last;
-    if (book.given_up) {
+    if (entry.given_up) {
         return;
     }
-    places_ -= book.gaps.places();
-    book.gaps.add(digest, reason);
-    places_ += book.gaps.places();
+    places_ -= entry.gaps.places();
+    entry.gaps.add(digest, reason);
+    places_ += entry.gaps.places();
     while (places_ > places_max_) {
         give_up_largest();
     }
 }
 
-/// Not whoever comes last: that may be one with its first gap, while others stall with all that they can have.
+/// Closes the subscriber with the most places. The one that exceeded the limit may have only its first gap, while
+/// stalled subscribers use nearly all places.
 void SlowGaps::give_up_largest() {
-    const auto largest = std::max_element(books_.begin(), books_.end(), [](const auto& a, const auto& b) {
+    const auto largest = std::max_element(counts_.begin(), counts_.end(), [](const auto& a, const auto& b) {
         return a.second.gaps.places() < b.second.gaps.places();
     });
-    Book& book = largest->second;
-    places_ -= book.gaps.places();
-    book.gaps.clear();
-    book.given_up = true;
+    Entry& entry = largest->second;
+    places_ -= entry.gaps.places();
+    entry.gaps.clear();
+    entry.given_up = true;
     ++closed_;
     parts_.close(largest->first.first, largest->first.second);
 }
 
 bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
-    const auto book = books_.find(key);
-    if (book == books_.end()) {
+    const auto entry = counts_.find(key);
+    if (entry == counts_.end()) {
         return false;
     }
     const NoticeEncoder encoder(key.first, {parts_.channels, parts_.epoch_ms});
     const std::int64_t now = parts_.clock.utc_now_ns();
-    const auto tell_gap = [&](ChannelId channel, const GapBook::Gap& gap) {
+    const auto tell_gap = [&](ChannelId channel, const GapStore::Gap& gap) {
         payload_.clear();
         encoder.append(GapNotice{channel, gap.seqs.first, gap.seqs.last, to_string(gap.reason), now}, payload_);
         return writer.write(gap_topic(parts_.channels.at(channel)), payload_);
     };
-    GapBook& gaps = book->second.gaps;
+    GapStore& gaps = entry->second.gaps;
     places_ -= gaps.places();
     const bool is_more = gaps.tell(writer, tell_gap);
     places_ += gaps.places();
@@ -73,23 +74,23 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
 }
 
 void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
-    auto& [first, last] = books_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
+    auto& [first, last] = counts_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
     first = first.seq == 0 ? sample : first;
     last = sample;
 }
 
 void SlowGaps::forget(PayloadFormat format, std::uint64_t id) {
-    const auto book = books_.find({format, id});
-    if (book != books_.end()) {
-        places_ -= book->second.gaps.places();
-        books_.erase(book);
+    const auto entry = counts_.find({format, id});
+    if (entry != counts_.end()) {
+        places_ -= entry->second.gaps.places();
+        counts_.erase(entry);
     }
 }
 
 std::size_t SlowGaps::ranges() const noexcept {
     std::size_t ranges = 0;
-    for (const auto& [key, book] : books_) {
-        ranges += book.gaps.ranges();
+    for (const auto& [key, entry] : counts_) {
+        ranges += entry.gaps.ranges();
     }
     return ranges;
 }
@@ -99,12 +100,12 @@ LostSample SlowGaps::named(const SamplePlace& place) const {
 }
 
 void SlowGaps::show(SubscriberStatus& subscriber) const {
-    const auto book = books_.find({subscriber.format, subscriber.id});
-    if (book == books_.end()) {
+    const auto entry = counts_.find({subscriber.format, subscriber.id});
+    if (entry == counts_.end()) {
         return;
     }
     for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
-        const auto& [first, last] = book->second.ends[reason];
+        const auto& [first, last] = entry->second.ends[reason];
         subscriber.lost[reason] = {named(first), named(last)};
     }
 }

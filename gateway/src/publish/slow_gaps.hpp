@@ -4,8 +4,8 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/delivery.hpp"
-#include "publish/slow_gaps_book.hpp"
 #include "publish/slow_gaps_runs.hpp"
+#include "publish/slow_gaps_store.hpp"
 #include "publish/subscriber_status.hpp"
 
 #include <array>
@@ -18,21 +18,21 @@
 
 namespace telegate {
 
-/// What each subscriber that reads too slowly has missed and has not been told yet: per channel the ranges of seqs,
-/// told by `$gap` notices where the samples are missing.
+/// The samples that slow subscribers have missed and that are not reported to them yet: ranges of sequence numbers per
+/// channel, reported by `$gap` notices at the position of the missing samples.
 ///
-/// Threads: the reactor's, or any while nobody turns it.
-/// Limits:  places_max places of the books of all subscribers together, and one run's more; beyond that whoever takes
-///          most is closed, and counted. Ranges that follow each other are one, so that only a subscriber whose losses
-///          alternate with what it gets has many.
-/// Failure: a lack of memory ends the process, as hooks may not throw.
+/// Threads: the reactor's, or any while the reactor is not running.
+/// Limits: places_max places for all subscribers together, plus those of one run. Beyond the limit, the subscriber that
+/// uses the most is closed and counted. Adjacent ranges are merged, so a subscriber has many ranges only if lost and
+/// received samples alternate.
+/// Failure: lack of memory ends the process, because hooks must not throw.
 class SlowGaps {
   public:
-    /// See GapBook: 24 MB, or 80 where every channel has a range before its latest. Fifteen channels each for all the
-    /// connections that one format can have, or every channel for fifteen of them.
+    /// Uses up to 24 MB, or 80 MB if every channel has a range before its latest; see GapStore. Enough for fifteen
+    /// channels on each of the connections that one format can have, or for every channel on fifteen connections.
     static constexpr std::size_t places_max = 1'000'000;
 
-    /// Closes a subscriber's connection, not from within this call.
+    /// Closes a subscriber's connection, but not during this call.
     using Close = std::function<void(PayloadFormat format, std::uint64_t id)>;
     struct Parts {
         const ChannelTable& channels;
@@ -42,17 +42,18 @@ class SlowGaps {
     };
     explicit SlowGaps(Parts parts, std::size_t places_max_in = places_max);
 
-    /// For the publisher of a format.
+    /// Returns the hooks for the publisher of a format.
     [[nodiscard]] LossHooks hooks(PayloadFormat format);
-    /// It had no room for a last value, which is counted as slow: for show() alone, no notice tells of it.
+    /// Records that a subscriber's queue was full when it requested last values. The sample is counted as slow, but
+    /// only show() reports it; no notice does.
     void note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample);
-    /// The subscriber has gone.
+    /// Removes a subscriber that has disconnected.
     void forget(PayloadFormat format, std::uint64_t id);
-    /// Adds which samples it lost first and last, for each reason.
+    /// Adds the first and the last lost sample for each reason.
     void show(SubscriberStatus& subscriber) const;
-    /// Ranges that wait to be told.
+    /// Returns the number of ranges that are not reported yet.
     [[nodiscard]] std::size_t ranges() const noexcept;
-    /// Subscribers that were closed because their gaps were too many.
+    /// Returns the number of subscribers that were closed because they had too many gaps.
     [[nodiscard]] std::uint64_t closed() const noexcept { return closed_; }
 
   private:
@@ -60,10 +61,10 @@ class SlowGaps {
         SamplePlace first;
         SamplePlace last;
     };
-    struct Book {
-        GapBook gaps;
+    struct Entry {
+        GapStore gaps;
         std::array<Ends, loss_reasons> ends;  // by reason
-        bool given_up = false;                // it is being closed
+        bool given_up = false;                // the connection is being closed
     };
     using Key = std::pair<PayloadFormat, std::uint64_t>;
     struct KeyHash {
@@ -79,7 +80,7 @@ class SlowGaps {
 
     const Parts parts_;
     const std::size_t places_max_;
-    std::unordered_map<Key, Book, KeyHash> books_;
+    std::unordered_map<Key, Entry, KeyHash> counts_;
     RunReader runs_;
     std::size_t places_ = 0;
     std::uint64_t closed_ = 0;

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::string_view json_seq_key = "\"seq\":";
 constexpr std::uint32_t no_channel = UINT32_MAX;
-constexpr std::size_t kept_bytes_min = 1024;  // a few messages are read as fast as they are found
+constexpr std::size_t kept_bytes_min = 1024;  // a shorter run is parsed as fast as it is looked up
 
-/// The whole number at a place where one of these payloads had its seq; nullopt when it is elsewhere.
+/// Returns the sequence number if it is at offset `at`, where an earlier payload of the channel had it; nullopt
+/// otherwise.
 std::optional<SeqRange> json_seq_at(std::string_view payload, std::size_t at) noexcept {
     if (at == 0 || payload.size() < at ||
         payload.substr(at - json_seq_key.size(), json_seq_key.size()) != json_seq_key) {
@@ -27,7 +28,7 @@ std::optional<SeqRange> json_seq_at(std::string_view payload, std::size_t at) no
 }  // namespace
 
 RunReader::Kept& RunReader::place_of(const LostRun& run) noexcept {
-    constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // of the golden ratio: neighbours lie far from each other
+    constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // golden ratio: spreads neighboring positions
     static_assert(runs_kept_max == 1U << 8U);
     return kept_[((*run.position + run.wire.size()) * spread) >> (64U - 8U)];
 }

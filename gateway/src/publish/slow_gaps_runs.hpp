@@ -16,34 +16,34 @@
 
 namespace telegate {
 
-/// A sample by its number; seq 0: none.
+/// A sample, identified by channel and sequence number; seq 0: none.
 struct SamplePlace {
     ChannelId channel{};
     std::uint64_t seq = 0;
 };
 
-/// Samples of a channel that are missing.
+/// A range of missing samples of a channel.
 struct MissingSamples {
     SeqRange seqs;
     ChannelId channel{};
 };
 
-/// What is missing without a run of messages: those of a channel that follow each other are one part, which stands
-/// where its first one did.
+/// The samples of a lost run, without its messages. Consecutive samples of a channel form one part, at the position of
+/// the first one.
 struct RunDigest {
     std::vector<MissingSamples> parts;
     SamplePlace first;
     SamplePlace last;
 };
 
-/// Reads which samples lost messages held. A run that many subscribers lose is read for the first of them.
+/// Finds the samples in lost messages. A run that many subscribers lose is parsed only once.
 ///
-/// What comes next is most often what came next the last time, with its seq at the same place of the payload; the slow
-/// way is gone where it is not.
+/// The reader guesses that a channel is followed by the same channel as before, and that its sequence number is at the
+/// same offset in the payload. It parses the message fully if the guess is wrong.
 ///
 /// Threads: one.
-/// Limits:  keeps the digests of at most runs_kept_max runs, parts_kept_max parts in all, 6 MiB: several seconds of the
-///          log. Per channel some 100 bytes.
+/// Limits: caches the digests of at most runs_kept_max runs, parts_kept_max parts in total, 6 MiB: several seconds of
+/// the log. About 100 bytes per channel.
 /// Failure: may throw std::bad_alloc.
 class RunReader {
   public:
@@ -52,22 +52,23 @@ class RunReader {
 
     explicit RunReader(const ChannelTable& channels) : channels_(channels) {}
 
-    /// Valid until the next call. What is no sample of ours, nor a notice of a gap, is left out.
+    /// Returns the digest of a run, valid until the next call. Messages that are neither samples nor gap notices are
+    /// ignored.
     [[nodiscard]] const RunDigest& read(PayloadFormat format, const LostRun& run);
     [[nodiscard]] std::size_t parts_kept() const noexcept { return parts_kept_; }
 
   private:
-    /// What is known of a channel.
+    /// The cached facts about a channel.
     struct Known {
-        std::uint64_t run = 0;     // the last one that it was in
-        std::uint32_t part = 0;    // there
-        std::uint32_t next = 0;    // channel of the message behind its last one
-        std::uint32_t seq_at = 0;  // in its JSON payloads; 0: not seen yet
+        std::uint64_t run = 0;     // the last run that contained the channel
+        std::uint32_t part = 0;    // in that run
+        std::uint32_t next = 0;    // channel of the message that followed the channel's last one
+        std::uint32_t seq_at = 0;  // offset in its JSON payloads; 0: unknown
     };
     struct Kept {
         PayloadFormat format{};
         std::uint64_t position = 0;
-        std::size_t bytes = 0;  // 0: none
+        std::size_t bytes = 0;  // 0: no digest
         RunDigest digest;
     };
 
@@ -80,7 +81,7 @@ class RunReader {
 
     const ChannelTable& channels_;
     std::vector<Known> known_;                                      // by channel
-    std::unordered_map<std::string_view, std::uint32_t> by_topic_;  // those of known_
+    std::unordered_map<std::string_view, std::uint32_t> by_topic_;  // the channels of known_
     std::array<Kept, runs_kept_max> kept_;
     std::size_t parts_kept_ = 0;
     RunDigest unkept_;

@@ -1,11 +1,11 @@
-#include "publish/slow_gaps_book.hpp"
+#include "publish/slow_gaps_store.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace telegate {
 
-GapBook::Page& GapBook::page_of(ChannelId channel) {
+GapStore::Page& GapStore::page_of(ChannelId channel) {
     const std::size_t index = to_index(channel) / page_channels;
     if (index >= pages_.size()) {
         pages_.resize(index + 1);
@@ -18,7 +18,7 @@ GapBook::Page& GapBook::page_of(ChannelId channel) {
     return *page;
 }
 
-void GapBook::add(const RunDigest& lost, LossReason reason) {
+void GapStore::add(const RunDigest& lost, LossReason reason) {
     for (const MissingSamples& missing : lost.parts) {
         Page& page = page_of(missing.channel);
         Gap& latest = page.latest[to_index(missing.channel) % page_channels];
@@ -31,7 +31,7 @@ void GapBook::add(const RunDigest& lost, LossReason reason) {
     }
 }
 
-void GapBook::add_range(Page& page, Gap& latest, ChannelId channel, const Gap& gap) {
+void GapStore::add_range(Page& page, Gap& latest, ChannelId channel, const Gap& gap) {
     if (latest.seqs.first != 0) {
         earlier_[to_index(channel)].push_back(latest);
         ++earlier_places_;
@@ -42,8 +42,8 @@ void GapBook::add_range(Page& page, Gap& latest, ChannelId channel, const Gap& g
     ++ranges_;
 }
 
-/// All that it has of the channel, the latest too.
-std::vector<GapBook::Gap> GapBook::take_channel(Page& page, ChannelId channel) {
+/// Removes and returns all ranges of the channel, including the latest.
+std::vector<GapStore::Gap> GapStore::take_channel(Page& page, ChannelId channel) {
     std::vector<Gap> gaps;
     if (auto earlier = earlier_.extract(to_index(channel))) {
         gaps = std::move(earlier.mapped());
@@ -57,13 +57,13 @@ std::vector<GapBook::Gap> GapBook::take_channel(Page& page, ChannelId channel) {
     return gaps;
 }
 
-void GapBook::put_back(Page& page, ChannelId channel, const std::vector<Gap>& gaps, std::size_t from) {
+void GapStore::put_back(Page& page, ChannelId channel, const std::vector<Gap>& gaps, std::size_t from) {
     for (; from < gaps.size(); ++from) {
         add_range(page, page.latest[to_index(channel) % page_channels], channel, gaps[from]);
     }
 }
 
-bool GapBook::tell(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& tell) {
+bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& tell) {
     for (std::size_t i = 0; i < pages_.size() * page_channels; ++i) {
         std::unique_ptr<Page>& page = pages_[i / page_channels];
         if (page == nullptr) {
@@ -73,7 +73,7 @@ bool GapBook::tell(const NoticeWriter& writer, const std::function<bool(ChannelI
         if (page->latest[i % page_channels].seqs.first != 0) {
             const auto channel = static_cast<ChannelId>(i);
             std::vector<Gap> gaps = take_channel(*page, channel);
-            // What is lost later may be older: it stood in front.
+            // A later loss can be older: it was in front of the pending ones.
             std::stable_sort(gaps.begin(), gaps.end(),
                              [](const Gap& a, const Gap& b) { return a.seqs.first < b.seqs.first; });
             const auto later = std::stable_partition(gaps.begin(), gaps.end(),
@@ -94,7 +94,7 @@ bool GapBook::tell(const NoticeWriter& writer, const std::function<bool(ChannelI
     return false;
 }
 
-void GapBook::clear() noexcept {
+void GapStore::clear() noexcept {
     *this = {};
 }
 

@@ -15,14 +15,14 @@
 
 namespace telegate {
 
-/// What one subscriber has missed and has not been told: ranges of seqs, per channel.
+/// The samples that one subscriber has missed and that are not reported yet: ranges of sequence numbers per channel.
 ///
 /// Threads: one.
-/// Limits:  the owner looks at places(), 24 bytes each. The latest range of each of page_channels neighbouring channels
-///          has a place while one of them has any; ranges before a channel's latest have one each, in a list of its
-///          own. Besides, 8 bytes for each page of channels up to the last.
+/// Limits: the owner must limit places(), which take 24 bytes each. A page of page_channels neighboring channels holds
+/// their latest ranges and exists while one of them has a range; earlier ranges have one place each, in a list per
+/// channel. In addition, 8 bytes per page of channels up to the last one.
 /// Failure: may throw std::bad_alloc.
-class GapBook {
+class GapStore {
   public:
     struct Gap {
         SeqRange seqs;  // first 0: none
@@ -30,10 +30,10 @@ class GapBook {
     };
     static constexpr std::size_t page_channels = 16;
 
-    /// A range that goes on where the channel's latest ends, for the same reason, is one with it.
+    /// Adds lost samples. A range that continues the channel's latest range for the same reason is merged with it.
     void add(const RunDigest& lost, LossReason reason);
-    /// Gives `tell` the ranges that the writer tells of, those of a channel in the order of seqs, and forgets those for
-    /// which it returns true. At the first false it stops, and returns true: there is more.
+    /// Passes the ranges that the writer reports to `tell`, in order of sequence number per channel, and removes those
+    /// for which it returns true. Stops at the first false and returns true: ranges remain.
     bool tell(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& tell);
     void clear() noexcept;
 

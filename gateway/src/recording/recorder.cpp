@@ -37,7 +37,7 @@ void Recorder::put(std::span<const TelemetrySample> samples) noexcept {
     if (wanted_.empty()) {
         return buffer_.put(samples);
     }
-    while (!samples.empty()) {  // in runs of those that are wanted and those that are not
+    while (!samples.empty()) {  // in runs of wanted and of unwanted samples
         const bool is_wanted = wants(samples.front().channel);
         const auto end = std::find_if(samples.begin() + 1, samples.end(), [&](const TelemetrySample& sample) {
             return wants(sample.channel) != is_wanted;
@@ -79,12 +79,12 @@ RecorderStatus Recorder::status() const {
 }
 
 void Recorder::run() {
-    (void)write_until_closed();  // opens the file, so that a failure shows before there is a sample
+    (void)write_until_closed();  // opens the file, so that a failure shows before the first sample
     while (buffer_.take(load_)) {
         pieces_.give(load_);
         if (is_torn_ || !write_until_closed()) {
             given_up_ += pieces_.samples() + pieces_.samples_left();
-            is_torn_ = true;  // what would come now could not be read without this
+            is_torn_ = true;  // later pieces depend on this one
         }
         pieces_.clear();
         load_.clear();
@@ -93,7 +93,7 @@ void Recorder::run() {
     end();
 }
 
-/// Again and again, and a last time when close() comes.
+/// Retries until it succeeds, with a last attempt when close() is called.
 bool Recorder::write_until_closed() {
     bool is_written = write_out();
     bool is_open = true;
@@ -134,7 +134,7 @@ void Recorder::write_load() {
     }
 }
 
-/// With what is left of a failed attempt written, and room for a piece.
+/// Writes the rest of a failed attempt and provides capacity for a piece.
 void Recorder::prepare_file() {
     if (is_open_) {
         write_piece();
@@ -161,7 +161,7 @@ void Recorder::open() {
     if (!opened.set_aside.empty()) {
         parts_.log.warn(LogLine("recording file was damaged and renamed; starting a new one")
                             .add("file", options_.path)
-                            .quote("why", opened.set_aside));
+                            .quote("reason", opened.set_aside));
     }
     if (opened.cut_bytes > 0) {
         parts_.log.warn(LogLine("recording file ended within a record; truncated")
@@ -212,7 +212,7 @@ void Recorder::make_end() {
     pieces_.end({now.utc_ns, now.mono_ns, samples_ - samples_before_, lost - std::exchange(lost_before_, lost)});
 }
 
-/// When it cannot be written the recording is one that was torn off.
+/// If the end record cannot be written, the recording ends without one.
 void Recorder::end() {
     try {
         if (is_open_ && !is_torn_ && pieces_.piece().empty()) {
@@ -231,14 +231,14 @@ void Recorder::end() {
 
 void Recorder::note_failure(const std::string& what) {
     retry_ = retry_.count() == 0 ? options_.retry_min : std::min(retry_ * 2, retry_max);
-    parts_.log.warn_limited("recorder " + options_.path, LogLine("recording not written").quote("why", what));
+    parts_.log.warn_limited("recorder " + options_.path, LogLine("cannot write recording").quote("reason", what));
     const std::lock_guard lock(mutex_);
     error_ = what;
 }
 
 void Recorder::note_success() {
     if (retry_.count() > 0) {
-        parts_.log.info(LogLine("recording is written again").add("file", options_.path).add("lost", buffer_.lost()));
+        parts_.log.info(LogLine("recording resumed").add("file", options_.path).add("lost", buffer_.lost()));
     }
     retry_ = std::chrono::milliseconds(0);
     const std::lock_guard lock(mutex_);

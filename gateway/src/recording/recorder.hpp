@@ -20,14 +20,14 @@
 
 namespace telegate {
 
-/// What one recorder is to do: the settings record, record_bytes_max and record_files_max.
+/// The options of a recorder: the settings record, record_bytes_max and record_files_max.
 struct RecorderOptions {
     static constexpr std::uint64_t bytes_least = 1'048'576;
 
     std::string path;
-    std::string device = {};                     // "": all
-    std::uint64_t bytes_max = 1'073'741'824;     // of a file, bytes_least or more; 0: no limit
-    std::size_t files_max = 2;                   // 1 or more
+    std::string device = {};                     // "": all devices
+    std::uint64_t bytes_max = 1'073'741'824;     // per file, at least bytes_least; 0: no limit
+    std::size_t files_max = 2;                   // at least 1
     std::chrono::milliseconds retry_min{1'000};  // after a failure; doubled each time, up to retry_max
 
     bool operator==(const RecorderOptions&) const = default;
@@ -35,26 +35,26 @@ struct RecorderOptions {
 
 struct RecorderStatus {
     std::string path;
-    std::string device;         // "": all
+    std::string device;         // "": all devices
     std::uint64_t samples = 0;  // written
     std::uint64_t lost = 0;     // by the recorder
-    std::uint64_t pending = 0;  // neither yet
+    std::uint64_t pending = 0;  // neither written nor lost yet
     std::uint64_t bytes = 0;    // written, to all files together
-    std::string error;          // why nothing can be written just now; "": it can
+    std::string error;          // why writing currently fails; "": it does not
 };
 
-/// Writes the samples of a device, or of all, to a file, on a thread of its own (tg-record-NAME). put() never waits for
-/// the disk: what comes while the disk is too slow, full or gone is lost, counted, and marked in the file when it can
-/// be written again.
+/// Writes the samples of one or all devices to a file, on its own thread (tg-record-NAME). put() never waits for the
+/// disk: samples that arrive while the disk is slow, full or missing may be lost. They are counted, and marked in the
+/// file when it is writable again.
 ///
 /// Threads: put(), put_gap() the io thread; close() any one; status() any.
-/// Limits:  RecorderBuffer's; bytes_max and files_max on disk. A disk that does not answer holds up close().
-/// Failure: what cannot be written is tried again, after retry_min, then more and more seldom; status() and the log say
-///          why. The constructor throws std::system_error when there is no thread.
+/// Limits: those of RecorderBuffer; bytes_max and files_max on disk. A disk that does not respond blocks close().
+/// Failure: failed writes are retried after retry_min, with exponential backoff; status() and the log report the
+/// reason. The constructor throws std::system_error if no thread can be created.
 class Recorder {
   public:
     static constexpr std::chrono::milliseconds retry_max{30'000};
-    /// So much may be lost with the power, besides what still waits to be written.
+    /// Limit of the data that a power failure can destroy, in addition to samples that are not written yet.
     static constexpr std::size_t unsynced_bytes_max = 1'048'576;
 
     struct Parts {
@@ -71,7 +71,8 @@ class Recorder {
 
     void put(std::span<const TelemetrySample> samples) noexcept;
     void put_gap(const recording::Gap& gap) noexcept;
-    /// Writes what waits, if that can be, ends the recording and waits for that. Nothing is taken from then on.
+    /// Writes pending samples if possible and ends the recording; waits until this is done. No samples are accepted
+    /// after that.
     void close();
 
     [[nodiscard]] const RecorderOptions& options() const noexcept { return options_; }
@@ -83,7 +84,7 @@ class Recorder {
     [[nodiscard]] bool wants(ChannelId channel) noexcept;
     void run();
     [[nodiscard]] bool write_until_closed();
-    /// Whether all of the load is on disk.
+    /// Returns whether the whole load is on disk.
     [[nodiscard]] bool write_out();
     void write_load();
     [[nodiscard]] bool is_full(std::uint64_t file_bytes) const noexcept;
@@ -99,16 +100,16 @@ class Recorder {
 
     const RecorderOptions options_;
     const Parts parts_;
-    std::vector<Wanted> wanted_;  // the io thread's, by channel; empty: all are
+    std::vector<Wanted> wanted_;  // used by the io thread; by channel; empty: all channels are wanted
     RecorderBuffer buffer_;
 
-    // The recorder thread's.
+    // The members below are used by the recorder thread.
     const std::unique_ptr<RecordingOutput> output_;
     RecorderLoad load_;
     RecordingPieces pieces_;
     bool is_open_ = false;
-    bool is_ended_ = false;         // the end record of the open file is made
-    bool is_torn_ = false;          // what came last could not be written
+    bool is_ended_ = false;         // the end record of the open file has been created
+    bool is_torn_ = false;          // the last data could not be written
     std::uint64_t file_bytes_ = 0;  // of the open file
     std::size_t unsynced_bytes_ = 0;
     std::uint64_t samples_before_ = 0;  // written before the last start record

@@ -51,7 +51,7 @@ void RecorderBuffer::put_gap(const recording::Gap& gap) noexcept {
     wake_.notify_one();
 }
 
-/// Once at the first that waits, and once when there are many.
+/// Wakes the recorder for the first pending sample, and again when there are many.
 void RecorderBuffer::tell_of(std::size_t samples_before) noexcept {
     const std::size_t now = filling_.samples.size();
     if ((samples_before == 0 && now > 0) || (samples_before < samples_untold && now >= samples_untold)) {
@@ -59,7 +59,7 @@ void RecorderBuffer::tell_of(std::size_t samples_before) noexcept {
     }
 }
 
-/// Thread: the one that holds the mutex.
+/// Requires that the caller holds the mutex.
 void RecorderBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept {
     const std::size_t index = to_index(channel);
     try {
@@ -73,16 +73,23 @@ void RecorderBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::
         }
         lost.last_seq = last_seq;
     } catch (const std::bad_alloc&) {
-        return;  // they are counted all the same
+        return;  // they are still counted
     }
 }
 
-bool RecorderBuffer::take(RecorderLoad& load) {
+bool RecorderBuffer::take(RecorderLoad& load, std::optional<std::chrono::milliseconds> idle_max) {
     TELEGATE_ASSERT(load.empty());
-    load.samples.reserve(samples_max);  // it is filled next
+    load.samples.reserve(samples_max);  // it becomes the buffer that is filled next
     load.gaps.reserve(gaps_max);
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return closed_ || !filling_.empty(); });
+    const auto has_work = [this] {
+        return closed_ || !filling_.empty();
+    };
+    if (!idle_max) {
+        wake_.wait(lock, has_work);
+    } else if (!wake_.wait_for(lock, *idle_max, has_work)) {
+        return true;
+    }
     wake_.wait_for(lock, untold_max, [this] { return closed_ || filling_.samples.size() >= samples_untold; });
     std::swap(load, filling_);
     return !load.empty();

@@ -8,15 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace telegate {
 
-/// What a recorder takes out of its buffer at a time. What it has lost comes behind everything else.
+/// The data that a recorder takes out of its buffer at a time. Lost ranges come after everything else.
 struct RecorderLoad {
     struct Gap {
-        std::size_t before = 0;  // index of the sample that comes behind it
+        std::size_t before = 0;  // index of the sample that follows the gap
         recording::Gap gap;
     };
     struct Lost {
@@ -26,28 +27,28 @@ struct RecorderLoad {
     std::vector<TelemetrySample> samples;
     std::vector<Gap> gaps;
     std::vector<Lost> lost;                // by channel
-    std::vector<ChannelId> lost_channels;  // those that have an entry there
+    std::vector<ChannelId> lost_channels;  // the channels that have an entry in `lost`
 
     [[nodiscard]] bool empty() const noexcept { return samples.empty() && gaps.empty() && lost_channels.empty(); }
-    /// Keeps the memory.
+    /// Removes all content but keeps the memory.
     void clear() noexcept;
 };
 
-/// Where samples wait for a disk: one half is filled while the other one is written, so that nobody waits for longer
-/// than a copy of a few samples takes.
+/// A double buffer of samples that wait for the disk: one half is filled while the other is written, so a writer waits
+/// only while a few samples are copied.
 ///
 /// Threads: put(), put_gap() the io thread; take(), wait() the recorder's; all else any.
-/// Limits:  samples_max in each half; what comes when it is full is lost, counted, and told by channel in the load.
-///          gaps_max gaps that others told, beyond these they are told as the recorder's own.
-/// Failure: the constructor may throw std::bad_alloc. When there is no memory to note which samples are lost, they are
-///          counted only: a reader sees the hole in the numbers.
+/// Limits: samples_max in each half. Samples that arrive when it is full are lost, counted, and reported per channel in
+/// the load. At most gaps_max gaps are kept; further ones are reported as gaps of the recorder.
+/// Failure: the constructor may throw std::bad_alloc. Without memory to note which samples are lost, they are only
+/// counted; a reader detects the gap by the sequence numbers.
 class RecorderBuffer {
   public:
-    /// Both halves together are 4 MiB, of which only what is used takes memory. A half lasts for three seconds of a
-    /// disk that stands still, at 10,000 samples/s.
+    /// Both halves take 4 MiB of address space, and memory only as far as they are used. A half holds three seconds of
+    /// samples at 10,000 samples/s if the disk stalls.
     static constexpr std::size_t samples_max = 32'768;
     static constexpr std::size_t gaps_max = 4'096;
-    /// The recorder is woken when so many wait, 1 MiB, or when they have waited for so long.
+    /// The recorder is woken when this many samples are pending (1 MiB), or after they have been pending for this long.
     static constexpr std::size_t samples_untold = 16'384;
     static constexpr std::chrono::milliseconds untold_max{1'000};
 
@@ -56,24 +57,24 @@ class RecorderBuffer {
     void put(std::span<const TelemetrySample> samples) noexcept;
     void put_gap(const recording::Gap& gap) noexcept;
 
-    /// Waits for something to be written and puts it into `load`, which must be clear. False: there is nothing left and
-    /// nothing will come.
-    [[nodiscard]] bool take(RecorderLoad& load);
-    /// Waits for so long, or until close(). Whether it is still open.
+    /// Waits for data and moves it into `load`, which must be empty. Returns false if the buffer is closed and empty.
+    /// If there is no data within `idle_max`, returns true with an empty load.
+    [[nodiscard]] bool take(RecorderLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt);
+    /// Waits for `time`, or until close(). Returns whether the buffer is still open.
     [[nodiscard]] bool wait(std::chrono::milliseconds time);
-    /// Nothing more comes. take() does not wait any more.
+    /// Closes the buffer: no more samples are accepted, and take() no longer waits.
     void close();
 
-    /// Samples that found no room, ever.
+    /// Returns the total number of samples that were lost because the buffer was full.
     [[nodiscard]] std::uint64_t lost() const;
-    /// Samples that were put, ever, with those that were lost.
+    /// Returns the total number of samples passed to put(), including lost ones.
     [[nodiscard]] std::uint64_t offered() const;
 
   private:
     void note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept;
     void tell_of(std::size_t samples_before) noexcept;
 
-    mutable std::mutex mutex_;  // guards all that follows; held for a copy of a batch, or for a swap
+    mutable std::mutex mutex_;  // guards all members below; held while a batch is copied or the halves are swapped
     std::condition_variable wake_;
     RecorderLoad filling_;
     std::uint64_t lost_ = 0;

@@ -55,7 +55,7 @@ void Recorders::change(const std::vector<RecorderOptions>& wanted) {
         }
     }
     set(stays);
-    for (const auto& recorder : before) {  // first, as another one may want its file
+    for (const auto& recorder : before) {  // close these first, because a new recorder may use the same file
         if (std::find(stays.begin(), stays.end(), recorder) == stays.end()) {
             recorder->close();
         }
@@ -80,7 +80,7 @@ std::shared_ptr<Recorder> Recorders::make(const RecorderOptions& options) {
     try {
         return std::make_shared<Recorder>(options, parts_);
     } catch (const std::exception& error) {
-        parts_.log.error(LogLine("not recorded").add("file", options.path).quote("why", error.what()));
+        parts_.log.error(LogLine("cannot start recorder").add("file", options.path).quote("reason", error.what()));
         const std::lock_guard lock(mutex_);
         left_out_.push_back({.path = options.path, .device = options.device, .error = error.what()});
         return nullptr;

@@ -13,19 +13,20 @@
 
 namespace telegate {
 
-/// Everybody who records, as the settings say.
+/// All recorders that the settings require.
 ///
 /// Threads: take(), gap(), ledger() the io thread; status() any; change(), close() any one at a time.
-/// Limits:  one recorder for the gateway and for each device. change() and close() wait for the disks of those that
-/// end. Failure: a recorder for which there is no thread or memory is left out until the next change; the log and
-/// status() say so.
+/// Limits: one recorder for the gateway and one for each device. change() and close() wait for the disks of the
+/// recorders that end.
+/// Failure: a recorder that cannot be created for lack of a thread or memory is omitted until the next change; the log
+/// and status() report it.
 class Recorders final : public SampleConsumer {
   public:
     explicit Recorders(Recorder::Parts parts) : parts_(parts) {}
 
-    /// Recorders that stay as they are go on, to the last sample.
+    /// Replaces the recorders. Recorders with unchanged options continue without loss.
     void change(const std::vector<RecorderOptions>& wanted);
-    /// Ends them all.
+    /// Ends all recorders.
     void close() { change({}); }
 
     [[nodiscard]] std::string_view name() const noexcept override { return "recorders"; }
@@ -33,7 +34,7 @@ class Recorders final : public SampleConsumer {
     void gap(const SampleGap& gap) noexcept override;
     [[nodiscard]] ConsumerLedger ledger() const noexcept override { return ledger_; }
 
-    /// In the order of the settings, those that were left out last.
+    /// Returns the recorders in the order of the settings, followed by those that could not be created.
     [[nodiscard]] std::vector<RecorderStatus> status() const;
 
   private:
@@ -43,9 +44,9 @@ class Recorders final : public SampleConsumer {
     [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options);
 
     const Recorder::Parts parts_;
-    ConsumerLedger ledger_;         // the io thread's
-    std::atomic<bool> any_{false};  // looked at first: most gateways record nothing
-    mutable std::mutex mutex_;      // guards what follows; held for a copy of a batch by the io thread
+    ConsumerLedger ledger_;         // used by the io thread
+    std::atomic<bool> any_{false};  // checked first, because most gateways record nothing
+    mutable std::mutex mutex_;      // guards the members below; held by the io thread while it copies a batch
     List list_;
     std::vector<RecorderStatus> left_out_;
 };

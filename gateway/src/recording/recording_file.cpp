@@ -44,16 +44,16 @@ RecordingFile::Opened RecordingFile::open() {
     const recording::AppendPoint point = recording::find_append_point(source, file_bytes);
     if (!point.fault.empty() && !point.is_recording) {
         file_ = UniqueFd();
-        throw std::runtime_error(path_ + ": " + point.fault + ", and is left as it is");
+        throw std::runtime_error(path_ + ": " + point.fault + "; the file was not changed");
     }
-    if (!point.fault.empty()) {  // to go on there would hide it, to cut it would lose what is behind
+    if (!point.fault.empty()) {  // appending would hide the fault, truncating would lose the data after it
         opened.set_aside = point.fault;
-        keep_files(std::max<std::size_t>(files_max_, 2));  // it may hold what somebody wants
+        keep_files(std::max<std::size_t>(files_max_, 2));  // the damaged file may contain valuable data
         open_locked();
         return opened;
     }
     if (point.offset < file_bytes && ::ftruncate(file_.get(), static_cast<off_t>(point.offset)) != 0) {
-        fail_to_record(path_ + ": cut at " + std::to_string(point.offset), errno);
+        fail_to_record(path_ + ": truncate at " + std::to_string(point.offset), errno);
     }
     bytes_ = point.offset;
     opened.bytes = point.offset;
@@ -65,7 +65,7 @@ RecordingFile::Opened RecordingFile::open() {
 void RecordingFile::open_locked() {
     bytes_ = 0;
     file_ = UniqueFd();
-    // A pipe that nobody reads would keep its writer waiting.
+    // Opening a FIFO without a reader would block.
     UniqueFd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, file_mode));
     if (file.get() < 0) {
         const int error = errno;
@@ -84,7 +84,7 @@ void RecordingFile::open_locked() {
     file_ = std::move(file);
     if (!is_in_place()) {
         file_ = UniqueFd();
-        throw std::runtime_error(path_ + ": was replaced just now");
+        throw std::runtime_error(path_ + ": was replaced while it was being opened");
     }
     sync_folder();
 }
@@ -106,7 +106,7 @@ void RecordingFile::write(Bytes bytes) {
         }
         if (count <= 0) {
             const int error = count == 0 ? ENOSPC : errno;
-            // What is there already would be a torn record. If it cannot be cut, it is written over or cut later.
+            // Removes a partial record. If the truncation fails, the partial record is overwritten or truncated later.
             [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(bytes_));
             fail_to_record(path_, error);
         }
@@ -141,12 +141,12 @@ void RecordingFile::keep_files(std::size_t files_max) {
     file_ = UniqueFd();
 }
 
-/// A name that is not on disk would lose the file with the power.
+/// Without this, a power failure could lose the directory entry of a new file.
 void RecordingFile::sync_folder() const {
     const std::string folder = std::filesystem::path(path_).parent_path().string();
     const UniqueFd open(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (open.get() >= 0) {
-        [[maybe_unused]] const int synced = ::fsync(open.get());  // some file systems cannot, and need not
+        [[maybe_unused]] const int synced = ::fsync(open.get());  // some file systems do not support or need it
     }
 }
 

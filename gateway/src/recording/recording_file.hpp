@@ -9,35 +9,36 @@
 
 namespace telegate {
 
-/// Where a recorder writes to. Two implementations: RecordingFile, and the faulty one of the tests.
+/// The output of a recorder. Implemented by RecordingFile and by a faulty output in the tests.
 ///
 /// Threads: one.
-/// Failure: everything but is_in_place() throws std::runtime_error or what is derived from it, in words that name the
-///          file, and may be tried again.
+/// Failure: all functions except is_in_place() throw std::runtime_error or a derived exception, whose text names the
+/// file; they can be retried.
 class RecordingOutput {
   public:
     struct Opened {
-        std::uint64_t bytes = 0;        // that it has; 0: it is a new one
-        std::uint32_t next_number = 0;  // of its next record
-        std::uint64_t cut_bytes = 0;    // of a torn record, which are gone now
-        std::string set_aside = {};     // why the file that was there was damaged and is another one now; "": it is not
+        std::uint64_t bytes = 0;        // size of the file; 0: a new file
+        std::uint32_t next_number = 0;  // number of its next record
+        std::uint64_t cut_bytes = 0;    // of a truncated record, which have been removed
+        // why the existing file was renamed as damaged and a new one started; "": it was not
+        std::string set_aside = {};
     };
 
     virtual ~RecordingOutput() = default;
     [[nodiscard]] virtual Opened open() = 0;
-    /// All of it, or nothing.
+    /// Writes all bytes or none.
     virtual void write(Bytes bytes) = 0;
     virtual void sync() = 0;
-    /// Puts the file aside and closes it; open() begins a new one.
+    /// Renames the file and closes it; open() starts a new one.
     virtual void rotate() = 0;
-    /// Whether the file is the one that has the name: it may have been removed.
+    /// Returns whether the open file still has its name; it may have been removed.
     [[nodiscard]] virtual bool is_in_place() const noexcept = 0;
 };
 
-/// A recording on disk: PATH, and those before it, PATH.1, PATH.2, ... One recorder writes to it, which a lock on the
-/// file ensures.
+/// A recording on disk: PATH and its older files PATH.1, PATH.2, ... A lock on the file ensures that only one recorder
+/// writes to it.
 ///
-/// Limits:  files_max files, with PATH. Mode 0640, less what the umask takes.
+/// Limits: files_max files, including PATH. Mode 0640, modified by the umask.
 /// Failure: as RecordingOutput. A symbolic link at the end of the path is not followed.
 class RecordingFile final : public RecordingOutput {
   public:

@@ -6,9 +6,9 @@
 namespace telegate {
 namespace {
 
-/// What one record of samples and one declaration for each of them may take more than this is room for.
+/// One record of samples and a declaration for each of them fit in a piece.
 constexpr std::size_t samples_per_piece = 256;
-/// Gaps and declarations of gaps go on until there are so many bytes.
+/// Gaps and declarations of gaps are added to a piece up to this size.
 constexpr std::size_t piece_bytes_wanted = 65'536;
 
 constexpr std::size_t declaration_bytes_max = recording::record_header_bytes + 400;
@@ -60,7 +60,7 @@ bool RecordingPieces::next() {
             add_gap(load_->gaps[next_.gap++].gap);
         } else if (next_.sample < load_->samples.size()) {
             if (!encoder_.bytes().empty()) {
-                break;  // a piece of its own, so that its size is known
+                break;  // samples get a piece of their own, so that its size is known
             }
             add_samples();
             break;
@@ -75,7 +75,7 @@ bool RecordingPieces::next() {
     return !encoder_.bytes().empty();
 }
 
-/// Up to the next gap.
+/// Adds samples up to the next gap.
 void RecordingPieces::add_samples() {
     std::size_t end = std::min(load_->samples.size(), next_.sample + samples_per_piece);
     if (next_.gap < load_->gaps.size()) {

@@ -10,36 +10,37 @@
 
 namespace telegate {
 
-/// Turns what a recorder has taken into pieces of a recording, with each channel declared before its first sample.
-/// A piece stays until it is written.
+/// Splits the data that a recorder has taken into pieces of a recording, and declares each channel before its first
+/// sample. A piece stays until it is written.
 ///
-/// Threads: one, the recorder's; channels may be added meanwhile.
-/// Limits:  piece_bytes_max a piece.
+/// Threads: one, the recorder's; channels may be added concurrently.
+/// Limits: piece_bytes_max per piece.
 /// Failure: std::bad_alloc.
 class RecordingPieces {
   public:
-    /// The largest record, and some more.
+    /// The size of the largest record plus a reserve.
     static constexpr std::size_t piece_bytes_max = 131'072;
 
     explicit RecordingPieces(const ChannelTable& channels) : channels_(channels) {}
 
-    /// A file goes on with a recorder that begins; a new one begins with its head. It becomes a piece.
+    /// Starts a recording with a piece: a start record in an existing file, or the file header and a start record in a
+    /// new one.
     void begin(const recording::Start& start, std::uint32_t next_number, bool is_new);
     void end(const recording::End& end) { encoder_.end(end); }
 
-    /// What comes next. It must stay until next() is false.
+    /// Sets the load to split. It must stay valid until next() returns false.
     void give(const RecorderLoad& load) noexcept;
-    /// Makes the next piece of it. False: there is none.
+    /// Creates the next piece of the load. Returns false if there is none.
     [[nodiscard]] bool next();
 
     [[nodiscard]] Bytes piece() const noexcept { return encoder_.bytes(); }
-    /// How many samples it has.
+    /// Returns the number of samples in the piece.
     [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
-    /// The piece has been written.
+    /// Discards the piece after it has been written.
     void clear() noexcept;
-    /// The file of the piece is gone: what the piece holds of the load comes next again.
+    /// Handles the loss of the piece's file: the part of the load in the piece is used again next.
     void put_back() noexcept;
-    /// Samples of the load that no piece has had.
+    /// Returns the number of samples of the load that are not in a piece yet.
     [[nodiscard]] std::size_t samples_left() const noexcept;
 
   private:
@@ -50,7 +51,7 @@ class RecordingPieces {
     const ChannelTable& channels_;
     recording::RecordingEncoder encoder_;
     std::vector<bool> declared_;  // in this file, by channel
-    /// Where in the load: the next of each kind.
+    /// The position in the load: the next item of each kind.
     struct Place {
         std::size_t sample = 0;
         std::size_t gap = 0;

@@ -10,14 +10,15 @@
 
 namespace telegate {
 
-/// The event streams that are open: while there are any, the pump publishes without delay and wakes them after each
-/// turn. Each stream reads the samples from the history through a cursor of its own.
+/// The open event streams. While there are any, the pump publishes without delay and wakes them after each iteration.
+/// Each stream reads the samples from the history through its own cursor.
 ///
 /// Threads: take(), gap(), flush() and ledger() the pump's; all else any.
-/// Limits: the REST server bounds the streams. Failure: open() may throw std::bad_alloc.
+/// Limits: the REST server limits the number of streams.
+/// Failure: open() may throw std::bad_alloc.
 class EventStreams final : public SampleConsumer {
   public:
-    /// `opened` is called for each stream that opens, on its thread; `wake` after samples were published.
+    /// `opened` is called for each new stream, on its thread; `wake` after samples were published.
     EventStreams(std::function<void()> opened, std::function<void()> wake)
         : opened_(std::move(opened)), wake_(std::move(wake)) {}
 
@@ -41,12 +42,12 @@ class EventStreams final : public SampleConsumer {
     }
     [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
-    /// No more samples follow: a stream ends when it has sent all that were published.
+    /// Announces that no more samples follow. A stream ends when it has sent all published samples.
     void end() {
         is_ending_ = true;
         wake_();
     }
-    /// A stream checks this before it reads the samples that are there.
+    /// Returns whether end() was called. A stream checks this before it reads the available samples.
     [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
 
   private:

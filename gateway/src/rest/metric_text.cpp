@@ -53,7 +53,7 @@ std::string MetricText::sample_name() const {
 void MetricText::add_head() {
     const bool open = format_ == MetricFormat::open_metrics;
     const std::string name = open ? std::string(metric_.name) : sample_name();
-    // The older format does not know of infos.
+    // The older format has no infos.
     const MetricType type = !open && metric_.type == MetricType::info ? MetricType::gauge : metric_.type;
     text_ += "# TYPE " + name + ' ' + std::string(to_string(type)) + '\n';
     if (open && !metric_.unit.empty()) {

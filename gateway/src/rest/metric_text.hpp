@@ -13,35 +13,36 @@ enum class MetricType : std::uint8_t { counter, gauge, info, summary };
 
 enum class MetricFormat : std::uint8_t { prometheus, open_metrics };  // text 0.0.4, text 1.0.0
 
-/// A name and what stands behind it: {"device", "host"}.
+/// A label name and its value: {"device", "host"}.
 struct MetricLabel {
     std::string_view name;
     std::string_view value;
 };
 
-/// What one metric is called and means.
+/// The name and meaning of a metric.
 struct MetricName {
     std::string_view name;  // without _total and _info
     MetricType type = MetricType::gauge;
-    std::string_view unit = {};  // the last word of the name then
+    std::string_view unit = {};  // "" or the last word of the name
     std::string_view help;
 };
 
 /// Writes metrics in one of the two text formats.
 ///
-/// Threads: one. Limits: as much memory as what is written. Failure: std::bad_alloc. Label values may be any bytes:
-///          those that are not UTF-8 are replaced.
+/// Threads: one.
+/// Limits: as much memory as the output.
+/// Failure: std::bad_alloc. Label values may be any bytes: those that are not UTF-8 are replaced.
 class MetricText {
   public:
     explicit MetricText(MetricFormat format) noexcept : format_(format) {}
 
-    /// What add() adds from here on belongs to this metric. One that gets no sample leaves no trace.
+    /// Starts a metric; the following add() calls belong to it. A metric without samples is not written.
     void begin(const MetricName& metric) noexcept;
     void add(std::initializer_list<MetricLabel> labels, double value);
     void add(std::initializer_list<MetricLabel> labels, std::uint64_t value);
-    /// An info: the labels are what it says.
+    /// Adds an info: the labels are its content.
     void add_info(std::span<const MetricLabel> labels) { add_line(labels, "1"); }
-    /// For what is true or not.
+    /// Adds a boolean.
     void add_flag(std::initializer_list<MetricLabel> labels, bool value) { add(labels, std::uint64_t{value}); }
     [[nodiscard]] std::string finish() &&;
 

@@ -34,11 +34,14 @@ void add_acknowledged(Source source, Text text) {
 // clang-format off
 constexpr std::array alarm_rows{
     MetricRow{{"telegate_alarm_active", MetricType::gauge, "",
-               "1 while the alarm of the channel has this level: high or low."}, "device, channel, level", add_active},
+               "1 if the channel's alarm is active at this level (high or low), 0 otherwise."},
+              "device, channel, level", add_active},
     MetricRow{{"telegate_alarm_known", MetricType::gauge, "",
-               "0 while the state of the alarm is unknown or the channel has no value."}, "device, channel", add_known},
+               "1 if the alarm state of the channel is known, 0 if it is unknown or the channel has no value."},
+              "device, channel", add_known},
     MetricRow{{"telegate_alarm_acknowledged", MetricType::gauge, "",
-               "1 while the alarm of the channel is active and acknowledged."}, "device, channel", add_acknowledged},
+               "1 if the channel's alarm is active and acknowledged, 0 otherwise."},
+              "device, channel", add_acknowledged},
 };
 // clang-format on
 

@@ -13,7 +13,7 @@
 
 namespace telegate {
 
-/// All that the metrics are made of, taken for one scrape.
+/// The data for the metrics, collected for one scrape.
 struct MetricsSource {
     const StatusSnapshot& snapshot;
     const RestHandlers& handlers;
@@ -21,27 +21,28 @@ struct MetricsSource {
     ProcessFigures process;
 };
 
-/// One metric: what it is called, and how its samples are had.
+/// A metric: its description, and how its samples are collected.
 struct MetricRow {
     MetricName metric;
     std::string_view labels = {};  // "device, reason"
     void (*add)(const MetricsSource& source, MetricText& text) = nullptr;
 };
 
-/// Channels whose last value is a series; what is left out is counted. Prometheus keeps every combination of labels
-/// that it has ever seen.
+/// Maximum number of channels whose last value is a series; the others are counted as omitted. Prometheus keeps every
+/// combination of labels that it has ever seen.
 inline constexpr std::size_t metric_channels_max = 1'000;
 
-/// The rows, by noun.
+/// The rows, by subject.
 [[nodiscard]] std::span<const MetricRow> line_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> transport_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> services_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> clock_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> recorder_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> log_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> alarm_metrics() noexcept;
 
-/// All of them, in order. Threads: any.
+/// Returns all rows, in order. Threads: any.
 [[nodiscard]] std::vector<const MetricRow*> metrics_table();
 [[nodiscard]] std::string metrics_text(const MetricsSource& source, MetricFormat format);
 

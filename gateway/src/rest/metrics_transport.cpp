@@ -20,7 +20,7 @@ void add_total(Source source, Text text, std::uint64_t PublisherTotals::*count) 
     }
 }
 
-/// By reason; their sum is what was dropped.
+/// Adds the losses by reason; their sum is the number of dropped messages.
 void add_losses(Source source, Text text) {
     for (const FormatTotals& totals : source.snapshot.formats) {
         for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
@@ -32,8 +32,8 @@ void add_losses(Source source, Text text) {
 
 using Group = std::pair<std::string, PayloadFormat>;
 
-/// A figure of the subscribers of each endpoint together; 0 where there are none. Single ones are in GET /subscribers:
-/// each that comes again would be a series that Prometheus keeps.
+/// Adds a figure that combines the subscribers of each endpoint; 0 if there are none. Individual subscribers are in GET
+/// /subscribers: as metrics, each reconnect would create a series that Prometheus keeps.
 template <class Figure>
 void add_by_endpoint(Source source, Text text, Figure (*add)(Figure, const SubscriberStatus&)) {
     std::map<Group, Figure> figures;
@@ -49,7 +49,7 @@ void add_by_endpoint(Source source, Text text, Figure (*add)(Figure, const Subsc
     }
 }
 
-/// By the names of CURVE clients, as their key files are called: so many at most as there are key files.
+/// Adds counts by CURVE client, named like its key file, so there are at most as many series as key files.
 void add_by_client(Source source, Text text) {
     std::map<std::pair<Group, std::string>, std::uint64_t> clients;
     for (const SubscriberStatus& subscriber : source.snapshot.subscribers) {
@@ -73,63 +73,71 @@ constexpr std::string_view endpoint_labels = "endpoint, format";
 // clang-format off
 constexpr std::array transport_rows{
     MetricRow{{"telegate_publisher_messages", MetricType::counter, "",
-               "Messages published, once for each format, whether or not anybody had asked for them."}, "format",
+               "Published messages, counted once per format, including messages without subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::messages); }},
-    MetricRow{{"telegate_publisher_matched", MetricType::counter, "", "Messages meant for some subscriber."}, "format",
+    MetricRow{{"telegate_publisher_matched", MetricType::counter, "",
+               "Messages for subscribers, counted once per matching subscriber."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::matched); }},
-    MetricRow{{"telegate_publisher_sent", MetricType::counter, "", "Messages handed to the kernel whole."}, "format",
+    MetricRow{{"telegate_publisher_sent", MetricType::counter, "",
+               "Messages handed to the kernel completely."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::sent); }},
     MetricRow{{"telegate_publisher_dropped", MetricType::counter, "",
-               "Messages given up because a subscriber reads too slowly, or lost when it left."}, "format",
+               "Messages dropped because a subscriber was too slow or had disconnected."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::dropped); }},
     MetricRow{{"telegate_publisher_lost", MetricType::counter, "",
                "Messages dropped, by reason: slow, expired, conflated or disconnected."}, "format, reason", add_losses},
-    MetricRow{{"telegate_publisher_pending", MetricType::gauge, "", "Messages waiting for subscribers."}, "format",
+    MetricRow{{"telegate_publisher_pending", MetricType::gauge, "",
+               "Messages waiting to be sent to subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::pending); }},
     MetricRow{{"telegate_publisher_sent_bytes", MetricType::counter, "bytes", "Bytes sent to subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::bytes_sent); }},
-    MetricRow{{"telegate_publisher_received_bytes", MetricType::counter, "bytes", "Bytes received from subscribers."}, "format",
+    MetricRow{{"telegate_publisher_received_bytes", MetricType::counter, "bytes",
+               "Bytes received from subscribers."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::bytes_received); }},
-    MetricRow{{"telegate_publisher_connections_accepted", MetricType::counter, "", "Connections taken."}, "format",
+    MetricRow{{"telegate_publisher_connections_accepted", MetricType::counter, "", "Accepted connections."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::connections_accepted); }},
     MetricRow{{"telegate_publisher_connections_refused", MetricType::counter, "",
                "Connections refused because there were too many."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::connections_refused); }},
-    MetricRow{{"telegate_publisher_accept_errors", MetricType::counter, "", "Connections that could not be accepted."}, "format",
+    MetricRow{{"telegate_publisher_accept_errors", MetricType::counter, "",
+               "Failed attempts to accept a connection."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::accept_errors); }},
     MetricRow{{"telegate_publisher_handshakes_failed", MetricType::counter, "",
-               "Connections that did not get as far as subscribing."}, "format",
+               "Connections whose handshake failed."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::handshakes_failed); }},
     MetricRow{{"telegate_publisher_violations", MetricType::counter, "",
-               "Connections closed because the peer broke the protocol."}, "format",
+               "Connections closed because the peer violated the protocol."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::violations); }},
-    MetricRow{{"telegate_publisher_silences", MetricType::counter, "",
-               "Connections closed because the peer gave no sign of life."}, "format",
-              [](Source s, Text t) { add_total(s, t, &T::silences); }},
+    MetricRow{{"telegate_publisher_heartbeat_timeouts", MetricType::counter, "",
+               "Connections closed because the peer timed out."}, "format",
+              [](Source s, Text t) { add_total(s, t, &T::heartbeat_timeouts); }},
     MetricRow{{"telegate_publisher_subscriptions_refused", MetricType::counter, "",
                "Subscriptions refused because they were too long or too many."}, "format",
               [](Source s, Text t) { add_total(s, t, &T::subscriptions_refused); }},
     MetricRow{{"telegate_publisher_subscriptions", MetricType::gauge, "", "Subscriptions of all subscribers."}, "",
               [](Source s, Text t) { t.add({}, Count{s.snapshot.publisher.subscriptions}); }},
-    MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Subscribers that are connected."}, endpoint_labels,
+    MetricRow{{"telegate_subscribers", MetricType::gauge, "", "Connected subscribers."}, endpoint_labels,
               [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P&) { return n + 1; }); }},
     MetricRow{{"telegate_subscribers_by_client", MetricType::gauge, "",
-               "Subscribers that are connected, by the CURVE client whose key they use: NAME of its file NAME.public. Clients without a connection are not shown."},
+               "Connected subscribers by CURVE client: NAME of its key file NAME.public. Clients without a "
+               "connection are omitted."},
               "endpoint, format, client", add_by_client},
-    MetricRow{{"telegate_subscribers_gapped", MetricType::counter, "",
-               "Subscribers closed because they had more gaps than can be told."}, "",
-              [](Source s, Text t) { t.add({}, s.snapshot.subscribers_gapped); }},
-    MetricRow{{"telegate_subscribers_holding_up", MetricType::gauge, "", "Subscribers that publishing waits for."}, endpoint_labels,
-              [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + (p.holds_up ? 1 : 0); }); }},
-    MetricRow{{"telegate_subscribers_backlog_bytes", MetricType::gauge, "bytes", "Bytes waiting for all of them."}, endpoint_labels,
+    MetricRow{{"telegate_subscribers_gap_overflows", MetricType::counter, "",
+               "Subscribers closed because they had too many gaps to report."}, "",
+              [](Source s, Text t) { t.add({}, s.snapshot.gap_overflows); }},
+    MetricRow{{"telegate_subscribers_blocking", MetricType::gauge, "",
+               "Blocking subscribers that publishing is waiting for."}, endpoint_labels,
+              [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + (p.blocking ? 1 : 0); }); }},
+    MetricRow{{"telegate_subscribers_backlog_bytes", MetricType::gauge, "bytes",
+               "Bytes waiting to be sent to all subscribers."}, endpoint_labels,
               [](Source s, Text t) { add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return n + p.backlog_bytes; }); }},
-    MetricRow{{"telegate_slowest_subscriber_backlog_bytes", MetricType::gauge, "bytes",
-               "Bytes waiting for the one for which most do; GET /subscribers shows which."}, endpoint_labels,
+    MetricRow{{"telegate_subscriber_backlog_max_bytes", MetricType::gauge, "bytes",
+               "Bytes waiting to be sent to the slowest subscriber; see GET /subscribers."}, endpoint_labels,
               [](Source s, Text t) {
                   add_by_endpoint<Count>(s, t, [](Count n, const P& p) { return std::max<Count>(n, p.backlog_bytes); });
               }},
-    MetricRow{{"telegate_quietest_subscriber_silent_seconds", MetricType::gauge, "seconds",
-               "Longest time since one gave a sign of life."}, endpoint_labels,
+    MetricRow{{"telegate_subscriber_idle_max_seconds", MetricType::gauge, "seconds",
+               "Longest time without data from a subscriber."}, endpoint_labels,
               [](Source s, Text t) {
                   add_by_endpoint<double>(s, t, [](double n, const P& p) { return std::max(n, to_seconds(p.silent)); });
               }},

@@ -23,7 +23,8 @@ HttpResponse too_often(const HttpRequest& request, std::string detail) {
     return response;
 }
 
-/// Whether the page that a browser shows comes from here: its origin is "http://HOST:PORT" of this very request.
+/// Returns whether the page that sent a request came from this server: the origin is "http://HOST:PORT" with the
+/// request's Host.
 bool is_own_origin(std::string_view origin, std::string_view host) {
     const std::size_t scheme = origin.find("://");
     return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
@@ -63,28 +64,29 @@ std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
     }
     const std::lock_guard lock(mutex_);
     if (is_change(request) && request.role == HttpRole::admin && !changes_.take(std::chrono::steady_clock::now())) {
-        return too_often(request, "too many changes at once; about " +
+        return too_often(request, "too many changes at once: about " +
                                       std::to_string(static_cast<int>(limits_.changes.per_second)) +
-                                      " a second are taken");
+                                      " per second are accepted");
     }
     return std::nullopt;
 }
 
-// A browser sends what any page asks it to send, to this machine too. It says for which host name it does (a name can
-// be made to mean this machine) and, where something may change, from which page. It does not send tokens by itself.
+// A browser sends any request that a page makes, even to this machine. The request names the host (which DNS rebinding
+// can point to this machine) and, if it may change something, the origin of the page. A browser does not send tokens by
+// itself.
 std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& request) const {
     const bool open = request.peer == nullptr || (request.peer->over_tcp() && request.peer->certificate.empty());
-    // Where nobody has a token, anything may stand in the field, and a page may write it.
+    // Without configured tokens, the field proves nothing, and a page can set it.
     const bool shown =
         !field_of(request, "Authorization").empty() && request.role != HttpRole::none && credentials()->tokens;
     const std::string_view host = field_of(request, "Host");
     if (open && !shown && request.role != HttpRole::none && !host.empty() && !is_local_name(host)) {
         return refused(request, 421,
-                       "this gateway answers to numeric addresses and to localhost only, unless a token is shown");
+                       "without a token, this gateway accepts only numeric addresses and localhost as Host");
     }
     const std::string_view origin = field_of(request, "Origin");
     if (is_change(request) && !shown && !origin.empty() && !is_own_origin(origin, host)) {
-        return refused(request, 403, "a page from elsewhere may not change anything here");
+        return refused(request, 403, "a page of another origin cannot change anything");
     }
     return std::nullopt;
 }
@@ -92,7 +94,7 @@ std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& reques
 std::optional<HttpResponse> RestAccess::refuse_guess(const HttpRequest& request) {
     const bool guessed = request.peer != nullptr && !field_of(request, "Authorization").empty();
     return guessed && fails_too_often(request.peer->address)
-               ? std::optional(too_often(request, "too many wrong tokens from this address"))
+               ? std::optional(too_often(request, "too many invalid tokens from this address"))
                : std::nullopt;
 }
 
@@ -135,12 +137,11 @@ std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, Ht
         return std::nullopt;
     }
     if (request.role != HttpRole::none) {
-        return refused(request, 403, std::string(request.who) + " may read, but not change anything");
+        return refused(request, 403, std::string(request.who) + " can read but not change anything");
     }
     const bool wrong = !field_of(request, "Authorization").empty();
-    HttpResponse response =
-        refused(request, 401,
-                wrong ? "nobody has this token" : "a token is needed, in a field \"Authorization: Bearer TOKEN\"");
+    HttpResponse response = refused(
+        request, 401, wrong ? "unknown token" : "a token is required: send the field \"Authorization: Bearer TOKEN\"");
     response.headers.emplace_back("WWW-Authenticate", wrong ? R"(Bearer error="invalid_token")" : "Bearer");
     return response;
 }

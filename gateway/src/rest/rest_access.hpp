@@ -17,23 +17,23 @@
 
 namespace telegate {
 
-/// Decides who a client is and whether its request is heard at all. docs/access.md is its description.
+/// Authenticates clients and decides whether a request is accepted. Described in docs/access.md.
 ///
 /// Threads: any.
-/// Limits:  see RestAccessLimits.
-/// Failure: the constructor and reload() throw std::runtime_error with the reason; then reload() has changed nothing.
+/// Limits: see RestAccessLimits.
+/// Failure: the constructor and reload() throw std::runtime_error with the reason; a failed reload() changes nothing.
 class RestAccess {
   public:
     explicit RestAccess(RestCredentialPaths paths, RestAccessLimits limits = {});
 
     [[nodiscard]] HttpIdentity identify(const HttpPeer& peer, std::string_view authorization);
-    /// The refusal of a request that may come from a web page that somebody else made, or comes too often.
+    /// Returns a refusal if the request may come from a foreign web page or exceeds the rate limit.
     [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request);
-    /// For a request that a 401 is due to: the refusal instead when its address has shown too many wrong tokens.
+    /// Returns a refusal that replaces a 401 if the peer's address has sent too many invalid tokens.
     [[nodiscard]] std::optional<HttpResponse> refuse_guess(const HttpRequest& request);
-    /// Reads all files again; says whether they hold something else.
+    /// Reads all files again. Returns whether their content has changed.
     CredentialsRead reload();
-    /// What new connections are made with; nullptr: no TLS.
+    /// Returns the context for new connections; nullptr: no TLS.
     [[nodiscard]] std::shared_ptr<const TlsContext> tls() const;
 
   private:
@@ -43,16 +43,17 @@ class RestAccess {
 
     const RestCredentialPaths paths_;
     const RestAccessLimits limits_;
-    mutable std::mutex mutex_;  // guards the rest
+    mutable std::mutex mutex_;  // guards the members below
     std::shared_ptr<const RestCredentials> credentials_;
     RateLimit changes_;
     std::map<std::string, RateLimit> failures_;  // by address
 };
 
-/// The refusal of a request whose role is too small: 401 when nobody knows who asks, 403 otherwise. Threads: any.
+/// Returns a refusal if the request's role is too low: 401 if the client is not authenticated, 403 otherwise. Threads:
+/// any.
 [[nodiscard]] std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, HttpRole needed);
 
-/// Whether a request may change something.
+/// Returns whether a request may change something.
 [[nodiscard]] bool is_change(const HttpRequest& request) noexcept;
 
 }  // namespace telegate

@@ -18,7 +18,7 @@ namespace {
 
 using AlarmJson = nlohmann::ordered_json;
 
-/// Alarm events that GET /alarms shows; GET /events has more.
+/// Number of alarm events in GET /alarms; GET /events has more.
 constexpr std::size_t recent_max = 100;
 
 constexpr std::array acknowledge_refusals{404, 409};
@@ -26,17 +26,17 @@ constexpr std::array acknowledge_parameters{
     RestParameter{.name = "device",
                   .place = RestParameter::Place::path,
                   .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "The device of the alarm."},
+                  .meaning = "Device of the alarm."},
     RestParameter{.name = "channel",
                   .place = RestParameter::Place::path,
                   .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "The channel whose values the alarm watches, without `.alarm`."},
+                  .meaning = "Channel whose values the alarm watches, without `.alarm`."},
     RestParameter{.name = "comment",
                   .schema = R"({"type":"string","maxLength":256})",
-                  .meaning = "A remark that is kept with the acknowledgement."},
+                  .meaning = "Comment that is kept with the acknowledgment."},
 };
 
-AlarmJson acknowledgement_json(const ChannelAlarm& alarm) {
+AlarmJson acknowledgment_json(const ChannelAlarm& alarm) {
     if (!alarm.acknowledged) {
         return nullptr;
     }
@@ -54,11 +54,11 @@ AlarmJson alarm_json(const ChannelAlarm& alarm) {
             {"value", alarm.value},
             {"limit", alarm.limit ? AlarmJson(*alarm.limit) : AlarmJson()},
             {"since", alarm.since_utc_ns == 0 ? AlarmJson() : AlarmJson(to_iso8601(alarm.since_utc_ns))},
-            {"acknowledged", acknowledgement_json(alarm)}};
+            {"acknowledged", acknowledgment_json(alarm)}};
 }
 
 std::string alarm_text(const AlarmJson& json) {
-    return json.dump(-1, ' ', false, AlarmJson::error_handler_t::replace);  // a comment may have any bytes
+    return json.dump(-1, ' ', false, AlarmJson::error_handler_t::replace);  // a comment may contain any bytes
 }
 
 bool is_about_alarm(const EventEntry& entry) {
@@ -105,10 +105,9 @@ HttpResponse post_acknowledge(const RestCall& call) {
         call.handlers.alarms->acknowledge(device, channel, {SystemClock().utc_now_ns(), by, std::string(comment)})) {
         case Acknowledging::no_alarm:
             return refused(call.request, 404,
-                           "no channel with an alarm has this name: " + name + "; GET /alarms lists them");
+                           "there is no channel with an alarm named " + name + "; GET /alarms lists them");
         case Acknowledging::not_active:
-            return refused(call.request, 409,
-                           "the alarm of " + name + " is not active, so there is nothing to acknowledge");
+            return refused(call.request, 409, "the alarm of " + name + " is not active, so it cannot be acknowledged");
         case Acknowledging::already:
         case Acknowledging::done: break;
     }
@@ -122,14 +121,14 @@ HttpResponse post_acknowledge(const RestCall& call) {
 
 constexpr std::array alarm_route_table{
     RestRoute{.path = "/alarms",
-              .summary = "Alarms that are active, the others, and what happened last.",
+              .summary = "Active and inactive alarms, and the latest alarm events.",
               .gives = gives_json,
               .answer_schema = "Alarms",
               .answer = get_alarms},
     RestRoute{.method = "POST",
               .path = "/alarms/{device}/{channel}/acknowledge",
               .role = HttpRole::admin,
-              .summary = "Acknowledge an active alarm, until it changes.",
+              .summary = "Acknowledge an active alarm until it changes.",
               .parameters = acknowledge_parameters,
               .gives = gives_json,
               .answer_schema = "Alarm",

@@ -18,7 +18,7 @@ std::string entity_tag(std::string_view hash) {
     return '"' + std::string(hash) + '"';
 }
 
-/// Whether an If-Match field names these settings. A weak tag never does (RFC 9110).
+/// Returns whether an If-Match field matches these settings. A weak tag never does (RFC 9110).
 bool matches(std::string_view if_match, std::string_view hash) {
     while (!if_match.empty()) {
         const std::size_t end = std::min(if_match.find(','), if_match.size());
@@ -32,7 +32,7 @@ bool matches(std::string_view if_match, std::string_view hash) {
 }
 
 HttpResponse without_json(const HttpRequest& request) {
-    return refused(request, 404, "these settings have no JSON form");
+    return refused(request, 404, "these settings cannot be represented as JSON");
 }
 
 HttpResponse get_config(const RestCall& call) {
@@ -50,7 +50,7 @@ HttpResponse get_config(const RestCall& call) {
 
 using MakeSettings = std::function<Settings(const Settings& in_force)>;
 
-/// Puts other settings in force as the query and If-Match say, and answers with what came of it.
+/// Applies other settings as the query and If-Match require, and returns the result.
 HttpResponse replace_settings(const RestCall& call, MakeSettings make) {
     ParameterReader reader(call);
     LiveSettings::Replacement replacement;
@@ -104,14 +104,17 @@ HttpResponse post_reload(const RestCall& call) {
 constexpr std::array reload_parameters{dry_run_parameter};
 constexpr std::array config_parameters{
     dry_run_parameter,
-    RestParameter{.name = "revert_after",
-                  .schema = R"({"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"})",
-                  .meaning = "1s to 24h: the settings in force before come back after this time, unless POST "
-                             "/config/confirm is called."},
-    RestParameter{.name = "If-Match",
-                  .place = RestParameter::Place::header,
-                  .schema = R"({"type": "string"})",
-                  .meaning = "The ETag of the settings that these were made from: refused when others are in force."},
+    RestParameter{
+        .name = "revert_after",
+        .schema = R"({"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"})",
+        .meaning =
+            "1s to 24h: the previous settings are restored after this time unless POST /config/confirm is called."},
+    RestParameter{
+        .name = "If-Match",
+        .place = RestParameter::Place::header,
+        .schema = R"({"type": "string"})",
+        .meaning = "ETag of the settings that the change is based on: the request is refused if other settings are in "
+                   "force."},
 };
 constexpr std::array refused_replacement{409, 412, 503};
 constexpr std::array refused_reload{409, 422, 503};
@@ -125,7 +128,7 @@ constexpr std::array config_route_table{
     RestRoute{.method = "PUT",
               .path = "/config",
               .role = HttpRole::admin,
-              .summary = "Replace them.",
+              .summary = "Replace the settings.",
               .parameters = config_parameters,
               .body_schema = "Settings",
               .gives = gives_json,
@@ -135,7 +138,7 @@ constexpr std::array config_route_table{
     RestRoute{.method = "PATCH",
               .path = "/config",
               .role = HttpRole::admin,
-              .summary = "Change some of them by a JSON merge patch (RFC 7396).",
+              .summary = "Change some settings with a JSON merge patch (RFC 7396).",
               .parameters = config_parameters,
               .body_schema = "SettingsPatch",
               .body_type = "application/merge-patch+json",
@@ -146,7 +149,7 @@ constexpr std::array config_route_table{
     RestRoute{.method = "POST",
               .path = "/-/reload",
               .role = HttpRole::admin,
-              .summary = "Read the settings again.",
+              .summary = "Reload the settings.",
               .parameters = reload_parameters,
               .gives = gives_json,
               .answer_schema = "ReloadReport",

@@ -11,8 +11,8 @@
 
 namespace telegate {
 
-/// What the paths of the settings (rest_config.cpp) ask of the gateway. Called on `tg-http` threads; each must be
-/// callable by several at once. Those about JSON are empty where settings have no such form: then there is no /config.
+/// The operations that the paths of the settings (rest_config.cpp) need. Called on `tg-http` threads; each must be
+/// callable by several at once. Those about JSON are unset if the settings have no JSON form; then there is no /config.
 struct ConfigHandlers {
     std::function<LiveSettings::InForce()> in_force;
     std::function<ReloadReport(std::string_view who, bool dry_run)> reload;

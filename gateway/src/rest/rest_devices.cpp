@@ -23,36 +23,36 @@ constexpr std::array device_command_refusals{404, 409, 503};
 constexpr std::array device_name{RestParameter{.name = "name",
                                                .place = RestParameter::Place::path,
                                                .schema = R"({"type":"string","minLength":1})",
-                                               .meaning = "A device, as named in the settings."}};
+                                               .meaning = "Device, as named in the settings."}};
 
 HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
     return refused(call.request, 404,
                    "there is no device " + quoted_text(call.arguments.front()) + "; known: " + joined(known));
 }
 
-/// As in `sampler.devices[]` of /status, with its books.
-Json device_with_books(const StatusSnapshot& snapshot, std::size_t device) {
+/// Returns a device as in `sampler.devices[]` of /status, with its ledger.
+Json device_with_ledger(const StatusSnapshot& snapshot, std::size_t device) {
     Json json = device_json(snapshot, device);
-    if (device < snapshot.books.size()) {
-        json["books"] = book_json(snapshot.books[device]);
-        json["books"]["balanced"] = snapshot.books[device].balanced();
+    if (device < snapshot.ledger.size()) {
+        json["ledger"] = ledger_json(snapshot.ledger[device]);
+        json["ledger"]["balanced"] = snapshot.ledger[device].balanced();
     }
     return json;
 }
 
 HttpResponse json_response(const Json& json) {
-    // An error text may hold any bytes.
+    // An error text may contain any bytes.
     return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
 }
 
 HttpResponse get_devices(const RestCall& call) {
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its devices in time");
+        return unavailable(call.request, "the gateway did not provide its devices in time");
     }
     Json devices = Json::array();
     for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
-        devices.push_back(device_with_books(*snapshot, device));
+        devices.push_back(device_with_ledger(*snapshot, device));
     }
     return json_response({{"devices", std::move(devices)}});
 }
@@ -60,12 +60,12 @@ HttpResponse get_devices(const RestCall& call) {
 HttpResponse get_device(const RestCall& call) {
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its devices in time");
+        return unavailable(call.request, "the gateway did not provide its devices in time");
     }
     std::vector<std::string> known;
     for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
         if (snapshot->devices[device].name == call.arguments.front()) {
-            return json_response(device_with_books(*snapshot, device));
+            return json_response(device_with_ledger(*snapshot, device));
         }
         known.push_back(snapshot->devices[device].name);
     }
@@ -91,8 +91,8 @@ HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std:
     std::vector<std::string> conflicts;
     for (const std::string& device : devices) {
         const std::optional<CommandResult> result = call.handlers.command(device, command);
-        if (!result) {  // the others would most likely not answer either, each after its whole wait
-            return unavailable(call.request, "no answer in time for " + device + "; devices before it are listed",
+        if (!result) {  // the others would probably time out too, one after the other
+            return unavailable(call.request, "no response in time for " + device + "; the devices before it are listed",
                                to_json(answers));
         }
         answers.push_back({device, *result});
@@ -115,7 +115,7 @@ std::string_view name_of(DeviceCommand command) {
     return "";
 }
 
-/// To the device of the path, or to all when it names none.
+/// Sends a command to the device of the path, or to all devices if it names none.
 template <DeviceCommand command>
 HttpResponse post_command(const RestCall& call) {
     const std::vector<std::string> known = call.handlers.devices();
@@ -154,7 +154,7 @@ constexpr RestRoute command_one(std::string_view path, std::string_view summary)
 
 constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
-              .summary = "All devices, with their books.",
+              .summary = "All devices with their ledgers.",
               .gives = gives_json,
               .answer_schema = "Devices",
               .refusals = may_be_late,

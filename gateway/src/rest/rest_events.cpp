@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t events_default = 100;
 constexpr std::size_t filter_values_max = 32;
 constexpr std::size_t filter_characters_max = 256;
-// So many, percent-encoded, fit into the target of a request.
+// The number of values that fit into a request target when percent-encoded.
 constexpr std::size_t devices_max = 8;
 constexpr std::size_t device_characters_max = 64;
 
@@ -33,11 +33,11 @@ constexpr std::array event_parameters{
                   .schema = R"({"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})"
                             R"((\\.[0-9]{1,9})?Z$"})",
                   .meaning =
-                      "Only events at or after this time, such as 2026-11-20T23:11:34Z, the oldest first; without "
-                      "it and since_number the newest ones."},
+                      "Only events at or after this time, such as 2026-11-20T23:11:34Z, oldest first; without it and "
+                      "since_number, the newest events."},
     RestParameter{.name = "since_number",
                   .schema = R"({"type":"integer","minimum":0,"maximum":9007199254740992})",
-                  .meaning = "Only events with a greater number, the oldest first."},
+                  .meaning = "Only events with a greater number, oldest first."},
     RestParameter{.name = "device",
                   .schema = R"({"type":"array","maxItems":8,"items":{"type":"string","maxLength":64}})",
                   .meaning = "Only events of this device. May be repeated."},
@@ -46,15 +46,15 @@ constexpr std::array event_parameters{
                   .meaning = "Only events of this kind, such as \"device failed\". May be repeated."},
     RestParameter{.name = "limit",
                   .schema = R"({"type":"integer","minimum":1,"maximum":1000,"default":100})",
-                  .meaning = "Events at most."},
+                  .meaning = "Maximum number of events."},
 };
 
-/// Which events one request selects.
+/// The events that a request selects.
 struct EventFilter {
     std::optional<std::int64_t> since_utc_ns;
     std::optional<std::uint64_t> since_number;
-    std::vector<std::string_view> devices;  // none: of any
-    std::vector<EventKind> kinds;           // as well
+    std::vector<std::string_view> devices;  // empty: any device
+    std::vector<EventKind> kinds;           // empty: any kind
     std::size_t limit = events_default;
 
     [[nodiscard]] bool selects(const Event& event) const {
@@ -62,7 +62,7 @@ struct EventFilter {
                (devices.empty() || std::find(devices.begin(), devices.end(), event.device) != devices.end()) &&
                (kinds.empty() || std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end());
     }
-    /// Otherwise the newest are wanted.
+    /// Otherwise the newest events are requested.
     [[nodiscard]] bool begins_with_oldest() const noexcept { return since_utc_ns || since_number; }
 };
 
@@ -76,7 +76,7 @@ void read_kinds(ParameterReader& reader, EventFilter& filter) {
         for (const EventKindRow& row : event_kinds) {
             known += (known.empty() ? "" : ", ") + std::string(row.name);
         }
-        reader.fault("kind", "no event is of this kind: " + quoted_text(name) + "; known: " + known);
+        reader.fault("kind", "unknown event kind " + quoted_text(name) + "; known: " + known);
     }
 }
 
@@ -86,8 +86,7 @@ EventFilter read_filter(ParameterReader& reader) {
         const std::string_view since = given.front();
         filter.since_utc_ns = parse_iso8601(since);
         if (!filter.since_utc_ns) {
-            reader.fault("since",
-                         "invalid time: " + quoted_text(since) + "; must be in UTC, like 2026-11-20T23:11:34Z");
+            reader.fault("since", "invalid time " + quoted_text(since) + ": must be in UTC, like 2026-11-20T23:11:34Z");
         }
     }
     filter.since_number = reader.number("since_number", {0, 9'007'199'254'740'992});
@@ -117,7 +116,7 @@ HttpResponse get_events(const RestCall& call) {
                                       {"more", left_out > 0},
                                       {"counts",
                                        {{"added", counts.added},
-                                        {"held_back", counts.held_back},
+                                        {"suppressed", counts.suppressed},
                                         {"overwritten", counts.overwritten},
                                         {"lost", counts.lost}}}};
     std::string body = head.dump();
@@ -132,7 +131,7 @@ HttpResponse get_events(const RestCall& call) {
 
 constexpr std::array event_route_table{
     RestRoute{.path = "/events",
-              .summary = "The last events of devices, alarms and the gateway.",
+              .summary = "The latest events of devices, alarms and the gateway.",
               .parameters = event_parameters,
               .gives = gives_json,
               .answer_schema = "Events",

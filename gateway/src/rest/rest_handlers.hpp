@@ -32,26 +32,27 @@ struct DeviceAnswer {
     CommandResult result;
 };
 
-/// What the REST server asks of the gateway. Called on `tg-http` threads, `snapshot` and `status_body` on `tg-status`
-/// too; each must be callable by several at once.
+/// The operations that the REST server needs from the gateway. Called on `tg-http` threads, `snapshot` and
+/// `status_body` also on `tg-status`; each must be callable by several at once.
 struct RestHandlers {
-    /// nullopt: the gateway did not answer in time.
+    /// Takes a snapshot. nullopt: the gateway did not respond in time.
     std::function<std::optional<StatusSnapshot>()> snapshot;
-    /// Names of all devices, in order.
+    /// Returns the names of all devices, in order.
     std::function<std::vector<std::string>()> devices;
-    /// One known device. nullopt: no answer in time.
+    /// Sends a command to a known device. nullopt: no response in time.
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
-    /// Closes one subscriber of a format. false: there is none of this number; nullopt: no answer in time.
+    /// Closes a subscriber of a format. false: there is no subscriber with this id; nullopt: no response in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
-    /// Samples published after a position of a past epoch, before this one began. nullopt: that is not known.
+    /// Returns the number of samples published after a position of a past epoch, before the current one began. nullopt:
+    /// unknown.
     std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after = {};
-    /// A line for the log: who has changed what. Each is written.
+    /// Logs who changed what. All lines are written.
     std::function<void(const LogLine& line)> log_change;
-    /// And what he may not change: so many a minute as a peer is granted.
+    /// Logs a refused change; the number of lines per minute and peer is limited.
     std::function<void(std::string_view who, const LogLine& line)> log_refused;
 
-    // Parts that any thread may use. They outlive the server.
+    // Objects that any thread may use. They must outlive the server.
     SampleText* sample_text = nullptr;
     const History* history = nullptr;
     const EventLog* events = nullptr;
@@ -61,12 +62,13 @@ struct RestHandlers {
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;
     ConfigHandlers config;
-    /// The body of GET /status, shared by all who ask within a moment. Set by the REST server itself.
-    /// nullptr: no answer in time.
+    /// Returns the body of GET /status, shared by requests within a short time. Set by the REST server itself. nullptr:
+    /// no response in time.
     std::function<std::shared_ptr<const std::string>()> status_body = {};
-    /// The role that the sender of a request has without a token or a certificate. Set by the REST server itself.
+    /// Returns the role that the sender of a request has without a token or a certificate. Set by the REST server
+    /// itself.
     std::function<HttpRole(const HttpRequest& request)> role_without_credentials = {};
-    /// What the server of all this counts. Set by the REST server itself.
+    /// Returns the counters of the HTTP server. Set by the REST server itself.
     std::function<HttpFigures()> http = {};
 };
 

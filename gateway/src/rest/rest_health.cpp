@@ -14,23 +14,23 @@ namespace telegate {
 namespace {
 
 constexpr std::array not_well{503};
-constexpr std::size_t check_names_max = 32;  // of checks in one request; there are fewer
+constexpr std::size_t check_names_max = 32;  // more than the number of checks, per request
 constexpr std::size_t check_name_characters_max = 64;
 /// A test compares them with the checks of a running gateway.
 constexpr std::string_view check_names_schema =
     R"({"type":"array","maxItems":32,"items":{"enum":["state","sampling","pump","queue","endpoints","recordings",)"
     R"("devices","stopped","channels","channel_settings"]}})";
 constexpr std::array health_parameters{
-    RestParameter{.name = "verbose", .schema = R"({"type":"string"})", .meaning = "Lists every check, as text."},
+    RestParameter{.name = "verbose", .schema = R"({"type":"string"})", .meaning = "Lists all checks as text."},
     RestParameter{.name = "exclude",
                   .schema = check_names_schema,
-                  .meaning = "A check whose failure does not count. May be repeated."},
+                  .meaning = "A check whose failure is ignored. May be repeated."},
     RestParameter{.name = "include",
                   .schema = check_names_schema,
-                  .meaning = "A check whose failure counts although it is a warning by default. May be repeated."},
+                  .meaning = "A check whose failure counts even if it is a warning by default. May be repeated."},
 };
 
-/// How a failure of one check counts in one response.
+/// The effect of a failed check on a response.
 enum class Weight : std::uint8_t { counts, warns, excluded };
 
 struct WeighedCheck {
@@ -45,7 +45,7 @@ bool names_check(const std::vector<std::string_view>& names, std::string_view na
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Reports names that no check has.
+/// Reports names of checks that do not exist.
 void refuse_unknown(ParameterReader& reader, std::string_view parameter, const std::vector<std::string_view>& names,
                     const Health& health) {
     std::string known;
@@ -55,7 +55,7 @@ void refuse_unknown(ParameterReader& reader, std::string_view parameter, const s
     for (const std::string_view name : names) {
         if (std::none_of(health.checks.begin(), health.checks.end(),
                          [name](const HealthCheck& check) { return check.name == name; })) {
-            reader.fault(parameter, "no check has this name: " + quoted_text(name) + "; known: " + known);
+            reader.fault(parameter, "unknown check " + quoted_text(name) + "; known: " + known);
         }
     }
 }
@@ -137,8 +137,8 @@ constexpr RestRoute health_route(std::string_view path, std::string_view summary
 }
 
 constexpr std::array health_route_table{
-    health_route("/livez", "Whether the process works, and a restart would not help.", get_alive),
-    health_route("/readyz", "Whether the gateway can serve; devices that fail are warnings.", get_ready),
+    health_route("/livez", "Liveness: 503 means that the process requires a restart.", get_alive),
+    health_route("/readyz", "Readiness: whether the gateway can serve; failing devices are only warnings.", get_ready),
     health_route("/healthz", "The same as /readyz.", get_ready),
     health_route("/-/healthy", "The same as /livez.", get_alive),
     health_route("/-/ready", "The same as /readyz.", get_ready),

@@ -37,7 +37,7 @@ std::string levels_text() {
     return text;
 }
 
-/// What a body asks for, or what is wrong with it.
+/// The parsed body, or its faults.
 struct LevelChange {
     std::string level;
     std::optional<std::chrono::milliseconds> revert_after;
@@ -53,23 +53,23 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
         change.level = value.is_string() ? value.get<std::string>() : "";
         const auto names = level_names();
         if (std::find(names.begin(), names.end(), change.level) == names.end()) {
-            change.fault("/level", json_excerpt(value) + " is no level; allowed: " + levels_text());
+            change.fault("/level", json_excerpt(value) + " is not a level: must be one of " + levels_text());
         }
     } else if (name == "revert_after") {
         change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
         if (!change.revert_after) {
             change.fault("/revert_after",
-                         json_excerpt(value) + " is no such time; allowed: " + std::string(revert_allowed));
+                         json_excerpt(value) + " is not a valid time: must be " + std::string(revert_allowed));
         }
     } else {
-        change.fault(json_pointer_part(name), "is not known; allowed: level, revert_after");
+        change.fault(json_pointer_part(name), "is unknown: must be level or revert_after");
     }
 }
 
 LevelChange to_change(std::string_view body) {
     LevelChange change;
     if (body.size() > body_bytes_max) {
-        change.fault("", "is too large; allowed are at most " + std::to_string(body_bytes_max) + " bytes");
+        change.fault("", "is too large: must be at most " + std::to_string(body_bytes_max) + " bytes");
         return change;
     }
     Json json;
@@ -78,14 +78,14 @@ LevelChange to_change(std::string_view body) {
         return change;
     }
     if (!json.is_object()) {
-        change.fault("", "is no JSON object; allowed: {\"level\":\"debug\",\"revert_after\":\"10m\"}");
+        change.fault("", "is not a JSON object: must be like {\"level\":\"debug\",\"revert_after\":\"10m\"}");
         return change;
     }
     for (const auto& [name, value] : json.items()) {
         read_member(change, name, value);
     }
     if (!json.contains("level")) {
-        change.fault("/level", "is missing; allowed: " + levels_text());
+        change.fault("/level", "is missing: must be one of " + levels_text());
     }
     return change;
 }
@@ -119,14 +119,14 @@ HttpResponse put_level(const RestCall& call) {
 
 constexpr std::array log_level_route_table{
     RestRoute{.path = "/log-level",
-              .summary = "The level of the log.",
+              .summary = "The log level.",
               .gives = gives_json,
               .answer_schema = "LogLevel",
               .answer = get_level},
     RestRoute{.method = "PUT",
               .path = "/log-level",
               .role = HttpRole::admin,
-              .summary = "Change it, for a time if revert_after is given.",
+              .summary = "Change the log level, temporarily if revert_after is given.",
               .body_schema = "LogLevelChange",
               .gives = gives_json,
               .answer_schema = "LogLevel",

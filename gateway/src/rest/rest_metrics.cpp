@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 2> gives_metrics{"text/plain; version=0.0
 HttpResponse get_metrics(const RestCall& call) {
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its figures in time");
+        return unavailable(call.request, "the gateway did not provide its metrics in time");
     }
     const bool open = call.media_type == gives_metrics[1];
     const MetricsSource source{*snapshot, call.handlers, call.handlers.health(), process_figures()};
@@ -25,7 +25,7 @@ HttpResponse get_metrics(const RestCall& call) {
 
 constexpr std::array metrics_route_table{
     RestRoute{.path = "/metrics",
-              .summary = "Figures for Prometheus, or as OpenMetrics.",
+              .summary = "Metrics in the text format of Prometheus or OpenMetrics.",
               .gives = gives_metrics,
               .refusals = may_be_late,
               .answer = get_metrics},

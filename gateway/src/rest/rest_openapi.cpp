@@ -40,21 +40,21 @@ Json reference(std::string_view schema) {
     return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-/// With the schemas that come from other tables.
+/// Returns all schemas, including those from other tables.
 Json schemas_json() {
     Json schemas = Json::parse(rest_schemas());
     schemas.update(Json::parse(rest_status_schemas()));
     Json settings = Json::parse(settings_schema_json());
     settings.erase("$schema");
-    settings.erase("title");  // generated code would be named after it
+    settings.erase("title");  // otherwise generated code would be named after it
     schemas["Settings"] = std::move(settings);
     schemas["Format"] = {{"enum", payload_format_names.names}};
     return schemas;
 }
 
 constexpr std::string_view security_schemes = R"json({
-"token": {"type": "http", "scheme": "bearer", "description": "A token from the file that `tokens_file` names."},
-"certificate": {"type": "mutualTLS", "description": "A client certificate that `tls_client_ca` has signed."}
+"token": {"type": "http", "scheme": "bearer", "description": "A token from the file in the setting `tokens_file`."},
+"certificate": {"type": "mutualTLS", "description": "A client certificate signed by `tls_client_ca`."}
 })json";
 
 /// Lists the alternatives that each satisfy an operation; the empty one stands for a request without credentials.
@@ -69,7 +69,7 @@ Json operation_security(const RestRoute& route, HttpRole without_credentials) {
     return alternatives;
 }
 
-/// Its own, and those that follow from what it takes.
+/// Returns the route's own refusals and those that follow from its body and role.
 std::set<int> refusals_of(const RestRoute& route) {
     std::set<int> statuses(route.refusals.begin(), route.refusals.end());
     statuses.insert({406, 422});  // 422: a query with a parameter that the route does not list
@@ -165,7 +165,7 @@ std::string statuses_text(const RestRoute& route) {
 
 std::string route_html(const RestRoute& route) {
     std::string html = "<h2><code>" + std::string(route.method) + ' ' + escaped(route.path) + "</code></h2>\n<p>" +
-                       escaped(route.summary) + " For: " + std::string(to_string(route.role)) + ".</p>\n";
+                       escaped(route.summary) + " Role: " + std::string(to_string(route.role)) + ".</p>\n";
     if (!route.parameters.empty()) {
         html += "<table><tr><th>parameter</th><th>in</th><th>schema</th><th>meaning</th></tr>\n";
         for (const RestParameter& parameter : route.parameters) {
@@ -176,10 +176,10 @@ std::string route_html(const RestRoute& route) {
         html += "</table>\n";
     }
     if (!route.body_schema.empty()) {
-        html += "<p>Takes " + std::string(route.body_type) + ": <a href=\"#" + std::string(route.body_schema) + "\">" +
-                std::string(route.body_schema) + "</a></p>\n";
+        html += "<p>Request body: " + std::string(route.body_type) + ": <a href=\"#" + std::string(route.body_schema) +
+                "\">" + std::string(route.body_schema) + "</a></p>\n";
     }
-    html += "<p>Gives";
+    html += "<p>Response:";
     for (const std::string_view type : route.gives) {
         html += ' ' + escaped(type);
     }
@@ -200,7 +200,7 @@ std::string openapi_json(HttpRole without_credentials) {
     json["openapi"] = "3.1.0";
     json["info"] = {{"title", "telegate"},
                     {"version", build_info::version},
-                    {"description", "Shows and steers a telemetry gateway. Every GET may be a HEAD."},
+                    {"description", "Monitors and controls a telemetry gateway. Every GET path also accepts HEAD."},
                     {"license", {{"name", "MIT"}, {"identifier", "MIT"}}}};
     json["servers"] = Json::parse(R"([{"url": "/"}])");
     json["paths"] = std::move(paths);
@@ -214,7 +214,7 @@ std::string openapi_page() {
         "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
         "td,th{text-align:left;padding:.2em .8em .2em 0;vertical-align:top}"
         "pre{background:#f4f4f4;padding:.6em;overflow:auto}</style></head><body>\n<h1>telegate</h1>\n"
-        "<p>The same as <a href=\"/openapi.json\">/openapi.json</a>. Every GET may be a HEAD. A refusal is "
+        "<p>The content of <a href=\"/openapi.json\">/openapi.json</a>. Every GET path also accepts HEAD. Errors are "
         "<a href=\"#Problem\">application/problem+json</a>.</p>\n";
     for (const RestRoute* route : rest_table()) {
         html += route_html(*route);
@@ -229,7 +229,7 @@ std::string openapi_page() {
 }
 
 std::string routes_markdown() {
-    std::string text = "| request | for | answer |\n|---|---|---|\n";
+    std::string text = "| request | role | response |\n|---|---|---|\n";
     for (const RestRoute* route : rest_table()) {
         std::string query;
         for (const RestParameter& parameter : route->parameters) {

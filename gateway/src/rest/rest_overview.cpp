@@ -28,7 +28,7 @@ HttpResponse get_status(const RestCall& call) {
     HttpResponse response{200, std::string(call.media_type), {}, {}};
     response.shared_body = call.handlers.status_body();
     return response.shared_body ? std::move(response)
-                                : unavailable(call.request, "the gateway did not give its status in time");
+                                : unavailable(call.request, "the gateway did not provide its status in time");
 }
 
 HttpResponse get_openapi(const RestCall& call) {
@@ -40,19 +40,19 @@ HttpResponse get_docs(const RestCall& call) {
 }
 
 constexpr std::array overview_route_table{
-    RestRoute{.path = "/", .summary = "This list.", .gives = gives_text, .answer = get_index},
+    RestRoute{.path = "/", .summary = "List of all paths.", .gives = gives_text, .answer = get_index},
     RestRoute{.path = "/status",
-              .summary = "What the gateway is doing.",
+              .summary = "The status of the gateway.",
               .gives = gives_json,
               .answer_schema = "Status",
               .refusals = may_be_late,
               .answer = get_status},
     RestRoute{.path = "/openapi.json",
-              .summary = "This interface as OpenAPI 3.1.",
+              .summary = "This API as an OpenAPI 3.1 document.",
               .gives = gives_json,
               .answer_schema = "OpenApi",
               .answer = get_openapi},
-    RestRoute{.path = "/docs", .summary = "The same as a page to read.", .gives = gives_html, .answer = get_docs},
+    RestRoute{.path = "/docs", .summary = "This API as an HTML page.", .gives = gives_html, .answer = get_docs},
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t quoted_bytes_max = 64;
 
-/// Of UTF-8: every byte but those that continue one.
+/// Returns the number of UTF-8 characters: bytes that are not continuation bytes.
 std::size_t characters_of(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -79,7 +79,7 @@ std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<cons
     }
     if (faults.empty() && query.has_more()) {
         faults.push_back({RestFault::Where::parameter, std::string(query.names().back()),
-                          "too many parameters; allowed: " + std::to_string(RestQuery::parameters_max)});
+                          "too many parameters: must be at most " + std::to_string(RestQuery::parameters_max)});
     }
     return faults;
 }
@@ -89,8 +89,8 @@ bool ParameterReader::flag(std::string_view name) {
     const std::string_view value = values.size() == 1 ? values.front() : "";
     const bool is_on = value == "1" || value == "true";
     if (!values.empty() && !is_on && value != "0" && value != "false") {
-        fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is not allowed") +
-                        "; allowed: 1, 0, true or false, once");
+        fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is invalid") +
+                        ": must be 1, 0, true or false, once");
     }
     return is_on;
 }
@@ -99,8 +99,7 @@ std::optional<std::chrono::milliseconds> ParameterReader::revert_after(std::stri
     const std::vector<std::string_view> values = call_.query.all(name);
     const auto time = values.size() == 1 ? parse_revert_after(values.front()) : std::nullopt;
     if (!values.empty() && !time) {
-        fault(name,
-              quoted_text(values.front()) + " is not allowed; allowed: " + std::string(revert_allowed) + ", once");
+        fault(name, quoted_text(values.front()) + " is invalid: must be " + std::string(revert_allowed) + ", once");
     }
     return time;
 }
@@ -117,8 +116,9 @@ std::optional<std::uint64_t> ParameterReader::number(std::string_view name, Rang
     if (values.size() == 1 && whole && number >= range.min && number <= range.max) {
         return number;
     }
-    fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is not allowed") +
-                    "; allowed: one whole number, " + std::to_string(range.min) + " to " + std::to_string(range.max));
+    fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is invalid") +
+                    ": must be one whole number from " + std::to_string(range.min) + " to " +
+                    std::to_string(range.max));
     return std::nullopt;
 }
 
@@ -131,12 +131,12 @@ std::vector<std::string_view> ParameterReader::texts(std::string_view name, std:
                                                      std::size_t characters_max) {
     std::vector<std::string_view> values = call_.query.all(name);
     if (values.size() > count_max) {
-        fault(name, "given " + std::to_string(values.size()) + " times; allowed: " + std::to_string(count_max));
+        fault(name, "given " + std::to_string(values.size()) + " times: must be at most " + std::to_string(count_max));
         return {};
     }
     for (const std::string_view value : values) {
         if (characters_of(value) > characters_max) {
-            fault(name, "is too long; allowed: " + std::to_string(characters_max) + " characters");
+            fault(name, "is too long: must be at most " + std::to_string(characters_max) + " characters");
             return {};
         }
     }

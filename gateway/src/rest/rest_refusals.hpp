@@ -16,34 +16,34 @@
 
 namespace telegate {
 
-/// What is wrong with one parameter, or with one member of a body.
+/// A fault of one parameter, or of one member of a body.
 struct RestFault {
     enum class Where : std::uint8_t { parameter, body };
     Where where = Where::parameter;
     std::string name;    // of the parameter; a JSON pointer into the body
-    std::string detail;  // what is wrong, and what is allowed
+    std::string detail;  // the problem and the allowed values
 };
 
-/// What a client may have typed, cut and made harmless, in quotes. Threads: any.
+/// Returns client input truncated, escaped and in quotes. Threads: any.
 [[nodiscard]] std::string quoted_text(std::string_view text);
-/// The target without its query: `instance` of a problem. Threads: any.
+/// Returns the target without its query: the `instance` of a problem. Threads: any.
 [[nodiscard]] std::string problem_instance(const HttpRequest& request);
 
-/// Refusals as problem+json. Threads: any.
+/// Return refusals as problem+json. Threads: any.
 [[nodiscard]] HttpResponse refused(const HttpRequest& request, int status, std::string detail);
 [[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail);
 [[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail,
                                        const nlohmann::ordered_json& extensions);
 [[nodiscard]] HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults);
 
-/// Unknown parameters that one refusal names.
+/// Maximum number of unknown parameters that a refusal names.
 inline constexpr std::size_t unknown_parameters_max = 16;
-/// Returns a fault for each parameter of the query that `known` does not list as one of a query, with those that it
-/// lists. Threads: any. Limits: unknown_parameters_max.
+/// Returns a fault for each parameter of the query that is not a query parameter in `known`; the fault lists the known
+/// ones. Threads: any. Limits: unknown_parameters_max.
 [[nodiscard]] std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<const RestParameter> known);
 
-/// Reads the parameters of a call, collecting what is wrong with them.
-/// Threads: one. Limits: one fault for each parameter read. Failure: a wrong parameter reads as its default.
+/// Reads the parameters of a call and collects their faults. Threads: one. Limits: one fault per parameter. Failure: an
+/// invalid parameter reads as its default.
 class ParameterReader {
   public:
     struct Range {
@@ -54,13 +54,13 @@ class ParameterReader {
     explicit ParameterReader(const RestCall& call) noexcept : call_(call) {}
 
     [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name, Range range);
-    /// At most one, of at most `characters_max` characters.
+    /// Reads at most one value, of at most `characters_max` characters.
     [[nodiscard]] std::string_view text(std::string_view name, std::size_t characters_max);
     [[nodiscard]] std::vector<std::string_view> texts(std::string_view name, std::size_t count_max,
                                                       std::size_t characters_max);
-    /// Whether the value is 1 or true; false when the parameter is absent.
+    /// Returns whether the value is 1 or true; false if the parameter is absent.
     [[nodiscard]] bool flag(std::string_view name);
-    /// As parse_revert_after() reads it.
+    /// Reads a time as parse_revert_after() does.
     [[nodiscard]] std::optional<std::chrono::milliseconds> revert_after(std::string_view name);
     void fault(std::string_view name, std::string detail);
     [[nodiscard]] bool failed() const noexcept { return !faults_.empty(); }

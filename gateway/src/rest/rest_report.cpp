@@ -37,10 +37,11 @@ HttpResponse to_response(const HttpRequest& request, const ReloadReport& report)
         case ReloadOutcome::planned:
             return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
         case ReloadOutcome::invalid:
-            return refuse_change(request, 422, "the settings have problems, nothing was changed" + first_text(report),
+            return refuse_change(request, 422, "the settings have problems; nothing was changed" + first_text(report),
                                  json);
         case ReloadOutcome::needs_restart:
-            return refuse_change(request, 409, "this takes a restart, nothing was changed" + first_text(report), json);
+            return refuse_change(request, 409,
+                                 "the change requires a restart; nothing was changed" + first_text(report), json);
         case ReloadOutcome::conflict:
             return refuse_change(request, 412, "nothing was changed" + first_text(report), json);
         case ReloadOutcome::failed: break;

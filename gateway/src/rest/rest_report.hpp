@@ -11,11 +11,11 @@ namespace telegate {
 inline constexpr RestParameter dry_run_parameter{
     .name = "dry_run",
     .schema = R"({"enum": ["0", "1", "true", "false"]})",
-    .meaning = "With 1 the response says what would change, and nothing does."};
+    .meaning = "With 1, the response reports what would change, and nothing is changed."};
 
-/// Who changes settings, for the log. Threads: any.
+/// Returns the client that changes settings, for the log. Threads: any.
 [[nodiscard]] std::string_view who_of(const HttpRequest& request) noexcept;
-/// What became of other settings, as a response with its line for the log. Threads: any.
+/// Returns the result of a change of settings as a response with its log line. Threads: any.
 [[nodiscard]] HttpResponse answer_report(const HttpRequest& request, const ReloadReport& report, bool dry_run);
 
 }  // namespace telegate

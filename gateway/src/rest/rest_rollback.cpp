@@ -24,7 +24,7 @@ HttpResponse get_generations(const RestCall& call) {
     for (const ConfigGeneration& each : generations) {
         list.push_back({{"generation", each.number},
                         {"time", to_iso8601(each.time_utc_ns)},
-                        {"who", each.who},
+                        {"by", each.who},
                         {"hash", each.hash},
                         {"changes_count", each.changes_count},
                         {"in_force", &each == &generations.back()}});
@@ -57,8 +57,7 @@ HttpResponse post_confirm(const RestCall& call) {
     const std::optional<std::uint64_t> generation = call.handlers.config.confirm(who_of(call.request));
     if (!generation) {
         return refused(call.request, 409,
-                       "no settings are to be reverted, so there are none to confirm; PUT or PATCH /config with "
-                       "revert_after makes such a change");
+                       "there are no settings to confirm: use PUT or PATCH /config with revert_after first");
     }
     const Json json{{"confirmed", *generation}};
     HttpResponse response{200, "application/json", json.dump() + '\n', {}};
@@ -69,7 +68,7 @@ HttpResponse post_confirm(const RestCall& call) {
 constexpr std::array rollback_parameters{
     RestParameter{.name = "generation",
                   .schema = R"({"type": "integer", "minimum": 1, "maximum": 9007199254740992})",
-                  .meaning = "Whose settings come back; without it, the one before that in force."},
+                  .meaning = "Generation to restore; by default the one before the one in force."},
     dry_run_parameter,
 };
 constexpr std::array refused_rollback{404, 409, 503};
@@ -77,14 +76,14 @@ constexpr std::array nothing_to_confirm{409};
 
 constexpr std::array rollback_route_table{
     RestRoute{.path = "/config/generations",
-              .summary = "The last settings that were in force.",
+              .summary = "The latest generations of the settings.",
               .gives = gives_json,
               .answer_schema = "Generations",
               .answer = get_generations},
     RestRoute{.method = "POST",
               .path = "/config/rollback",
               .role = HttpRole::admin,
-              .summary = "Put earlier settings in force again.",
+              .summary = "Restore earlier settings.",
               .parameters = rollback_parameters,
               .gives = gives_json,
               .answer_schema = "ReloadReport",
@@ -93,7 +92,7 @@ constexpr std::array rollback_route_table{
     RestRoute{.method = "POST",
               .path = "/config/confirm",
               .role = HttpRole::admin,
-              .summary = "Keep settings that were to be reverted.",
+              .summary = "Confirm settings that would otherwise be reverted.",
               .gives = gives_json,
               .answer_schema = "Confirmed",
               .refusals = nothing_to_confirm,

@@ -22,22 +22,22 @@ constexpr std::size_t logged_path_bytes_max = 256;
 
 HttpResponse nothing_here(const HttpRequest& request) {
     const std::string_view nearest = nearest_path(request.path);
-    std::string detail = "there is nothing at " + quoted_text(request.path);
+    std::string detail = "there is no path " + quoted_text(request.path);
     detail += nearest.empty() ? "" : "; did you mean " + to_plain_path(nearest) + "?";
-    return refused(request, 404, detail + "; GET / lists what there is");
+    return refused(request, 404, detail + "; GET / lists all paths");
 }
 
 HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed) {
     HttpResponse response =
-        refused(request, 405, to_readable(request.method) + " is not possible here; possible: " + allowed);
+        refused(request, 405, to_readable(request.method) + " is not allowed here: must be one of " + allowed);
     response.headers.emplace_back("Allow", allowed);
     return response;
 }
 
 HttpResponse not_acceptable(const HttpRequest& request, const RestRoute& route) {
-    return refused(
-        request, 406,
-        "Accept " + quoted_text(field_of(request, "Accept")) + " leaves out what this gives: " + joined(route.gives));
+    return refused(request, 406,
+                   "Accept " + quoted_text(field_of(request, "Accept")) +
+                       " matches none of the available types: " + joined(route.gives));
 }
 
 std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRoute& route) {
@@ -47,16 +47,16 @@ std::optional<HttpResponse> refuse_body(const HttpRequest& request, const RestRo
     }
     HttpResponse response =
         refused(request, 415,
-                "Content-Type " + quoted_text(type) + " is not taken here; allowed: " + std::string(route.body_type));
+                "Content-Type " + quoted_text(type) + " is not accepted: must be " + std::string(route.body_type));
     response.headers.emplace_back(request.method == "PATCH" ? "Accept-Patch" : "Accept", route.body_type);
     return response;
 }
 
-/// The path as it came, so that it has no blanks, line breaks or quotes whatever it stands for.
+/// Logs the path as received (percent-encoded), so it contains no spaces, line breaks or quotes.
 void log_change(const RestHandlers& handlers, const HttpRequest& request, const HttpResponse& response) {
     const std::string path = problem_instance(request);
     const LogLine line = LogLine("rest change")
-                             .add("who", request.who)
+                             .add("by", request.who)
                              .add("method", request.method)
                              .add("path", path.substr(0, logged_path_bytes_max))
                              .add("result", response.status)
@@ -68,13 +68,13 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, const 
     }
 }
 
-/// An encoded slash would be one of the path's own by now, where a proxy in front has seen another path.
+/// After decoding, an encoded slash looks like a separator, while a proxy in front may have seen another path.
 bool hides_a_slash(std::string_view target) {
     const std::string_view path = target.substr(0, target.find('?'));
     return path.find("%2f") != std::string_view::npos || path.find("%2F") != std::string_view::npos;
 }
 
-/// What is not there needs a role too: a stranger learns nothing of the paths.
+/// Unknown paths also require a role, so unauthenticated clients cannot probe them.
 HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
     const RestRoute* const route = match.found ? find_method(match, request.method) : nullptr;
     if (route != nullptr) {
@@ -83,7 +83,7 @@ HttpRole role_for(const RestMatch& match, const HttpRequest& request) {
     return is_change(request) ? HttpRole::admin : HttpRole::reader;
 }
 
-/// The one way to every route.
+/// Checks a request against its route and calls it.
 HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
     const RestRoute* const route = find_method(match, request.method);
     if (route == nullptr) {
@@ -103,7 +103,7 @@ HttpResponse answer_match(const RestHandlers& handlers, const HttpRequest& reque
     return route->answer({handlers, request, match.arguments, query, route->gives[*preferred]});
 }
 
-/// The same for those who may; and what is not there.
+/// Checks the role first, then handles the request or the unknown path.
 HttpResponse answer_anybody(const RestHandlers& handlers, const HttpRequest& request, const RestMatch& match) {
     if (auto refusal = refuse_unless_allowed(request, role_for(match, request))) {
         return std::move(*refusal);

@@ -5,8 +5,8 @@
 
 namespace telegate {
 
-/// The answer to one request: which path means what, and what each refusal says. docs/rest.md is its description.
-/// Threads: any, as the handlers are. Failure: throws what the handlers throw.
+/// Answers a request: dispatches it to its route, or returns a refusal. Described in docs/rest.md. Threads: any, as the
+/// handlers. Failure: throws what the handlers throw.
 [[nodiscard]] HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& request);
 
 }  // namespace telegate

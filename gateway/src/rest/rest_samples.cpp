@@ -18,33 +18,35 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t samples_max = 10'000;  // of one answer: some 2 MB
+constexpr std::size_t samples_max = 10'000;  // per response: about 2 MB
 constexpr std::size_t samples_default = 100;
 constexpr std::size_t copied_at_once = 256;
 
 constexpr std::array no_such_channel{404};
-constexpr RestParameter prefix_parameter{
-    .name = "prefix", .schema = R"({"type":"string","maxLength":256})", .meaning = "Only topics that begin with it."};
+constexpr RestParameter prefix_parameter{.name = "prefix",
+                                         .schema = R"({"type":"string","maxLength":256})",
+                                         .meaning = "Only topics that begin with this prefix."};
 constexpr std::array prefix_only{prefix_parameter};
 constexpr std::array channel_parameters{
     RestParameter{.name = "device",
                   .place = RestParameter::Place::path,
                   .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "A device, as named in the settings."},
+                  .meaning = "Device, as named in the settings."},
     RestParameter{.name = "channel",
                   .place = RestParameter::Place::path,
                   .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "One of its channels."},
-    RestParameter{.name = "since_seq",
-                  .schema = R"({"type":"integer","minimum":0,"maximum":9007199254740992})",
-                  .meaning = "Only samples behind this number, the oldest first; without it the newest ones."},
+                  .meaning = "Channel of the device."},
+    RestParameter{
+        .name = "since_seq",
+        .schema = R"({"type":"integer","minimum":0,"maximum":9007199254740992})",
+        .meaning = "Only samples with a greater sequence number, oldest first; without it, the newest samples."},
     RestParameter{.name = "limit",
                   .schema = R"({"type":"integer","minimum":1,"maximum":10000,"default":100})",
-                  .meaning = "Samples at most."},
+                  .meaning = "Maximum number of samples."},
 };
 
-/// The body of GET /channels: a full channel table makes 20 MB of it.
-/// Threads: one at a time. Limits: about what is asked for at once. Failure: std::bad_alloc.
+/// The body of GET /channels, created in pieces; a full channel table makes 20 MB of it. Threads: one at a time.
+/// Limits: about the requested size per piece. Failure: std::bad_alloc.
 class ChannelList {
   public:
     ChannelList(const RestHandlers& handlers, std::string prefix)
@@ -54,7 +56,7 @@ class ChannelList {
         }
     }
 
-    /// BodyPieces.
+    /// Implements BodyPieces.
     bool operator()(std::string& out, std::size_t bytes_max) {
         if (next_ == 0) {
             out += "{\"channels\":[";
@@ -78,7 +80,7 @@ class ChannelList {
                             {"device", info.device},
                             {"channel", info.channel},
                             {"unit", info.unit},
-                            {"books", channel_books_json(ledger_.books_of(id))}};
+                            {"ledger", channel_ledger_json(ledger_.counts_of(id))}};
             out += std::exchange(is_first_, false) ? "" : ",";
             out += json.dump();
         }
@@ -103,7 +105,7 @@ HttpResponse get_channels(const RestCall& call) {
     return response;
 }
 
-/// `"samples":[...]` of the wire's objects.
+/// Returns `"samples":[...]` with samples in the wire format.
 template <class Samples>
 std::string samples_text(SampleText& text, const Samples& samples) {
     std::string out = "\"samples\":[";
@@ -122,7 +124,7 @@ HttpResponse get_latest(const RestCall& call) {
     }
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its samples in time");
+        return unavailable(call.request, "the gateway did not provide its samples in time");
     }
     std::vector<TelemetrySample> samples;
     for (const ChannelStatus& channel : snapshot->channels) {
@@ -136,7 +138,7 @@ HttpResponse get_latest(const RestCall& call) {
     return {200, "application/json", body + samples_text(*call.handlers.sample_text, samples) + "}\n", {}};
 }
 
-/// What one request wants of a channel's history.
+/// The selection of a channel's history that a request makes.
 struct Wanted {
     ChannelId channel{};
     std::optional<std::uint64_t> since_seq;
@@ -144,10 +146,10 @@ struct Wanted {
 };
 struct Found {
     std::deque<TelemetrySample> samples;
-    bool more = false;  // there are newer ones
+    bool more = false;  // there are newer samples
 };
 
-/// Adds a sample. Whether to go on.
+/// Adds a sample. Returns whether to continue.
 bool take(Found& found, const Wanted& wanted, const TelemetrySample& sample) {
     if (sample.channel != wanted.channel || sample.seq <= wanted.since_seq.value_or(0)) {
         return true;
@@ -165,7 +167,7 @@ bool take(Found& found, const Wanted& wanted, const TelemetrySample& sample) {
     return true;
 }
 
-/// Looks through all that was held when it began, so that a fast writer cannot keep it for ever.
+/// Reads only what the history contained at the beginning, so a fast writer cannot prolong the search indefinitely.
 Found search(const History& history, const Wanted& wanted) {
     Found found;
     std::array<TelemetrySample, copied_at_once> copied;
@@ -212,7 +214,7 @@ HttpResponse get_samples(const RestCall& call) {
     const auto channel = find_channel(text.channels(), call.arguments[0], call.arguments[1]);
     if (!channel) {
         return refused(call.request, 404,
-                       "there is no channel " + quoted_text(call.arguments[1]) + " of a device " +
+                       "there is no channel " + quoted_text(call.arguments[1]) + " of device " +
                            quoted_text(call.arguments[0]) + "; GET /channels lists them");
     }
     wanted.channel = *channel;
@@ -230,20 +232,20 @@ HttpResponse get_samples(const RestCall& call) {
 
 constexpr std::array sample_route_table{
     RestRoute{.path = "/channels",
-              .summary = "All channels: topics, units and books.",
+              .summary = "All channels with topic, unit and ledger.",
               .parameters = prefix_only,
               .gives = gives_json,
               .answer_schema = "Channels",
               .answer = get_channels},
     RestRoute{.path = "/samples/latest",
-              .summary = "The last sample of each channel.",
+              .summary = "The latest sample of each channel.",
               .parameters = prefix_only,
               .gives = gives_json,
               .answer_schema = "LatestSamples",
               .refusals = may_be_late,
               .answer = get_latest},
     RestRoute{.path = "/samples/{device}/{channel}",
-              .summary = "Samples of one channel that the history holds.",
+              .summary = "The samples of one channel in the history.",
               .parameters = channel_parameters,
               .gives = gives_json,
               .answer_schema = "ChannelSamples",

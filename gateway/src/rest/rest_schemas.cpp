@@ -43,11 +43,11 @@ constexpr std::string_view schemas = R"json({
     "unit": {"type": "string"},
     "tags": {"$ref": "#/components/schemas/Tags"},
     "quality": {"$ref": "#/components/schemas/Quality"},
-    "time_quality": {"enum": ["unsynchronised"]},
+    "time_quality": {"enum": ["unsynchronized"]},
     "mono_ns": {"type": "integer"}
   }
 },
-"Books": {
+"LedgerCounts": {
   "type": "object",
   "required": ["sampled", "published", "filtered", "queued", "dropped"],
   "properties": {
@@ -71,9 +71,9 @@ constexpr std::string_view schemas = R"json({
   }
 },
 "DropsByReason": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Drops"}},
-"ChannelBooks": {
+"ChannelLedgerCounts": {
   "allOf": [
-    {"$ref": "#/components/schemas/Books"},
+    {"$ref": "#/components/schemas/LedgerCounts"},
     {"required": ["drops"], "properties": {"drops": {"$ref": "#/components/schemas/DropsByReason"}}}
   ]
 },
@@ -81,7 +81,7 @@ constexpr std::string_view schemas = R"json({
 "Device": {
   "type": "object",
   "required": ["name", "state", "interval_ms", "channels", "reads", "reads_failed", "ticks_missed", "reads_skipped",
-    "failures_in_row", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "last_error_current", "last_error_time",
+    "consecutive_failures", "lost_at_source", "filtered_by", "thread", "breaker", "last_error", "last_error_current", "last_error_time",
     "last_good_time", "state_since", "outages", "samples_bad", "channels_bad", "refused", "last_refused", "last_refused_time",
     "lateness_s"],
   "properties": {
@@ -93,7 +93,7 @@ constexpr std::string_view schemas = R"json({
     "reads_failed": {"$ref": "#/components/schemas/Count"},
     "ticks_missed": {"$ref": "#/components/schemas/Count"},
     "reads_skipped": {"$ref": "#/components/schemas/Count"},
-    "failures_in_row": {"$ref": "#/components/schemas/Count"},
+    "consecutive_failures": {"$ref": "#/components/schemas/Count"},
     "lost_at_source": {"$ref": "#/components/schemas/Count"},
     "filtered_by": {"$ref": "#/components/schemas/Counts"},
     "thread": {"type": "string"},
@@ -110,12 +110,12 @@ constexpr std::string_view schemas = R"json({
     "samples_bad": {"$ref": "#/components/schemas/Count"},
     "channels_bad": {"$ref": "#/components/schemas/Count"},
     "lateness_s": {"$ref": "#/components/schemas/Lateness"},
-    "books": {"$ref": "#/components/schemas/Books"}
+    "ledger": {"$ref": "#/components/schemas/LedgerCounts"}
   }
 },
 "Event": {
   "type": "object",
-  "required": ["number", "time", "device", "channel", "kind", "text", "held_back"],
+  "required": ["number", "time", "device", "channel", "kind", "text", "suppressed"],
   "properties": {
     "number": {"type": "integer", "minimum": 1},
     "time": {"type": "string"},
@@ -123,14 +123,14 @@ constexpr std::string_view schemas = R"json({
     "channel": {"type": "string"},
     "kind": {"type": "string"},
     "text": {"type": "string"},
-    "held_back": {"$ref": "#/components/schemas/Count"}
+    "suppressed": {"$ref": "#/components/schemas/Count"}
   }
 },
 "EventCounts": {
   "type": "object",
-  "required": ["added", "held_back", "overwritten", "lost"],
+  "required": ["added", "suppressed", "overwritten", "lost"],
   "properties": {
-    "added": {"$ref": "#/components/schemas/Count"}, "held_back": {"$ref": "#/components/schemas/Count"},
+    "added": {"$ref": "#/components/schemas/Count"}, "suppressed": {"$ref": "#/components/schemas/Count"},
     "overwritten": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"}
   }
 },
@@ -156,10 +156,10 @@ constexpr std::string_view schemas = R"json({
     "value": {"type": "number"},
     "limit": {"type": ["number", "null"]},
     "since": {"type": ["string", "null"]},
-    "acknowledged": {"oneOf": [{"$ref": "#/components/schemas/Acknowledgement"}, {"type": "null"}]}
+    "acknowledged": {"oneOf": [{"$ref": "#/components/schemas/Acknowledgment"}, {"type": "null"}]}
   }
 },
-"Acknowledgement": {
+"Acknowledgment": {
   "type": "object",
   "required": ["time", "by", "comment"],
   "properties": {"time": {"type": "string"}, "by": {"type": "string"}, "comment": {"type": "string"}}
@@ -215,8 +215,8 @@ constexpr std::string_view schemas = R"json({
 "Subscriber": {
   "type": "object",
   "required": ["id", "endpoint", "format", "peer", "subscriptions", "subscriptions_count", "matched", "sent", "dropped",
-    "pending", "balanced", "losses", "backlog_bytes", "holds_up", "received", "zmtp", "mechanism", "curve_key", "client",
-    "silent_ms", "round_trip_s"],
+    "pending", "balanced", "losses", "backlog_bytes", "blocking", "received", "zmtp", "mechanism", "curve_key", "client",
+    "idle_ms", "round_trip_s"],
   "properties": {
     "id": {"type": ["string", "integer"]},
     "endpoint": {"type": "string"},
@@ -231,13 +231,13 @@ constexpr std::string_view schemas = R"json({
     "balanced": {"type": "boolean"},
     "losses": {"$ref": "#/components/schemas/LossesByReason"},
     "backlog_bytes": {"$ref": "#/components/schemas/Count"},
-    "holds_up": {"type": "boolean"},
+    "blocking": {"type": "boolean"},
     "received": {"$ref": "#/components/schemas/Count"},
     "zmtp": {"type": "string"},
     "mechanism": {"$ref": "#/components/schemas/Mechanism"},
     "curve_key": {"type": ["string", "null"]},
     "client": {"type": ["string", "null"]},
-    "silent_ms": {"type": "integer"},
+    "idle_ms": {"type": "integer"},
     "round_trip_s": {"type": ["number", "null"]}
   }
 },
@@ -253,10 +253,10 @@ constexpr std::string_view schemas = R"json({
 },
 "Channel": {
   "type": "object",
-  "required": ["topic", "device", "channel", "unit", "books"],
+  "required": ["topic", "device", "channel", "unit", "ledger"],
   "properties": {
     "topic": {"type": "string"}, "device": {"type": "string"}, "channel": {"type": "string"},
-    "unit": {"type": "string"}, "books": {"$ref": "#/components/schemas/ChannelBooks"}
+    "unit": {"type": "string"}, "ledger": {"$ref": "#/components/schemas/ChannelLedgerCounts"}
   }
 },
 "Channels": {
@@ -337,9 +337,9 @@ constexpr std::string_view schemas = R"json({
 },
 "Generation": {
   "type": "object",
-  "required": ["generation", "time", "who", "hash", "changes_count", "in_force"],
+  "required": ["generation", "time", "by", "hash", "changes_count", "in_force"],
   "properties": {
-    "generation": {"type": "integer", "minimum": 1}, "time": {"type": "string"}, "who": {"type": "string"},
+    "generation": {"type": "integer", "minimum": 1}, "time": {"type": "string"}, "by": {"type": "string"},
     "hash": {"type": "string"}, "changes_count": {"$ref": "#/components/schemas/Count"}, "in_force": {"type": "boolean"}
   }
 },

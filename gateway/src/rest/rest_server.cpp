@@ -78,16 +78,16 @@ struct RestServer::State {
             return access.refuse_guess(request).value_or(std::move(response));
         }
         if (is_change(request)) {
-            status.drop();  // who has changed something sees it
+            status.drop();  // so that the client sees its own change
         }
         return response;
     }
 
     std::atomic<bool> is_closed{false};
-    std::shared_mutex answering;  // held by answers, but for those to health checks
+    std::shared_mutex answering;  // held by all handlers except health checks
 
     std::string address;
-    RestHandlers handlers;  // not changed once the server runs
+    RestHandlers handlers;  // constant while the server runs
     StatusCache status;
     RestAccess access;
     HttpServer server;

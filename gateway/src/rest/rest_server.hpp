@@ -15,17 +15,18 @@
 
 namespace telegate {
 
-/// HTTP/1.1 on sockets of our own. The paths, shapes and codes are in docs/rest.md, who may do what in docs/access.md.
+/// The REST interface: HTTP/1.1 on its own sockets. docs/rest.md describes paths, schemas and status codes,
+/// docs/access.md the permissions.
 ///
-/// Threads: constructor, start() and stop() the main thread; handlers run on `tg-http` and its workers,
-///          and on whichever calls status_body().
-/// Limits:  see HttpLimits and RestAccessLimits; workers threads.
-/// Failure: the constructor throws std::system_error when an address is taken or not ours, and std::runtime_error when
-///          a file of the credentials cannot be used.
+/// Threads: constructor, start() and stop() the main thread; handlers run on `tg-http` and its workers, and on any
+/// thread that calls status_body().
+/// Limits: see HttpLimits and RestAccessLimits; workers threads.
+/// Failure: the constructor throws std::system_error if an address cannot be bound, and std::runtime_error if a
+/// credential file cannot be used.
 class RestServer {
   public:
     static constexpr std::size_t body_bytes_max = HttpLimits().body_bytes_max;
-    /// For answers, which may have to wait for other threads; health checks are answered by the I/O thread.
+    /// Threads for handlers, which may have to wait for other threads; health checks are answered by the I/O thread.
     static constexpr std::size_t workers = 2;
 
     RestServer(RestOptions options, RestHandlers handlers);
@@ -33,25 +34,27 @@ class RestServer {
     RestServer(const RestServer&) = delete;
     RestServer& operator=(const RestServer&) = delete;
 
-    /// Serves until stop(). Requests before that wait in the backlog.
+    /// Serves until stop(). Earlier requests wait in the backlog.
     void start();
-    /// From now on serves event streams and health checks only: other requests get 503. Waits for the answers in hand.
+    /// Serves only event streams and health checks from now on: other requests get 503. Waits for the handlers that are
+    /// running.
     void close();
-    /// Stops by itself when no event stream is open, at the latest at that time; then `done` is called, on any thread.
+    /// Stops when no event stream is open, at the given time at the latest, and then calls `done` on any thread.
     /// Threads: any, after close().
     void stop_after_streams(MonoTime until, std::function<void()> done);
     void stop();
-    /// There may be something new for event streams. Threads: any; cheap enough for every batch of samples.
+    /// Notifies the server that event streams may have new data. Threads: any; cheap enough for every batch of samples.
     void wake_streams() noexcept;
-    /// The body of GET /status, at most a moment old; nullptr when the gateway did not give it in time. Threads: any
-    /// but the one that the snapshot is taken on.
+    /// Returns the body of GET /status, which is at most a short time old; nullptr if the gateway did not provide it in
+    /// time. Threads: any except the one that the snapshot is taken on.
     [[nodiscard]] std::shared_ptr<const std::string> status_body();
-    /// Reads tokens, certificate and key again, all or nothing; open connections stay. Throws std::runtime_error with
-    /// the reason. Threads: any.
+    /// Reads tokens, certificate and key again, all or nothing; open connections are kept. Throws std::runtime_error
+    /// with the reason. Threads: any.
     CredentialsRead reload_credentials();
-    /// "127.0.0.1:8080", with the real port; of a Unix socket alone "unix:PATH"; "" when there is neither.
+    /// Returns the address with the actual port, "127.0.0.1:8080"; "unix:PATH" if there is only a Unix socket; "" if
+    /// there is neither.
     [[nodiscard]] const std::string& address() const noexcept;
-    /// "http://127.0.0.1:8080", "https://..." and "unix:PATH": all there are.
+    /// Returns all addresses: "http://127.0.0.1:8080", "https://..." and "unix:PATH".
     [[nodiscard]] std::vector<std::string> urls() const;
 
   private:

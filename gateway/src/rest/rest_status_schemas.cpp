@@ -16,9 +16,9 @@ constexpr std::string_view status_schemas = R"json({
 },
 "Clock": {
   "type": "object",
-  "required": ["synchronised", "estimated_error_s", "maximum_error_s", "steps", "last_step", "offset_ns"],
+  "required": ["synchronized", "estimated_error_s", "maximum_error_s", "steps", "last_step", "offset_ns"],
   "properties": {
-    "synchronised": {"type": ["boolean", "null"]},
+    "synchronized": {"type": ["boolean", "null"]},
     "estimated_error_s": {"type": ["number", "null"]},
     "maximum_error_s": {"type": ["number", "null"]},
     "frequency_ppm": {"type": ["number", "null"]},
@@ -30,9 +30,9 @@ constexpr std::string_view status_schemas = R"json({
 },
 "LastReload": {
   "type": "object",
-  "required": ["time", "who", "outcome", "changes_count", "problem"],
+  "required": ["time", "by", "outcome", "changes_count", "problem"],
   "properties": {
-    "time": {"type": "string"}, "who": {"type": "string"},
+    "time": {"type": "string"}, "by": {"type": "string"},
     "outcome": {"enum": ["applied", "unchanged", "planned", "invalid", "needs_restart", "failed", "conflict"]},
     "changes_count": {"$ref": "#/components/schemas/Count"}, "problem": {"type": ["string", "null"]}
   }
@@ -52,13 +52,13 @@ constexpr std::string_view status_schemas = R"json({
     "last_reload": {"oneOf": [{"$ref": "#/components/schemas/LastReload"}, {"type": "null"}]}
   }
 },
-"PastStart": {
+"PreviousRun": {
   "type": "object",
-  "required": ["epoch", "stopped_cleanly", "last_known", "books"],
+  "required": ["epoch", "stopped_cleanly", "last_known", "ledger"],
   "properties": {
     "epoch": {"$ref": "#/components/schemas/Count"}, "stopped_cleanly": {"type": "boolean"},
     "last_known": {"type": ["string", "null"]},
-    "books": {"oneOf": [{"$ref": "#/components/schemas/Books"}, {"type": "null"}]}
+    "ledger": {"oneOf": [{"$ref": "#/components/schemas/LedgerCounts"}, {"type": "null"}]}
   }
 },
 "Queue": {
@@ -70,13 +70,13 @@ constexpr std::string_view status_schemas = R"json({
     "policy": {"enum": ["drop_oldest", "drop_newest", "block"]}
   }
 },
-"BooksByDevice": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Books"}},
-"AllBooks": {
+"LedgerByDevice": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/LedgerCounts"}},
+"FullLedger": {
   "type": "object",
   "required": ["balanced", "total", "devices"],
   "properties": {
-    "balanced": {"type": "boolean"}, "total": {"$ref": "#/components/schemas/Books"},
-    "devices": {"$ref": "#/components/schemas/BooksByDevice"}
+    "balanced": {"type": "boolean"}, "total": {"$ref": "#/components/schemas/LedgerCounts"},
+    "devices": {"$ref": "#/components/schemas/LedgerByDevice"}
   }
 },
 "Sampler": {
@@ -96,6 +96,46 @@ constexpr std::string_view status_schemas = R"json({
     "samples": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"},
     "pending": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"},
     "error": {"type": ["string", "null"]}
+  }
+},
+"DurableLogDropped": {
+  "type": "object",
+  "required": ["log_slow", "log_full"],
+  "properties": {
+    "log_slow": {"$ref": "#/components/schemas/Count"}, "log_full": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"DurableLog": {
+  "type": "object",
+  "required": ["path", "segments", "bytes", "oldest_position", "next_position", "synced_position", "samples",
+    "pending", "dropped", "written_bytes", "segments_removed", "full", "error"],
+  "properties": {
+    "path": {"type": "string"}, "segments": {"$ref": "#/components/schemas/Count"},
+    "bytes": {"$ref": "#/components/schemas/Count"}, "oldest_position": {"$ref": "#/components/schemas/Count"},
+    "next_position": {"$ref": "#/components/schemas/Count"}, "synced_position": {"$ref": "#/components/schemas/Count"},
+    "samples": {"$ref": "#/components/schemas/Count"}, "pending": {"$ref": "#/components/schemas/Count"},
+    "dropped": {"$ref": "#/components/schemas/DurableLogDropped"},
+    "written_bytes": {"$ref": "#/components/schemas/Count"},
+    "segments_removed": {"$ref": "#/components/schemas/Count"}, "full": {"type": "boolean"},
+    "error": {"type": ["string", "null"]}
+  }
+},
+"LogSegment": {
+  "type": "object",
+  "required": ["first_position", "epoch", "time"],
+  "properties": {
+    "first_position": {"$ref": "#/components/schemas/Count"}, "epoch": {"type": "integer"},
+    "time": {"type": "string"}
+  }
+},
+"LogReport": {
+  "type": "object",
+  "required": ["log", "rate_bytes_per_s", "bytes_per_day", "seconds_left", "segments"],
+  "properties": {
+    "log": {"oneOf": [{"$ref": "#/components/schemas/DurableLog"}, {"type": "null"}]},
+    "rate_bytes_per_s": {"type": "number"},
+    "bytes_per_day": {"type": "number"}, "seconds_left": {"type": ["number", "null"]},
+    "segments": {"type": "array", "items": {"$ref": "#/components/schemas/LogSegment"}}
   }
 },
 "Consumer": {
@@ -143,8 +183,8 @@ constexpr std::string_view status_schemas = R"json({
     "connections_refused": {"$ref": "#/components/schemas/Count"},
     "accept_errors": {"$ref": "#/components/schemas/Count"},
     "handshakes_failed": {"$ref": "#/components/schemas/Count"}, "violations": {"$ref": "#/components/schemas/Count"},
-    "silences": {"$ref": "#/components/schemas/Count"}, "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
-    "subscribers_gapped": {"$ref": "#/components/schemas/Count"},
+    "heartbeat_timeouts": {"$ref": "#/components/schemas/Count"}, "subscribers_revoked": {"$ref": "#/components/schemas/Count"},
+    "gap_overflows": {"$ref": "#/components/schemas/Count"},
     "subscriptions": {"$ref": "#/components/schemas/Count"},
     "subscriptions_refused": {"$ref": "#/components/schemas/Count"}, "received": {"$ref": "#/components/schemas/Count"},
     "matched": {"$ref": "#/components/schemas/Count"}, "sent": {"$ref": "#/components/schemas/Count"},
@@ -157,7 +197,7 @@ constexpr std::string_view status_schemas = R"json({
 },
 "Services": {
   "type": "object",
-  "required": ["endpoints", "security", "peers", "requests", "errors", "replays_at_work"],
+  "required": ["endpoints", "security", "peers", "requests", "errors", "replays_active"],
   "properties": {
     "endpoints": {"$ref": "#/components/schemas/Endpoints"},
     "security": {"type": "array", "items": {"$ref": "#/components/schemas/Security"}},
@@ -166,11 +206,11 @@ constexpr std::string_view status_schemas = R"json({
     "connections_refused": {"$ref": "#/components/schemas/Count"},
     "accept_errors": {"$ref": "#/components/schemas/Count"},
     "handshakes_failed": {"$ref": "#/components/schemas/Count"}, "violations": {"$ref": "#/components/schemas/Count"},
-    "silences": {"$ref": "#/components/schemas/Count"}, "peers_revoked": {"$ref": "#/components/schemas/Count"},
-    "replays_at_work": {"$ref": "#/components/schemas/Count"}, "replays_done": {"$ref": "#/components/schemas/Count"},
-    "samples_replayed": {"$ref": "#/components/schemas/Count"}, "answers_sent": {"$ref": "#/components/schemas/Count"},
-    "answers_dropped": {"$ref": "#/components/schemas/Count"},
-    "answers_pending": {"$ref": "#/components/schemas/Count"}, "answers_lost": {"$ref": "#/components/schemas/Count"},
+    "heartbeat_timeouts": {"$ref": "#/components/schemas/Count"}, "peers_revoked": {"$ref": "#/components/schemas/Count"},
+    "replays_active": {"$ref": "#/components/schemas/Count"}, "replays_completed": {"$ref": "#/components/schemas/Count"},
+    "samples_replayed": {"$ref": "#/components/schemas/Count"}, "replies_sent": {"$ref": "#/components/schemas/Count"},
+    "replies_dropped": {"$ref": "#/components/schemas/Count"},
+    "replies_pending": {"$ref": "#/components/schemas/Count"}, "replies_lost": {"$ref": "#/components/schemas/Count"},
     "backlog_bytes": {"$ref": "#/components/schemas/Count"}
   }
 },
@@ -195,8 +235,8 @@ constexpr std::string_view status_schemas = R"json({
 },
 "Status": {
   "type": "object",
-  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "past_starts", "queue", "books",
-    "sampler", "consumers", "recorders", "transport", "services", "rest", "channels"],
+  "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "previous_runs", "queue", "ledger",
+    "sampler", "consumers", "recorders", "log", "transport", "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -207,12 +247,13 @@ constexpr std::string_view status_schemas = R"json({
     "uptime_s": {"type": "number"},
     "clock": {"$ref": "#/components/schemas/Clock"},
     "config": {"$ref": "#/components/schemas/SettingsInForce"},
-    "past_starts": {"type": "array", "items": {"$ref": "#/components/schemas/PastStart"}},
+    "previous_runs": {"type": "array", "items": {"$ref": "#/components/schemas/PreviousRun"}},
     "queue": {"$ref": "#/components/schemas/Queue"},
-    "books": {"$ref": "#/components/schemas/AllBooks"},
+    "ledger": {"$ref": "#/components/schemas/FullLedger"},
     "sampler": {"$ref": "#/components/schemas/Sampler"},
     "consumers": {"type": "array", "items": {"$ref": "#/components/schemas/Consumer"}},
     "recorders": {"type": "array", "items": {"$ref": "#/components/schemas/Recorder"}},
+    "log": {"oneOf": [{"$ref": "#/components/schemas/DurableLog"}, {"type": "null"}]},
     "transport": {"$ref": "#/components/schemas/Transport"},
     "services": {"$ref": "#/components/schemas/Services"},
     "rest": {"$ref": "#/components/schemas/Rest"},

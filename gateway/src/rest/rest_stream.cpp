@@ -16,16 +16,16 @@ constexpr std::array too_many{503};
 constexpr std::array stream_parameters{
     RestParameter{.name = "prefix",
                   .schema = R"({"type":"array","maxItems":16,"items":{"type":"string","maxLength":256}})",
-                  .meaning = "Only topics that begin with it; may be given up to 16 times."},
+                  .meaning = "Only topics that begin with this prefix; may be given up to 16 times."},
     RestParameter{
-        .name = "format", .schema = R"({"type":"string","enum":["json"]})", .meaning = "What a sample looks like."},
+        .name = "format", .schema = R"({"type":"string","enum":["json"]})", .meaning = "Format of the samples."},
     RestParameter{.name = "Last-Event-ID",
                   .place = RestParameter::Place::header,
                   .schema = R"({"type":"string","pattern":"^[0-9]{1,15}-[0-9]{1,15}$"})",
-                  .meaning = "The id of the last event that the client has: the stream goes on behind it."},
+                  .meaning = "Id of the last event that the client received: the stream continues after it."},
 };
 
-/// "EPOCH-POSITION".
+/// Parses "EPOCH-POSITION".
 std::optional<StreamPosition> to_position(std::string_view id) {
     StreamPosition result;
     const char* const end = id.data() + id.size();
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> published_after(const RestHandlers& handlers, const
     return handlers.published_after ? handlers.published_after(last.epoch_ms, last.position) : std::nullopt;
 }
 
-/// A stream that begins where the client was; null, and a fault, when that cannot have been.
+/// Returns a stream that continues where the client was; null, after adding a fault, if the id is impossible.
 std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader& reader,
                                            std::vector<std::string> prefixes) {
     const History& history = *call.handlers.history;
@@ -52,7 +52,8 @@ std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader
     const bool same_epoch = last && last->epoch_ms == text.epoch_ms();
     const auto missed = last && !same_epoch ? published_after(call.handlers, *last) : std::nullopt;
     if ((!id.empty() && !last) || (same_epoch && last->position >= now)) {
-        reader.fault("Last-Event-ID", quoted_text(id) + " was never an id here; allowed: the id of an event, or none");
+        reader.fault("Last-Event-ID",
+                     quoted_text(id) + " is not an id of this stream: must be the id of a received event, or absent");
         return nullptr;
     }
     const std::uint64_t next = id.empty() ? now : same_epoch ? last->position + 1 : 0;
@@ -68,7 +69,7 @@ HttpResponse get_stream(const RestCall& call) {
     const auto wanted = reader.texts("prefix", SampleStream::prefixes_max, prefix_characters_max);
     const std::string_view format = reader.text("format", prefix_characters_max);
     if (call.query.has("format") && format != "json") {
-        reader.fault("format", quoted_text(format) + " is not a format here; allowed: json");
+        reader.fault("format", quoted_text(format) + " is not an available format: must be json");
     }
     const auto stream = begin_stream(call, reader, std::vector<std::string>(wanted.begin(), wanted.end()));
     if (reader.failed()) {
@@ -78,7 +79,7 @@ HttpResponse get_stream(const RestCall& call) {
     if (!call.is_head()) {
         response.stream = [stream, streams = call.handlers.streams, place = call.handlers.streams->open()](
                               std::string& out, std::size_t bytes_max) {
-            const bool ends = streams->is_ending();  // first: nothing comes after what is read then
+            const bool ends = streams->is_ending();  // read first: no samples follow the ones that are read afterwards
             return stream->pull(out, bytes_max, ends);
         };
     }
@@ -87,7 +88,7 @@ HttpResponse get_stream(const RestCall& call) {
 
 constexpr std::array stream_route_table{
     RestRoute{.path = "/stream",
-              .summary = "Samples as they are published, as server-sent events.",
+              .summary = "Published samples as server-sent events.",
               .parameters = stream_parameters,
               .gives = gives_events,
               .refusals = too_many,

@@ -19,7 +19,7 @@ constexpr std::array subscriber_id{
     RestParameter{.name = "id",
                   .place = RestParameter::Place::path,
                   .schema = R"({"type":"string","pattern":"^(json|cbor|record)-[1-9][0-9]{0,17}$"})",
-                  .meaning = "A subscriber: its format and its number in that."}};
+                  .meaning = "Subscriber: its format and its number among the subscribers of that format."}};
 
 struct SubscriberId {
     PayloadFormat format = PayloadFormat::json;
@@ -46,7 +46,7 @@ std::optional<SubscriberId> to_id(std::string_view text) {
 HttpResponse get_subscribers(const RestCall& call) {
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
-        return unavailable(call.request, "the gateway did not give its subscribers in time");
+        return unavailable(call.request, "the gateway did not provide its subscribers in time");
     }
     Json subscribers = Json::array();
     for (const SubscriberStatus& subscriber : snapshot->subscribers) {
@@ -77,7 +77,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
 
 constexpr std::array subscriber_route_table{
     RestRoute{.path = "/subscribers",
-              .summary = "Everybody who is connected to a publisher.",
+              .summary = "All connected subscribers.",
               .gives = gives_json,
               .answer_schema = "Subscribers",
               .refusals = may_be_late,
@@ -85,7 +85,7 @@ constexpr std::array subscriber_route_table{
     RestRoute{.method = "DELETE",
               .path = "/subscribers/{id}",
               .role = HttpRole::admin,
-              .summary = "Close one subscriber's connection.",
+              .summary = "Close the connection of one subscriber.",
               .parameters = subscriber_id,
               .gives = gives_json,
               .answer_schema = "ClosedSubscriber",

@@ -11,7 +11,7 @@ namespace {
 std::vector<const RestRoute*> make_table() {
     std::vector<const RestRoute*> table;
     for (const auto routes : {overview_routes(), health_routes(), device_routes(), event_routes(), alarm_routes(),
-                              sample_routes(), stream_routes(), subscriber_routes(), metrics_routes(),
+                              sample_routes(), stream_routes(), subscriber_routes(), metrics_routes(), log_routes(),
                               log_level_routes(), config_routes(), rollback_routes()}) {
         for (const RestRoute& route : routes) {
             table.push_back(&route);
@@ -20,14 +20,14 @@ std::vector<const RestRoute*> make_table() {
     return table;
 }
 
-/// The part of a path up to the next slash, which goes too.
+/// Removes and returns the part of a path before the next slash, together with the slash.
 std::string_view take_part(std::string_view& path) noexcept {
     const std::string_view part = path.substr(0, path.find('/'));
     path.remove_prefix(part.size() < path.size() ? part.size() + 1 : part.size());
     return part;
 }
 
-/// What stands for the parts in braces; nullopt when it is another path.
+/// Returns the values of the parts in braces, or nullopt if the path does not match.
 std::optional<std::vector<std::string_view>> match_path(std::string_view wanted, std::string_view path) {
     if (std::count(wanted.begin(), wanted.end(), '/') != std::count(path.begin(), path.end(), '/')) {
         return std::nullopt;

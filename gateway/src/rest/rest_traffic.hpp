@@ -10,24 +10,23 @@
 
 namespace telegate {
 
-/// Counts requests by path and status. Paths are those of the table, whatever clients ask for, so there is an end of
-/// them.
+/// Counts requests by path and status. Only paths of the table are counted individually, so clients cannot create new
+/// counters.
 ///
-/// Threads: any. Limits: a counter for each path and status known here; other statuses count as 500 or 400.
-/// Failure: none.
+/// Threads: any. Limits: a counter for each path and known status; other statuses count as 500 or 400. Failure: none.
 class RestTraffic {
   public:
     struct Count {
-        std::string_view path;  // as in the table; "other" for what is not there
+        std::string_view path;  // as in the table; "other" for unknown paths
         int status = 0;
         std::uint64_t requests = 0;
     };
 
     RestTraffic();
 
-    /// `row`: of the path in rest_table(), or no_row.
+    /// Counts a request. `row` is that of the path in rest_table(), or no_row.
     void count(std::size_t row, int status) noexcept;
-    /// Those that are not zero.
+    /// Returns the counters that are not zero.
     [[nodiscard]] std::vector<Count> counts() const;
 
     static constexpr std::size_t no_row = SIZE_MAX;
@@ -37,7 +36,7 @@ class RestTraffic {
                                                   412, 413, 415, 422, 428, 429, 500, 501, 503};
 
     const std::size_t rows_;
-    std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;  // by row, then status; behind the last row: other paths
+    std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;  // by row, then status; after the last row: unknown paths
 };
 
 }  // namespace telegate

@@ -21,7 +21,7 @@ std::string SampleStream::id_of(std::uint64_t position) const {
     return "id: " + std::to_string(text_.epoch_ms()) + '-' + std::to_string(position) + '\n';
 }
 
-/// Of the position before the next one, so that a client that comes back with it goes on there.
+/// The id of the position before the next one, so a client that reconnects with it continues there.
 void SampleStream::add_id(std::string& out) const {
     if (cursor_.position() > 0) {
         out += id_of(cursor_.position() - 1);
@@ -39,7 +39,7 @@ void SampleStream::add_restart(std::string& out) {
     told_ = cursor_.position();
 }
 
-/// The samples before the cursor that are gone. Between those of quiet channels there are many such gaps.
+/// Reports the missing samples before the cursor. Between samples of quiet channels there are many such gaps.
 void SampleStream::note_missed(std::uint64_t missed) noexcept {
     gap_.first = gap_.missed == 0 ? cursor_.position() - missed : gap_.first;
     gap_.last = cursor_.position() - 1;
@@ -111,8 +111,8 @@ StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
         const std::size_t added = add_samples(out, read.count, out_max);
         cursor_.advance(added);
         looked_at += added;
-        // A client that hears nothing for long could not resume: what it had last would be gone by then. An event
-        // without data only moves its id.
+        // A client that receives no events for a long time could not resume, because the position of its last event
+        // would be overwritten. An event without data only updates the id.
         if (gap_.missed == 0 && cursor_.position() - told_ >= history_.capacity() / 4) {
             out += id_of(cursor_.position() - 1) + '\n';
             told_ = cursor_.position();

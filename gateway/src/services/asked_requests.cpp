@@ -33,7 +33,7 @@ std::size_t packed_bytes(const MessageBatch& batch) noexcept {
 }  // namespace
 
 void AskedRequests::add(const MessageBatch& batch) {
-    packed_.reserve(packed_.size() + packed_bytes(batch));  // no more than is needed
+    packed_.reserve(packed_.size() + packed_bytes(batch));  // exact, to save memory
     for (const Message message : batch) {
         for (std::size_t i = 0; i < message.size(); ++i) {
             const Mark mark = static_cast<Mark>(message[i].size()) | (i + 1 < message.size() ? more_follows : Mark{0});
@@ -68,11 +68,11 @@ AskedRequest AskedRequests::front() const {
     }
     if (frames.end() - body != 1) {
         asked.fault = "the request has " + std::to_string(frames.end() - body) +
-                      " frames, allowed: one, or one behind an empty one";
+                      " frames: must be one, or one after an empty frame";
     } else if (envelope_bytes > envelope_bytes_max) {
-        asked.fault = "the frames in front of the request are " + std::to_string(envelope_bytes) +
-                      " bytes, allowed: at most " + std::to_string(envelope_bytes_max) +
-                      "; the answer comes without them";
+        asked.fault = "the envelope frames of the request are " + std::to_string(envelope_bytes) +
+                      " bytes: must be at most " + std::to_string(envelope_bytes_max) +
+                      "; the reply is sent without them";
     } else {
         asked.body = *body;
     }

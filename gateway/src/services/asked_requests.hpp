@@ -11,16 +11,16 @@ namespace telegate {
 
 /// The oldest request of one peer.
 struct AskedRequest {
-    std::vector<std::string> envelope;  // frames in front of the answer
-    std::string_view body;              // until the requests change
-    std::string fault;                  // "", or why the frames are no request
+    std::vector<std::string> envelope;  // frames to send in front of the reply
+    std::string_view body;              // valid until the requests change
+    std::string fault;                  // "", or why the frames are not a request
 };
 
-/// Requests of one peer that have come and wait for their answers. They are kept as frames, packed, and looked at one
-/// by one, so that many short ones take no more than the receive buffer that they came in.
+/// The received requests of one peer that wait for their replies. They are stored as packed frames and parsed one by
+/// one, so many short ones take no more memory than the receive buffer that they arrived in.
 ///
 /// Threads: one.
-/// Limits:  twice the bytes that the peer has sent; who fills it takes one receive buffer, or one longer message.
+/// Limits: twice the bytes that the peer has sent; the caller adds one receive buffer, or one longer message.
 /// Failure: may throw std::bad_alloc.
 class AskedRequests {
   public:
@@ -29,7 +29,7 @@ class AskedRequests {
     void add(const MessageBatch& batch);
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
-    /// Of at least one.
+    /// Returns the oldest request. Requires that there is one.
     [[nodiscard]] AskedRequest front() const;
     void pop_front();
     [[nodiscard]] std::size_t bytes() const noexcept { return packed_.capacity(); }
@@ -37,8 +37,8 @@ class AskedRequests {
   private:
     [[nodiscard]] std::vector<std::string_view> front_frames() const;
 
-    std::string packed_;     // of each frame its length, with a mark when one more follows, and its bytes
-    std::size_t next_ = 0;   // where the front one begins
+    std::string packed_;     // each frame's length, with a flag if another one follows, and its bytes
+    std::size_t next_ = 0;   // offset of the oldest request
     std::size_t count_ = 0;  // of messages
 };
 

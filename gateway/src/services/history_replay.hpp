@@ -17,7 +17,7 @@
 
 namespace telegate {
 
-/// What replays are made of. All outlive them.
+/// The objects that replays use. All must outlive the replays.
 struct ReplayParts {
     const History& history;
     const ChannelTable& channels;
@@ -25,10 +25,10 @@ struct ReplayParts {
     SampleText& text;
 };
 
-/// One answer with samples of the history, made in steps so that live samples pass in between.
+/// A reply with samples from the history, created in steps so that live samples are sent in between.
 ///
 /// Threads: the pump's.
-/// Limits:  step_samples looked at in one step, an answer of answer_bytes_max.
+/// Limits: checks step_samples samples per step; a reply of answer_bytes_max.
 /// Failure: may throw std::bad_alloc.
 class HistoryReplay {
   public:
@@ -38,20 +38,20 @@ class HistoryReplay {
     HistoryReplay(const HistoryReplay&) = delete;
     HistoryReplay& operator=(const HistoryReplay&) = delete;
 
-    /// Whether the answer is whole.
+    /// Runs one step. Returns whether the reply is complete.
     [[nodiscard]] virtual bool step() = 0;
-    /// Once it is.
+    /// Returns the complete reply.
     [[nodiscard]] std::string take_answer() noexcept { return std::move(out_); }
     [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
 
   protected:
-    /// `out` is the beginning of the answer.
+    /// `out` is the beginning of the reply.
     HistoryReplay(ReplayParts parts, std::string out, std::size_t limit);
 
     void add(const TelemetrySample& sample);
     [[nodiscard]] bool is_full() const noexcept { return samples_ >= limit_ || out_.size() >= samples_bytes_max; }
 
-    // The rest is for what comes behind the samples: 1,000 holes as they were asked for, and what became of them.
+    // The rest of the reply is reserved for the data after the samples: 1,000 requested holes and what became of them.
     static constexpr std::size_t samples_bytes_max = 512 * 1024;
 
     ReplayParts parts_;
@@ -61,8 +61,8 @@ class HistoryReplay {
     std::array<TelemetrySample, step_samples> read_{};
 };
 
-/// Samples from a position on.
-/// Threads, Failure: as Replay. Limits: looked_max samples looked at for one answer, which may then have none.
+/// Replays samples from a position on. Threads, Failure: as HistoryReplay. Limits: checks looked_max samples for one
+/// reply, which may then be empty.
 class PositionReplay final : public HistoryReplay {
   public:
     static constexpr std::uint64_t looked_max = 262'144;

@@ -22,7 +22,7 @@ HoleReplay::HoleReplay(ReplayParts parts, std::string out, const Wanted& wanted,
     for (const ServiceHole& hole : wanted.holes) {
         const auto channel = topics.find(hole.topic);
         if (!channel) {
-            continue;  // nothing of it is published
+            continue;  // nothing of the topic is published
         }
         index_.resize(std::max<std::size_t>(index_.size(), to_index(*channel) + 1));
         std::uint16_t& place = index_[to_index(*channel)];
@@ -70,7 +70,7 @@ HoleReplay::Track* HoleReplay::track_of(ChannelId channel) noexcept {
     return place == 0 || tracks_[place - 1].is_done() ? nullptr : &tracks_[place - 1];
 }
 
-/// Positions in between are not held: which samples were there is not known.
+/// Handles positions that are not retained: the samples between them are unknown.
 void HoleReplay::note_missed() noexcept {
     for (Track& track : tracks_) {
         track.seen = 0;
@@ -85,7 +85,7 @@ bool HoleReplay::is_hint_late(const Track& track) const noexcept {
 void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t last) {
     const bool was_never_there = track.seen > 0 || is_from_first_;
     add_gone(gone_, parts_.channels.at(track.channel).topic, {"", first, last},
-             was_never_there ? reason_dropped : "not_held");
+             was_never_there ? reason_dropped : "not_retained");
 }
 
 bool HoleReplay::take(Track& track, const TelemetrySample& sample) {
@@ -111,7 +111,7 @@ bool HoleReplay::take(Track& track, const TelemetrySample& sample) {
     return true;
 }
 
-/// False when it has started over.
+/// Adds samples from read_. Returns false if the pass has restarted.
 bool HoleReplay::take_all(std::size_t count) {
     for (const TelemetrySample& sample : std::span(read_).first(count)) {
         if (is_full() || gone_.size() >= samples_bytes_max / 2) {
@@ -140,7 +140,8 @@ bool HoleReplay::step() {
     return cursor_.position() == parts_.history.position() && settle_ends();
 }
 
-/// All has been looked at: of a hole what is published is held no more; what the queue has lost behind that never was.
+/// Reports the rest of a hole at the end of the pass: published samples are no longer retained; samples lost by the
+/// queue after them were never published.
 void HoleReplay::settle(const Track& track, const Hole& hole) {
     const std::uint64_t published = parts_.pump.last_seq(track.channel);
     if (hole.next <= published) {
@@ -164,7 +165,7 @@ bool HoleReplay::settle_ends() {
             }
             settle(track, hole);
         }
-        track.open = track.holes.size();  // what is not published yet is nobody's loss
+        track.open = track.holes.size();  // samples that are not published yet are not missing
     }
     return finish();
 }

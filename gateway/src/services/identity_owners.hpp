@@ -11,20 +11,21 @@
 
 namespace telegate {
 
-/// Which connection an identity belongs to: a peer that comes back may take over that of its older connection.
+/// Tracks which connection owns an identity: a peer that reconnects may take over the identity of its older connection.
 ///
-/// Threads: one. Limits: one entry for each connection that told an identity. Failure: std::bad_alloc.
+/// Threads: one. Limits: one entry for each connection with an identity. Failure: std::bad_alloc.
 class IdentityOwners {
   public:
-    /// The handshake of a connection is done; it is not let in yet.
+    /// Notes that the handshake of a connection has completed. The connection is not accepted yet.
     void note_handshake(const std::string& identity, std::uint64_t id) { arriving_.emplace(identity, id); }
     void note_left(const std::string& identity, std::uint64_t id);
-    /// The peer can be written to. Whether this is the connection that has just arrived: then what its predecessor
-    /// asked for is not for it.
+    /// Notes that the peer is writable. Returns whether this is the connection that has just arrived; replies to
+    /// requests of its predecessor must not be sent to it.
     [[nodiscard]] bool take_arrival(std::string_view identity);
-    /// Connections whose identity has been taken over since the last call. What they have sent is not to be answered.
+    /// Returns the connections whose identity has been taken over since the last call. Their requests must not be
+    /// answered.
     [[nodiscard]] std::vector<std::uint64_t> take_superseded() noexcept { return std::exchange(superseded_, {}); }
-    /// Forgets those that `is_there` does not know.
+    /// Removes identities for which `is_there` returns false.
     template <class IsThere>
     void keep(const IsThere& is_there) {
         std::erase_if(owners_, [&](const auto& owner) { return !is_there(owner.first); });
@@ -40,7 +41,7 @@ class IdentityOwners {
 
 inline void IdentityOwners::note_left(const std::string& identity, std::uint64_t id) {
     if (arriving_ && arriving_->second == id) {
-        arriving_.reset();  // it was not let in
+        arriving_.reset();  // the connection was not accepted
     }
     const auto found = owners_.find(identity);
     if (found != owners_.end() && found->second == id) {

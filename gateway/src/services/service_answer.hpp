@@ -10,12 +10,12 @@
 
 namespace telegate {
 
-/// The longest answer.
+/// The maximum size of a reply.
 inline constexpr std::size_t answer_bytes_max = 1024 * 1024;
 
-/// `{"service":"ping","id":1,"epoch":1795217494123`, the beginning of every answer.
+/// Returns the beginning of every reply: `{"service":"ping","id":1,"epoch":1795217494123`.
 [[nodiscard]] std::string begin_answer(const ServiceHead& head, std::int64_t epoch_ms);
-/// An answer with an error. `retry_after` is told with `busy`.
+/// Returns an error reply. `retry_after` is included for `busy`.
 [[nodiscard]] std::string error_answer(const ServiceFault& fault, std::int64_t epoch_ms,
                                        std::chrono::milliseconds retry_after);
 

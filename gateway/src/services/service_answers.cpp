@@ -26,11 +26,11 @@ Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
         return fail(*fault);
     }
     const auto& request = std::get<ServiceRequest>(read);
-    if (!asker.status) {  // otherwise it was counted before
+    if (!asker.status) {  // otherwise the request was counted before
         ++counts_.requests[static_cast<std::size_t>(request.kind)];
     }
     if (request.kind != ServiceKind::ping && asker.is_room_short) {
-        return fail(request, ServiceError::busy, "too many answers wait to be read, of all peers together");
+        return fail(request, ServiceError::busy, "too many replies are waiting to be read, of all peers together");
     }
     switch (request.kind) {
         case ServiceKind::ping: return ping(request);
@@ -56,7 +56,8 @@ std::string ServiceAnswers::ping(const ServiceRequest& request) const {
            "\",\"position\":" + std::to_string(parts_.history.position()) + '}';
 }
 
-/// Of the samples that are published or dropped by now; what is in the queue is not in it.
+/// Returns the last sequence number of the samples that are published or dropped; samples in the queue are not
+/// included.
 std::uint64_t ServiceAnswers::last_captured(ChannelId channel) const {
     return std::max(parts_.pump.last_seq(channel), parts_.ledger.drops_of(channel).last_seq);
 }
@@ -79,7 +80,7 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
     return out + ']' + end_of(page, looked_at);
 }
 
-/// Where the next page begins, if there is one.
+/// Returns where the next page begins, if there is one.
 std::string ServiceAnswers::end_of(std::span<const ChannelId> page, std::size_t looked_at) const {
     if (looked_at == page.size()) {
         return ",\"end\":true}";
@@ -120,15 +121,15 @@ Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& aske
     }
     const StatusText& text = *asker.status;
     if (text == nullptr) {
-        return fail(request, ServiceError::busy, "the gateway did not give its status in time");
+        return fail(request, ServiceError::busy, "the gateway did not provide its status in time");
     }
     std::string out = begin_answer(request.head, epoch_ms_) + ",\"status\":" + *text;
     out.resize(out.size() - (out.ends_with('\n') ? 1 : 0));
     out += '}';
     if (out.size() > answer_bytes_max) {
         return fail(request, ServiceError::too_large,
-                    "the status is " + std::to_string(text->size()) + " bytes, allowed: at most " +
-                        std::to_string(answer_bytes_max) + "; GET /status gives it");
+                    "the status is " + std::to_string(text->size()) + " bytes: must be at most " +
+                        std::to_string(answer_bytes_max) + "; use GET /status");
     }
     return out;
 }
@@ -140,16 +141,16 @@ Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& aske
     const std::uint64_t end = parts_.history.position();
     if (!request.holes && request.position.value_or(0) > end) {
         ServiceFault fault{.head = request.head, .error = ServiceError::bad_request};
-        fault.detail = "position: " + std::to_string(*request.position) + " is not within 0 to " + std::to_string(end) +
-                       ", what is published in this epoch";
+        fault.detail = "position: " + std::to_string(*request.position) + " is invalid: must be 0 to " +
+                       std::to_string(end) + ", the positions published in this epoch";
         fault.pointer = "/position";
         return fail(fault);
     }
     if (asker.replays_in_all >= replays_max || asker.replays >= replays_per_peer_max) {
         return fail(request, ServiceError::busy,
                     asker.replays_in_all >= replays_max
-                        ? std::to_string(replays_max) + " replays are at work"
-                        : std::to_string(replays_per_peer_max) + " replays of this peer are at work");
+                        ? std::to_string(replays_max) + " replays are already active"
+                        : std::to_string(replays_per_peer_max) + " replays of this peer are already active");
     }
     return make_replay(request);
 }
@@ -172,16 +173,16 @@ std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest&
                                             PositionReplay::Wanted{request.prefix, position, request.limit});
 }
 
-/// Of an epoch that is not this one: nothing of it is held, and the state file knows where it ended.
+/// Replies to a request about an earlier epoch: none of its samples are retained, but the state file contains its last
+/// sequence numbers.
 std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     const PastEpoch* const past = parts_.past.find(*request.epoch);
     if (!request.holes || past == nullptr || !past->has_ended) {
-        std::string why = " is not the present one; only holes can be asked for";
+        std::string why = " is not the current epoch; only holes can be requested of an earlier one";
         if (request.holes && past != nullptr) {
-            why = " did not end in order, so that its last samples are not known";
+            why = " did not end cleanly, so its last samples are unknown";
         } else if (request.holes) {
-            why = parts_.past.is_kept() ? " is not known, or is too long ago"
-                                        : " is not known: this gateway keeps no state_file";
+            why = parts_.past.is_kept() ? " is unknown or too old" : " is unknown: this gateway has no state_file";
         }
         return fail(ServiceFault{.head = request.head,
                                  .error = ServiceError::unknown_epoch,
@@ -192,7 +193,7 @@ std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     for (const ServiceHole& hole : *request.holes) {
         const auto last = past->last_seqs.find(hole.topic);
         if (last != past->last_seqs.end() && hole.first_seq <= last->second) {
-            add_gone(gone, hole.topic, {"", hole.first_seq, std::min(hole.last_seq, last->second)}, "not_held");
+            add_gone(gone, hole.topic, {"", hole.first_seq, std::min(hole.last_seq, last->second)}, "not_retained");
         }
     }
     return begin_answer(request.head, epoch_ms_) + ",\"samples\":[],\"gone\":[" + gone +

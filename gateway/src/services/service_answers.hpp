@@ -26,7 +26,7 @@
 
 namespace telegate {
 
-/// What is told of. All outlive the answers.
+/// The objects that replies describe. All must outlive the ServiceAnswers.
 struct AnswerParts {
     const ChannelTable& channels;
     const Ledger& ledger;
@@ -36,32 +36,32 @@ struct AnswerParts {
     Tags tags = {};
 };
 
-/// How things stand for the peer that asks.
+/// The state of the requesting peer.
 struct Asker {
     const std::optional<StatusText>& status;  // nullopt: not rendered yet
-    std::size_t replays = 0;                  // at work for it
+    std::size_t replays = 0;                  // active for this peer
     std::size_t replays_in_all = 0;
-    bool is_room_short = false;  // so much waits to be read that only small answers are given
+    bool is_room_short = false;  // so much data waits to be read that only small replies are possible
 };
 
-/// The status has to be rendered first.
+/// The status must be rendered first.
 struct NeedsStatus {};
-/// An answer, or the work that makes it.
+/// A reply, or the replay that creates it.
 using Answered = std::variant<std::string, std::unique_ptr<HistoryReplay>, NeedsStatus>;
 
-/// Makes the answer to a request; see "Services" in docs/wire.md.
+/// Creates the reply to a request; see "Services" in docs/wire.md.
 ///
 /// Threads: the pump's.
-/// Limits:  answer_bytes_max for one answer, replays_max, page_entries_max.
-/// Failure: a request that is wrong has an answer that says so; may throw std::bad_alloc.
+/// Limits: answer_bytes_max for one reply, replays_max, page_entries_max.
+/// Failure: an invalid request gets an error reply; may throw std::bad_alloc.
 class ServiceAnswers {
   public:
     static constexpr std::size_t replays_max = 16;
     static constexpr std::size_t replays_per_peer_max = 4;
-    static constexpr std::size_t page_entries_max = 1'000;  // some 0.3 ms of work
+    static constexpr std::size_t page_entries_max = 1'000;  // takes about 0.3 ms
     static constexpr std::chrono::milliseconds retry_after{100};
 
-    /// `counts` outlives it.
+    /// `counts` must outlive this object.
     ServiceAnswers(AnswerParts parts, std::int64_t epoch_ms, ServiceCounts& counts);
 
     [[nodiscard]] Answered answer(const AskedRequest& asked, const Asker& asker);

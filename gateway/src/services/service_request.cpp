@@ -19,16 +19,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, service_kinds> kind_names{"ping", "catalog", "snapshot", "replay", "status"};
 constexpr std::array<std::string_view, service_errors> error_names{"bad_request", "unknown_service", "too_large",
                                                                    "busy", "unknown_epoch"};
-/// Holes in a list in the request, and nothing deeper.
+/// Holes in a list in the request; nothing is nested deeper.
 constexpr std::size_t request_depth_max = 3;
-/// In one object: more than any has.
+/// Per object: more than the keys of any object.
 constexpr std::size_t request_keys_max = 16;
-/// Whole numbers above this are not exact in the doubles of JSON readers.
+/// Larger whole numbers are not exact in the doubles of JSON parsers.
 constexpr std::uint64_t request_number_max = 9'007'199'254'740'992;
 
 struct KeyRow {
     std::string_view key;
-    std::string_view services;  // which have it; "" for all
+    std::string_view services;  // which have the key; "": all
 };
 constexpr std::array request_keys{
     KeyRow{"service", ""},
@@ -60,12 +60,12 @@ Json parsed_request(std::string_view text) {
         throw Refusal{fault->pointer.empty() ? "the request " + fault->what : fault->text(), fault->pointer};
     }
     if (!document.is_object()) {
-        throw Refusal{"the request is " + json_excerpt(document) + ", allowed: a JSON object"};
+        throw Refusal{"the request is " + json_excerpt(document) + ": must be a JSON object"};
     }
     return document;
 }
 
-/// Members of one object, each looked at as what it must be.
+/// Reads the members of one object and checks their types.
 ///
 /// Threads: one. Limits: none. Failure: throws Refusal.
 class Members {
@@ -83,12 +83,12 @@ class Members {
         if (value == nullptr) {
             return std::nullopt;
         }
-        // -0 is a number with a sign, and 0.
+        // -0 is parsed as a signed number, but is 0.
         const bool is_whole = value->is_number_unsigned() || (value->is_number_integer() && *value == 0);
         if (!is_whole || value->get<std::uint64_t>() < min || value->get<std::uint64_t>() > max) {
             refuse_request(key,
-                           json_excerpt(*value) + " is not a whole number within " + std::to_string(min) + " to " +
-                               std::to_string(max),
+                           json_excerpt(*value) + " is invalid: must be a whole number from " + std::to_string(min) +
+                               " to " + std::to_string(max),
                            pointer_);
         }
         return value->get<std::uint64_t>();
@@ -101,7 +101,7 @@ class Members {
         }
         if (!value->is_string() || value->get_ref<const std::string&>().size() > ServiceRequest::prefix_bytes_max) {
             refuse_request(key,
-                           json_excerpt(*value) + " is not text of at most " +
+                           json_excerpt(*value) + " is invalid: must be text of at most " +
                                std::to_string(ServiceRequest::prefix_bytes_max) + " bytes",
                            pointer_);
         }
@@ -111,7 +111,7 @@ class Members {
     [[nodiscard]] bool flag(const std::string& key) const {
         const Json* const value = find(key);
         if (value != nullptr && !value->is_boolean()) {
-            refuse_request(key, json_excerpt(*value) + " is neither true nor false", pointer_);
+            refuse_request(key, json_excerpt(*value) + " is invalid: must be true or false", pointer_);
         }
         return value != nullptr && value->get<bool>();
     }
@@ -121,7 +121,7 @@ class Members {
     const std::string pointer_;
 };
 
-/// Looked at first, so that a refusal has it too.
+/// Reads the id. Called first, so that a refusal contains it too.
 std::string read_id(const Json& document) {
     const auto id = document.find("id");
     if (id == document.end()) {
@@ -129,7 +129,7 @@ std::string read_id(const Json& document) {
     }
     const bool is_short = id->is_string() && id->get_ref<const std::string&>().size() <= ServiceRequest::id_bytes_max;
     if (!is_short && !id->is_number_integer()) {
-        refuse_request("id", json_excerpt(*id) + " is not a whole number, or text of at most " +
+        refuse_request("id", json_excerpt(*id) + " is invalid: must be a whole number, or text of at most " +
                                  std::to_string(ServiceRequest::id_bytes_max) + " bytes");
     }
     return id->dump();
@@ -138,17 +138,17 @@ std::string read_id(const Json& document) {
 ServiceKind read_kind(const Json& document, ServiceFault& fault) {
     const auto service = document.find("service");
     if (service == document.end()) {
-        throw Refusal{"service: is missing, allowed: ping, catalog, snapshot, replay, status", "/service"};
+        throw Refusal{"service: is missing: must be one of ping, catalog, snapshot, replay, status", "/service"};
     }
     if (!service->is_string()) {
         refuse_request("service",
-                       json_excerpt(*service) + " is not text, allowed: ping, catalog, snapshot, replay, status");
+                       json_excerpt(*service) + " is not text: must be one of ping, catalog, snapshot, replay, status");
     }
     const auto* const name = std::find(kind_names.begin(), kind_names.end(), service->get_ref<const std::string&>());
     if (name == kind_names.end()) {
         fault.error = ServiceError::unknown_service;
-        refuse_request("service",
-                       json_excerpt(*service) + " is no service, allowed: ping, catalog, snapshot, replay, status");
+        refuse_request("service", json_excerpt(*service) +
+                                      " is not a service: must be one of ping, catalog, snapshot, replay, status");
     }
     return static_cast<ServiceKind>(name - kind_names.begin());
 }
@@ -174,7 +174,7 @@ void check_keys(const Json& document, ServiceKind kind) {
                         [&, &name = key](const KeyRow& row) { return row.key == name && has_key(kind, row); });
         if (!is_known) {
             throw Refusal{'"' + json_name_excerpt(key) + "\" is not a key of " + std::string(to_string(kind)) +
-                              ", allowed: " + keys_of(kind),
+                              ": must be one of " + keys_of(kind),
                           json_pointer_part(key)};
         }
     }
@@ -182,8 +182,8 @@ void check_keys(const Json& document, ServiceKind kind) {
 
 ServiceSince read_since(const Json& value) {
     constexpr const char* allowed =
-        " is neither a time from 1678 to 2261 such as \"2026-11-20T23:11:34.123Z\" nor an age such as \"10m\" or "
-        "\"1500ms\"";
+        " is invalid: must be a time from 1678 to 2261 such as \"2026-11-20T23:11:34.123Z\" or an age such "
+        "as \"10m\" or \"1500ms\"";
     if (!value.is_string()) {
         refuse_request("since", json_excerpt(value) + allowed);
     }
@@ -191,7 +191,7 @@ ServiceSince read_since(const Json& value) {
     if (const auto time = parse_iso8601(text)) {
         return {false, *time};
     }
-    constexpr std::int64_t age_us_max = 9'000'000'000'000'000;  // 285 years: in ns still a number of 64 bits
+    constexpr std::int64_t age_us_max = 9'000'000'000'000'000;  // 285 years: fits into 64 bits as nanoseconds
     const bool has_unit = !text.empty() && text.back() >= 'a' && text.back() <= 'z';
     const auto age = has_unit ? parse_quantity(text, "us") : std::variant<std::int64_t, std::string>(std::string());
     const auto* const us = std::get_if<std::int64_t>(&age);
@@ -204,12 +204,14 @@ ServiceSince read_since(const Json& value) {
 
 ServiceHole read_hole(const Json& value, const std::string& pointer) {
     if (!value.is_object()) {
-        throw Refusal{"holes: " + json_excerpt(value) + " is not an object of topic, first_seq, last_seq", pointer};
+        throw Refusal{
+            "holes: " + json_excerpt(value) + " is invalid: must be an object with topic, first_seq and last_seq",
+            pointer};
     }
     for (const auto& [key, unused] : value.items()) {
         if (std::find(hole_keys.begin(), hole_keys.end(), key) == hole_keys.end()) {
             throw Refusal{
-                '"' + json_name_excerpt(key) + "\" is not a key of a hole, allowed: topic, first_seq, last_seq",
+                '"' + json_name_excerpt(key) + "\" is not a key of a hole: must be one of topic, first_seq, last_seq",
                 pointer + json_pointer_part(key)};
         }
     }
@@ -227,7 +229,8 @@ ServiceHole read_hole(const Json& value, const std::string& pointer) {
 std::vector<ServiceHole> read_holes(const Json& value) {
     if (!value.is_array() || value.empty() || value.size() > ServiceRequest::holes_max) {
         refuse_request("holes", (value.is_array() ? "a list of " + std::to_string(value.size()) : json_excerpt(value)) +
-                                    " is not a list of 1 to " + std::to_string(ServiceRequest::holes_max) + " holes");
+                                    " is invalid: must be a list of 1 to " + std::to_string(ServiceRequest::holes_max) +
+                                    " holes");
     }
     std::vector<ServiceHole> holes;
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -240,13 +243,13 @@ void check_replay(const ServiceRequest& request, const Members& members) {
     if (request.holes) {
         for (const char* key : {"prefix", "since"}) {
             if (members.find(key) != nullptr) {
-                refuse_request(key, "stands beside holes, allowed: one of the two");
+                refuse_request(key, "cannot be used with holes");
             }
         }
     } else if (request.position && request.since) {
-        refuse_request("since", "stands beside position, allowed: one of the two");
+        refuse_request("since", "cannot be used with position");
     } else if (!request.position && !request.since) {
-        throw Refusal{"position, since or holes is missing, allowed: one of them"};
+        throw Refusal{"position, since or holes is missing: one of them is required"};
     }
 }
 
@@ -271,7 +274,7 @@ void read_members(const Json& document, ServiceRequest& request) {
     }
 }
 
-/// The name as it was given, where that is text of a length fit to be sent back.
+/// Returns the requested service name as JSON if it is a text short enough to be returned; "" otherwise.
 std::string service_json(const Json& document) {
     const auto service = document.find("service");
     const bool is_name = service != document.end() && service->is_string() &&
@@ -293,7 +296,7 @@ std::variant<ServiceRequest, ServiceFault> read_service_request(std::string_view
     ServiceFault fault;
     if (text.size() > ServiceRequest::bytes_max) {
         fault.error = ServiceError::too_large;
-        fault.detail = "the request is " + std::to_string(text.size()) + " bytes, allowed: at most " +
+        fault.detail = "the request is " + std::to_string(text.size()) + " bytes: must be at most " +
                        std::to_string(ServiceRequest::bytes_max);
         return fault;
     }

@@ -10,7 +10,7 @@
 
 namespace telegate {
 
-/// What can be asked for; see "Services" in docs/wire.md.
+/// The services; see "Services" in docs/wire.md.
 enum class ServiceKind : std::uint8_t { ping, catalog, snapshot, replay, status };
 inline constexpr std::size_t service_kinds = 5;
 [[nodiscard]] std::string_view to_string(ServiceKind kind) noexcept;
@@ -19,25 +19,25 @@ enum class ServiceError : std::uint8_t { bad_request, unknown_service, too_large
 inline constexpr std::size_t service_errors = 5;
 [[nodiscard]] std::string_view to_string(ServiceError error) noexcept;
 
-/// Samples of a topic that somebody has not got.
+/// A range of samples of a topic that a client has not received.
 struct ServiceHole {
-    static constexpr std::uint64_t open_end = UINT64_MAX;  // up to what is published
+    static constexpr std::uint64_t open_end = UINT64_MAX;  // up to the last published sample
 
     std::string topic;
     std::uint64_t first_seq = 1;
     std::uint64_t last_seq = open_end;
 };
 
-/// From when on: a moment of the clock, or so long ago.
+/// The start of a replay: a point in time, or an age.
 struct ServiceSince {
     bool is_age = false;
     std::int64_t ns = 0;  // since 1970 UTC, or before now
 };
 
-/// What goes into each answer as it was given.
+/// The members of a request that are returned unchanged in each reply.
 struct ServiceHead {
-    std::string service_json;  // "" where it cannot be told
-    std::string id_json;       // "" for none
+    std::string service_json;  // "" if unknown
+    std::string id_json;       // "" if there is none
 };
 
 struct ServiceRequest {
@@ -52,22 +52,22 @@ struct ServiceRequest {
     std::string prefix;
     std::string after;
     std::size_t limit = 1'000;
-    bool removed = false;  // also what the gateway has no more
+    bool removed = false;  // include removed channels
     std::optional<std::int64_t> epoch;
     std::optional<std::uint64_t> position;
     std::optional<ServiceSince> since;
     std::optional<std::vector<ServiceHole>> holes;
 };
 
-/// Why there is no other answer.
+/// Why a request cannot be answered.
 struct ServiceFault {
     ServiceHead head;
     ServiceError error = ServiceError::bad_request;
     std::string detail = {};
-    std::string pointer = {};  // to the place in the request; "" for the whole
+    std::string pointer = {};  // JSON pointer into the request; "" for the whole request
 };
 
-/// Pure. Threads: any. Limits: bytes_max, three levels deep. Failure: only std::bad_alloc.
+/// Parses a request. Threads: any. Limits: bytes_max, three levels of nesting. Failure: only std::bad_alloc.
 [[nodiscard]] std::variant<ServiceRequest, ServiceFault> read_service_request(std::string_view text);
 
 }  // namespace telegate

@@ -7,7 +7,7 @@
 namespace telegate {
 namespace {
 
-/// Peers with something to do at once; the others' requests wait where they are.
+/// Maximum number of peers with work at the same time; requests of other peers stay in their sockets.
 constexpr std::size_t ready_peers_max = 4;
 
 SocketOptions socket_options(std::size_t connections_max) {
@@ -15,8 +15,8 @@ SocketOptions socket_options(std::size_t connections_max) {
     options.sessions_max = std::clamp<std::size_t>(connections_max, 1, Services::peers_max);
     options.backlog_bytes_max = Services::backlog_bytes_max;
     options.message_bytes_max = Services::message_bytes_max;
-    options.frames_per_message_max = 16;      // more than any chain of brokers puts in front
-    options.receive_buffer_bytes = 4 * 1024;  // all requests in it are taken at once
+    options.frames_per_message_max = 16;      // more than any chain of brokers adds
+    options.receive_buffer_bytes = 4 * 1024;  // all requests in the buffer are taken at once
     return options;
 }
 
@@ -58,7 +58,7 @@ ServicesStatus Services::status() const {
     }
     status.peers = router_.peers().size();
     status.peers_revoked = endpoints_.revoked();
-    status.replays_at_work = jobs_.size();
+    status.replays_active = jobs_.size();
     status.backlog_bytes = router_.backlog_bytes();
     status.totals = router_.totals();
     return status;
@@ -103,7 +103,7 @@ void Services::recover() {
     turn_later_.ask();
 }
 
-/// One slice of work. A loop that has more comes back after it has looked at its descriptors.
+/// Runs one slice of work. If more remains, continues after the event loop has checked its descriptors.
 void Services::turn() {
     if (is_closing_) {
         return;
@@ -146,24 +146,24 @@ void Services::look_at_peers() {
     }
 }
 
-/// It has gone, and with it what it asked for.
+/// Removes a peer that has disconnected, with its pending requests.
 void Services::forget(std::string_view peer) {
-    counts_.answers_lost += std::erase_if(jobs_, [&](const Job& job) { return job.peer == peer; });
+    counts_.replies_lost += std::erase_if(jobs_, [&](const Job& job) { return job.peer == peer; });
     const auto found = peers_.find(peer);
     if (found != peers_.end()) {
-        counts_.answers_lost += found->second.asked.size();
+        counts_.replies_lost += found->second.asked.size();
         std::erase(ready_, &*found);
         peers_.erase(found);
     }
 }
 
-/// The requests that have come of one peer, which has to wait with more until these are answered.
+/// Takes the requests received from one peer. The peer is paused until these are answered.
 void Services::take_requests() {
     if (!has_input_ || ready_.size() >= ready_peers_max) {
         return;
     }
     MessageBatch batch;
-    has_input_ = false;  // first: the call may tell that there is more
+    has_input_ = false;  // reset first, because receive() may set it again
     if (!router_.receive(batch)) {
         return;
     }
@@ -180,9 +180,9 @@ void Services::take_requests() {
     }
 }
 
-/// There is no memory to keep them.
+/// Counts requests that cannot be stored for lack of memory.
 void Services::lose_requests(const MessageBatch& batch) {
-    counts_.answers_lost += batch.size();
+    counts_.replies_lost += batch.size();
     const auto found = peers_.find(batch.peer());
     if (found != peers_.end() && !found->second.is_ready) {
         router_.resume(found->first);
@@ -192,7 +192,7 @@ void Services::lose_requests(const MessageBatch& batch) {
     }
 }
 
-/// There is room for all peers.
+/// Never allocates: ready_ has capacity for all peers.
 void Services::make_ready(PeerEntry& peer) noexcept {
     if (!peer.second.is_ready && peer.second.can_go_on()) {
         ready_.push_back(&peer);
@@ -212,7 +212,7 @@ void Services::answer_next() {
         answer_first(peer);
     } catch (const std::bad_alloc&) {
         counts_ = before;
-        ++counts_.answers_lost;
+        ++counts_.replies_lost;
         end_first(peer.second);
     }
     make_ready(peer);
@@ -242,11 +242,11 @@ void Services::answer_first(PeerEntry& entry) {
     }
     const SendStatus sent = send(entry.first, asked.envelope, std::get<std::string>(answered));
     if (sent == SendStatus::full) {
-        counts_ = before;  // it is answered anew when there is room, so that no answer has to be kept
+        counts_ = before;  // the reply is created again when there is capacity, so it need not be stored
         peer.waits_for = Peer::WaitsFor::room;
         return;
     }
-    counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    counts_.replies_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
     end_first(peer);
 }
 
@@ -276,7 +276,7 @@ void Services::work_on_next() {
     try {
         work_on(job);
     } catch (const std::bad_alloc&) {
-        ++counts_.answers_lost;
+        ++counts_.replies_lost;
         end(job);
     }
 }
@@ -284,7 +284,7 @@ void Services::work_on_next() {
 void Services::work_on(std::list<Job>::iterator job) {
     if (job->replay != nullptr && job->replay->step()) {
         counts_.samples_replayed += job->replay->samples();
-        ++counts_.replays_done;
+        ++counts_.replays_completed;
         job->answer = job->replay->take_answer();
         job->replay = nullptr;
     }
@@ -301,7 +301,7 @@ void Services::give(std::list<Job>::iterator job) {
         job->waits_for_room = true;
         return;
     }
-    counts_.answers_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
+    counts_.replies_lost += sent == SendStatus::unknown_peer ? 1U : 0U;
     end(job);
 }
 

@@ -29,41 +29,41 @@
 
 namespace telegate {
 
-/// All outlive the services.
+/// The objects that the services use. All must outlive them.
 struct ServicesParts {
     Reactor& reactor;
     Pump& pump;
-    /// The body of GET /status; called on a thread of its own.
+    /// Returns the body of GET /status; called on a dedicated thread.
     std::function<StatusText()> status;
     MonitorHandler monitor;  // for the log
     AnswerParts told;
 };
 
-/// Answers what DEALER and REQ sockets ask for: see "Services" in docs/wire.md. Each request has one answer. Work is
-/// done in turns of turn_time, so that live samples pass in between; each peer with something to do, and each replay,
-/// has its step in turn. A peer whose answer has no room is not read from until it has taken some.
+/// Replies to requests from DEALER and REQ sockets; see "Services" in docs/wire.md. Each request gets one reply. Work
+/// is done in slices of turn_time, so that live samples are sent in between; peers with requests and active replays
+/// take turns. A peer whose reply queue is full is not read from until it has read some replies.
 ///
-/// Threads: the reactor's; constructor and destructor any while nobody turns it; join() the main one once the reactor
-///          has stopped.
-/// Limits:  peers_max connections; backlogs_bytes_max of answers for all together, and one for each of replays_max
-///          replays. Of that each peer may have backlog_bytes_max, or one answer; where no more is left but that,
-///          larger answers are refused as busy. Of requests, twice one receive buffer or one request for each peer.
-/// Failure: the constructor throws std::system_error when an address cannot be had. A request that is wrong has an
-///          answer that says so. An answer whose asker has gone is counted, as is what was asked by a peer whose
-///          identity another one has taken over: that one hears nothing of it. A request for which there is no memory
-///          has no answer, and is counted too; recover() may throw std::bad_alloc, and is to be called again then.
+/// Threads: the reactor's; constructor and destructor any while the reactor is not running; join() the main one after
+/// the reactor has stopped.
+/// Limits: peers_max connections; backlogs_bytes_max of replies for all peers together, plus one for each of
+/// replays_max replays. Each peer may use backlog_bytes_max of that, or one reply; if only that much is left, larger
+/// replies are refused as busy. Of requests, twice one receive buffer or one request per peer.
+/// Failure: the constructor throws std::system_error if an address cannot be bound. An invalid request gets an error
+/// reply. Replies to disconnected peers are counted, as are requests of a peer whose identity another one has taken
+/// over; that peer gets no reply. A request for which there is no memory is counted and gets no reply. recover() may
+/// throw std::bad_alloc and must then be called again.
 class Services {
   public:
-    /// Each needs some 10 KiB while it has nothing to read.
+    /// Each peer needs about 10 KiB while it has nothing to read.
     static constexpr std::size_t peers_max = 1'024;
-    /// Small answers, such as errors, are given to whom has room for them: of all peers they are 16 MiB.
+    /// A peer can have small replies, such as errors, up to this limit: 16 MiB for all peers.
     static constexpr std::size_t backlog_bytes_max = 16 * 1024;
     static constexpr std::size_t backlogs_bytes_max = 32 * 1024 * 1024;
-    /// What waits for all peers, beyond which only answers that fit backlog_bytes_max are given.
+    /// If more data than this waits for all peers, only replies that fit into backlog_bytes_max are sent.
     static constexpr std::size_t large_backlogs_bytes_max = backlogs_bytes_max - peers_max * backlog_bytes_max;
-    /// A request that is too large, up to this, has an answer; who sends more is closed.
+    /// A request that is too large gets an error reply up to this limit; beyond it, the connection is closed.
     static constexpr std::size_t message_bytes_max = 96 * 1024;
-    /// How long live samples may have to wait in each turn of the loop, and for one request or step more.
+    /// The maximum delay of live samples per event-loop iteration, plus one request or step.
     static constexpr std::chrono::microseconds turn_time{200};
 
     Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
@@ -74,11 +74,11 @@ class Services {
     [[nodiscard]] ServiceEndpoints& endpoints() noexcept { return endpoints_; }
     [[nodiscard]] const ServiceEndpoints& endpoints() const noexcept { return endpoints_; }
     [[nodiscard]] ServicesStatus status() const;
-    /// As Router::close(). What is asked or at work then has no answer any more.
+    /// Closes the socket like Router::close(). Pending requests and active replays get no reply.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
-    /// After a call of the reactor's that found no memory: does again what it may have left undone.
+    /// Repeats the work that a reactor callback without memory may have left undone.
     void recover();
-    /// Waits for the thread that renders a status, if there is one.
+    /// Waits for the thread that renders a status, if it is running.
     void join() { status_.join(); }
 
   private:
@@ -87,8 +87,8 @@ class Services {
 
         AskedRequests asked;
         WaitsFor waits_for = WaitsFor::nothing;
-        std::optional<StatusText> status = std::nullopt;  // for the oldest that it has asked
-        bool is_ready = false;                            // in the list
+        std::optional<StatusText> status = std::nullopt;  // for the oldest request
+        bool is_ready = false;                            // in ready_
         std::size_t replays = 0;
 
         bool stop_waiting_for(WaitsFor what) noexcept {
@@ -98,11 +98,11 @@ class Services {
         }
         [[nodiscard]] bool can_go_on() const noexcept { return !asked.empty() && waits_for == WaitsFor::nothing; }
     };
-    using Frames = std::vector<std::string>;  // in front of an answer
+    using Frames = std::vector<std::string>;  // in front of a reply
     struct Job {
         std::string peer;
         Frames envelope;
-        std::unique_ptr<HistoryReplay> replay;  // null: the answer is ready
+        std::unique_ptr<HistoryReplay> replay;  // null: the reply is complete
         std::string answer;
         bool waits_for_room = false;
     };
@@ -137,10 +137,11 @@ class Services {
     ServiceAnswers answers_;
     StatusRenderer status_;
     IdentityOwners owners_;
-    Peers peers_;                    // those that have asked for something
-    std::vector<PeerEntry*> ready_;  // whose next request is to be answered, in turn
-    std::list<Job> jobs_;            // the front one has its step next
-    std::vector<std::string> gone_;  // and the next: told from within calls of the router, so for the next turn
+    Peers peers_;                    // peers with requests
+    std::vector<PeerEntry*> ready_;  // peers whose next request can be answered, in turn
+    std::list<Job> jobs_;            // the front one runs next
+    // this and the next one are filled during router callbacks and processed in the next iteration
+    std::vector<std::string> gone_;
     std::vector<std::string> writable_;
     bool has_input_ = false;
     bool is_closing_ = false;

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-constexpr int memory_pause_ms = 100;  // until there may be some again
+constexpr int memory_pause_ms = 100;  // until memory may be available again
 
 }  // namespace
 
@@ -28,18 +28,18 @@ void StatusRenderer::ask() {
         return;
     }
     if (thread_.joinable()) {
-        thread_.join();  // it has posted its answer, and so is at its end
+        thread_.join();  // it has posted its result, so it is about to end
     }
     text_ = nullptr;
     try {
         thread_ = start_thread("tg-status", [this] { run(); });
-    } catch (const std::system_error&) {  // the system has none left
+    } catch (const std::system_error&) {  // no thread can be created
         reactor_.post([this] { end(); });
     }
     is_asked_ = true;
 }
 
-/// On tg-status.
+/// Runs on tg-status.
 void StatusRenderer::run() noexcept {
     MemoryReserve reserve;
     const MemoryReserve::Use use(reserve);

@@ -11,17 +11,17 @@
 
 namespace telegate {
 
-/// Null: there was none in time, or no memory for it.
+/// The rendered status. Null: it was not ready in time, or there was no memory for it.
 using StatusText = std::shared_ptr<const std::string>;
 
-/// Has the status rendered on a thread of its own, tg-status, which lives for one rendering.
+/// Renders the status on a dedicated thread, tg-status, which ends after each rendering.
 ///
-/// Threads: the reactor's; join() the main one once the reactor has stopped.
-/// Limits:  one rendering at a time; requests made meanwhile share it.
+/// Threads: the reactor's; join() the main one after the reactor has stopped.
+/// Limits: one rendering at a time; requests made during a rendering share its result.
 /// Failure: without a thread or memory the text is null; ask() may throw std::bad_alloc.
 class StatusRenderer {
   public:
-    /// `render` is called on tg-status, `on_done` in a turn of the reactor.
+    /// `render` is called on tg-status, `on_done` on the reactor thread.
     StatusRenderer(Reactor& reactor, std::function<StatusText()> render, std::function<void(StatusText)> on_done)
         : reactor_(reactor), render_(std::move(render)), on_done_(std::move(on_done)) {}
     ~StatusRenderer() { join(); }
@@ -29,7 +29,7 @@ class StatusRenderer {
     StatusRenderer& operator=(const StatusRenderer&) = delete;
 
     void ask();
-    /// Waits for the rendering that is going on; its text is not given any more.
+    /// Waits for the current rendering and discards its result.
     void join();
 
   private:
@@ -40,7 +40,7 @@ class StatusRenderer {
     Reactor& reactor_;
     const std::function<StatusText()> render_;
     const std::function<void(StatusText)> on_done_;
-    StatusText text_;  // of the last rendering; tg-status's until that is done
+    StatusText text_;  // of the last rendering; owned by tg-status until it is done
     bool is_asked_ = false;
     std::atomic<bool> is_over_{false};
     std::thread thread_;

@@ -10,17 +10,17 @@
 
 namespace telegate {
 
-/// All channels in the order of their topics, so that a list of them can be given out in pages.
+/// All channels sorted by topic, so that they can be listed in pages.
 ///
 /// Threads: one.
-/// Limits:  one id per channel; new ones are sorted in when somebody asks.
+/// Limits: one id per channel; new channels are inserted on request.
 /// Failure: may throw std::bad_alloc.
 class TopicOrder {
   public:
     explicit TopicOrder(const ChannelTable& channels) noexcept : channels_(channels) {}
 
     [[nodiscard]] std::optional<ChannelId> find(std::string_view topic);
-    /// Those that begin with `prefix` and come behind `after`.
+    /// Returns the channels whose topics begin with `prefix` and follow `after`.
     [[nodiscard]] std::span<const ChannelId> page(std::string_view prefix, std::string_view after);
 
   private:

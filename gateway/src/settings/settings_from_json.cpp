@@ -20,13 +20,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A list in a section in an instance in a kind of section in the document, and nothing deeper.
+/// A list in a section in an instance in a kind of section in the document; nothing is nested deeper.
 constexpr std::size_t settings_depth_max = 4;
-/// In one object: more than any section has keys, and any kind of section instances. Each is looked up among the
-/// others.
+/// Per object: more than the keys of any section and the instances of any kind of section. Each key is looked up among
+/// the others.
 constexpr std::size_t settings_keys_max = 8'192;
 
-/// As many as are told, and one more, so that it is told that there are more.
+/// The number of reported problems plus one, so that further ones are noticed.
 constexpr std::size_t problems_max = 201;
 
 SettingsProblem problem(std::string key, std::string what) {
@@ -39,19 +39,19 @@ SettingsProblem problem(std::string key, std::string what) {
 
 Json parsed_settings(std::string_view text) {
     if (text.size() > settings_json_bytes_max) {
-        refuse_settings("", "is too large, allowed are at most " + std::to_string(settings_json_bytes_max) + " bytes");
+        refuse_settings("", "is too large; allowed: at most " + std::to_string(settings_json_bytes_max) + " bytes");
     }
     Json document;
     if (auto fault = read_strict_json(text, {settings_depth_max, settings_keys_max}, document)) {
         refuse_settings(std::move(fault->pointer), std::move(fault->what));
     }
     if (!document.is_object()) {
-        refuse_settings("", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}");
+        refuse_settings("", "is not an object; allowed: {\"SECTION\":{\"KEY\":VALUE}}");
     }
     return document;
 }
 
-/// Whole numbers may be written as 5.0, too: JSON makes no difference.
+/// A whole number may also be written as 5.0, because JSON does not distinguish the two.
 std::optional<std::string> whole_text(const Json& value) {
     if (value.is_number_integer()) {
         return value.dump();
@@ -66,7 +66,7 @@ std::optional<std::string> whole_text(const Json& value) {
     return std::nullopt;
 }
 
-/// A text that stays what it is between commas.
+/// Returns a text that is unchanged when it is written between commas.
 std::optional<std::string> word_text(const Json& item) {
     constexpr std::string_view blanks = " \t";
     const std::string text = item.is_string() ? item.get<std::string>() : "";
@@ -89,7 +89,7 @@ std::optional<std::string> list_text(const SettingRow& row, const Json& values) 
     return list;
 }
 
-/// The text that stands for `value` in an INI file; nullopt when its type is not that of the row.
+/// Returns the text of `value` in an INI file, or nullopt if its type does not match the row.
 std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
     if (value.is_null() && is_optional(row)) {
         return "";
@@ -109,7 +109,7 @@ std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
     return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
-/// The row that a key of this section has with this driver; if there is none, with any.
+/// Returns the row of a key in this section for this driver, or for any driver if there is none.
 const SettingRow* row_of(std::string_view section, std::string_view driver, std::string_view key) {
     if (const SettingRow* const row = find_setting(section, key, driver)) {
         return row;
@@ -122,14 +122,14 @@ const SettingRow* row_of(std::string_view section, std::string_view driver, std:
     return nullptr;
 }
 
-/// The member of this name, or a null.
+/// Returns the member with this name, or null.
 const Json& member_or_null(const Json& object, const std::string& name) {
     static const Json none;
     const auto found = object.is_object() ? object.find(name) : object.end();
     return found == object.end() ? none : *found;
 }
 
-/// The driver of a device, or of the device of a channel; "" when there is none.
+/// Returns the driver of a device, or of the device of a channel; "" if there is none.
 std::string driver_of(const Json& document, const GivenSection& section) {
     const std::string name = section.name.value_or("");
     const Json& device = member_or_null(member_or_null(document, "device"), name.substr(0, name.find('/')));
@@ -144,13 +144,13 @@ void add_entries(GivenSection& section, const std::string& driver, const Json& f
         if (const SettingRow* const row = row_of(section.kind, driver, key)) {
             const std::optional<std::string> text = text_of(*row, value);
             entry.value = text.value_or("");
-            entry.fault = text ? "" : json_excerpt(value) + " is not of the right type";
+            entry.fault = text ? "" : json_excerpt(value) + " has the wrong type";
         }
         section.entries.push_back(std::move(entry));
     }
 }
 
-/// What a document gives, and what is wrong with its shape.
+/// The sections of a document, and the problems of its structure.
 struct Understood {
     const Json& document;
     SettingsSource source = {};
@@ -165,8 +165,7 @@ struct Understood {
     void add(const std::string& kind, std::optional<std::string> name, const Json& fields) {
         const std::string pointer = json_pointer_part(kind) + (name ? json_pointer_part(*name) : "");
         if (!fields.is_object()) {
-            return complain(pointer,
-                            json_excerpt(fields) + " is not of the right type, allowed: an object of settings");
+            return complain(pointer, json_excerpt(fields) + " has the wrong type; allowed: an object of settings");
         }
         GivenSection& section = source.sections.emplace_back();
         section.shown = pointer;
@@ -187,7 +186,7 @@ Understood understood(const Json& document) {
         } else if (!value.is_object()) {
             found.complain(
                 json_pointer_part(kind),
-                json_excerpt(value) + " is not of the right type, allowed: an object with an object for each name");
+                json_excerpt(value) + " has the wrong type; allowed: an object with an object for each name");
         } else {
             for (const auto& [name, fields] : value.items()) {
                 found.add(kind, name, fields);

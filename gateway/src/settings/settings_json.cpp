@@ -16,7 +16,7 @@
 namespace telegate {
 namespace {
 
-/// `Json` decides whether the order of sections is kept.
+/// `Json` determines whether the order of sections is kept.
 template <class Json>
 struct JsonOf {
     Json operator()(const ListenSlot&) const { return nullptr; }
@@ -45,7 +45,8 @@ std::string document(const Settings& settings, int indent) {
     Settings copy = settings;
     std::string_view section_name;
     const std::string* instance = nullptr;
-    Json* fields = nullptr;  // of this instance: to look it up again for each setting takes long among thousands
+    // cached for this instance: looking it up for each setting is slow with thousands of instances
+    Json* fields = nullptr;
     walk(copy, [&](const SettingSpot& spot) {
         if (is_unset(spot.row, spot.owner)) {
             return;
@@ -57,7 +58,7 @@ std::string document(const Settings& settings, int indent) {
             fields = spot.name.empty() ? &section : &section[spot.name];
             fields->update(Json::object());
         }
-        // There may be thousands of channels, each with little that is set.
+        // There may be thousands of channels with few settings each.
         if (spot.row.section != "channel" || value_text(spot.row, spot.owner) != default_text(spot.row)) {
             (*fields)[std::string(spot.row.key)] = value_of<Json>(spot);
         }

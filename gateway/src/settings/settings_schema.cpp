@@ -26,7 +26,7 @@ Json names_json(const Names& names) {
 }
 
 Json text_schema(const TextRule& rule) {
-    // Text fits a line of a file: no control bytes, no blanks at its ends, no backslash at the last one.
+    // A text fits on a line of a file: no control characters, no surrounding spaces, no backslash at the end.
     const std::string inner = R"([^\u0000-\u001f\u007f])";
     const std::string last = R"([^\u0000-\u0020\u007f\\])";
     std::string begin;
@@ -42,7 +42,7 @@ Json text_schema(const TextRule& rule) {
     return schema;
 }
 
-/// Characters as they stand between [ and ].
+/// Escapes characters for use between [ and ].
 std::string as_class(std::string_view characters) {
     std::string text;
     for (const char c : characters) {
@@ -53,7 +53,7 @@ std::string as_class(std::string_view characters) {
 }
 
 Json text_list_schema(const TextListRule& rule) {
-    // As of a text, and without commas.
+    // The pattern of a text without commas.
     const std::string any = R"(^(?! )[^\u0000-\u001f\u007f,]*[^\u0000-\u0020\u007f\\,]$)";
     Json item{{"type", "string"}, {"pattern", rule.characters.empty() ? any : "^" + as_class(rule.characters) + "+$"}};
     if (rule.bytes_max > 0) {
@@ -68,7 +68,7 @@ Json text_list_schema(const TextListRule& rule) {
 
 Json rule_schema(const SettingRule& rule) {
     struct Cases {
-        // A list of one pair of texts would be taken for a text.
+        // An initializer list with one pair of texts would become a text.
         Json operator()(const BooleanRule&) const { return Json::object({{"type", Json("boolean")}}); }
         Json operator()(const WholeRule& whole) const {
             return {{"type", "integer"}, {"minimum", whole.zero_is_default ? 0 : whole.min}, {"maximum", whole.max}};
@@ -113,7 +113,8 @@ Json setting_schema(const SettingRow& row, const Json& defaults) {
     return schema;
 }
 
-/// The section with the keys of one driver; "": of all drivers. `defaults` are its values when nothing is given.
+/// Returns the schema of a section with the keys of one driver, or of all drivers for "". `defaults` are the values of
+/// unset keys.
 Json section_schema(const SectionRow& section, std::string_view driver, const Json& defaults) {
     Json schema{{"type", "object"}, {"description", std::string(section.meaning)}, {"additionalProperties", false}};
     Json properties = Json::object();
@@ -141,18 +142,18 @@ std::span<const std::string_view> all_drivers() {
     return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
 }
 
-/// The instance of this driver in default_document().
+/// Returns the name of this driver's instance in default_document().
 std::string instance_name(const SectionRow& section, std::string_view driver) {
     const std::string name(driver.empty() ? all_drivers().front() : driver);
     return section.of_channel() ? name + "/any" : name;
 }
 
-/// The member of this name; null when there is none.
+/// Returns the member with this name, or null.
 Json schema_member(const Json& object, const std::string& name) {
     return object.contains(name) ? object[name] : Json();
 }
 
-/// A device names its driver, which decides its keys. A channel does not, so it may have the keys of all drivers.
+/// A device names its driver, which determines its keys. A channel does not, so it may have the keys of all drivers.
 Json instance_schema(const SectionRow& section, const Json& defaults) {
     if (section.name != "device") {
         return section_schema(section, "", schema_member(defaults, instance_name(section, "")));
@@ -173,7 +174,7 @@ Json instances_schema(const SectionRow& section, const Json& defaults) {
             {"additionalProperties", instance_schema(section, defaults)}};
 }
 
-/// Each kind of section that has a name, with each driver.
+/// Returns a document with an instance of each kind of named section, for each driver.
 Json default_document() {
     Settings settings;
     for (const SectionRow& section : section_table()) {

@@ -14,7 +14,7 @@ bool is_there(const std::string& path) {
     return ::lstat(path.c_str(), &facts) == 0;
 }
 
-/// A name that is not in use, or the last one, for which the one before it gives way.
+/// Returns an unused name, or the last possible one, whose file is then replaced.
 std::string name_aside(const std::string& path) {
     std::string aside = path + ".broken";
     for (std::size_t i = 2; i <= broken_files_max && is_there(aside); ++i) {
@@ -28,7 +28,7 @@ std::string name_aside(const std::string& path) {
 void rename_broken(Log& log, std::string_view what, const std::string& path, std::string_view why) {
     const std::string aside = name_aside(path);
     const bool is_replaced = is_there(aside);
-    LogLine line = LogLine(std::string(what) + " not used").add("file", path).quote("why", why);
+    LogLine line = LogLine(std::string(what) + " not used").add("file", path).quote("reason", why);
     if (std::rename(path.c_str(), aside.c_str()) == 0) {
         line.add("renamed_to", aside);
         if (is_replaced) {

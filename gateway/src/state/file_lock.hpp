@@ -6,14 +6,15 @@
 
 namespace telegate {
 
-/// Keeps other processes that ask for it from using a file, which may be replaced meanwhile: what is locked is an empty
-/// file beside it, `PATH.lock`, which stays when the lock is given up.
+/// A lock that keeps other processes that use it from opening a file. The lock is held on the empty file `PATH.lock`,
+/// because the file itself may be replaced. `PATH.lock` remains when the lock is released.
 ///
-/// Threads: one. Limits: one descriptor.
-/// Failure: the constructor throws std::system_error: device_or_resource_busy when somebody has it.
+/// Threads: one.
+/// Limits: one descriptor.
+/// Failure: the constructor throws std::system_error; device_or_resource_busy if another process holds the lock.
 class FileLock {
   public:
-    FileLock() = default;  // holds none
+    FileLock() = default;  // holds no lock
     explicit FileLock(const std::string& path);
 
   private:

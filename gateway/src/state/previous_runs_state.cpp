@@ -1,4 +1,4 @@
-#include "state/past_epochs.hpp"
+#include "state/previous_runs_state.hpp"
 
 #include "base/strict_json.hpp"
 #include "core/topic.hpp"
@@ -15,17 +15,17 @@ namespace {
 using SortedJson = nlohmann::json;
 
 constexpr std::uint64_t seq_max = 9'007'199'254'740'992;
-/// The end of the year 9999, so that there is room behind each.
+/// The end of the year 9999, so that later epochs are possible.
 constexpr std::uint64_t epoch_max = 253'402'300'799'999;
 constexpr std::size_t state_depth_max = 4;
 
-/// "line 3": of the byte that a parser has stopped at.
+/// Returns the line of the byte at which a parser stopped, such as "line 3".
 std::string line_at(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, byte);
     return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
 }
 
-/// From 1 on.
+/// Returns whether the member is a whole number from 1 to `max`.
 bool is_whole(const SortedJson& json, const char* key, std::uint64_t max) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
@@ -38,14 +38,14 @@ bool is_topic(std::string_view text) {
            is_topic_part(text.substr(slash + 1));
 }
 
-/// What is wrong with it; "" when nothing is.
+/// Returns what is wrong with the channels; "" if nothing is.
 std::string take_channels(const SortedJson& channels, const std::string& place, PastEpoch& epoch) {
     if (!channels.is_object()) {
-        return place + " is no object";
+        return place + " is not an object";
     }
     for (const auto& [topic, seq] : channels.items()) {
         if (!is_topic(topic) || !seq.is_number_unsigned() || seq.get<std::uint64_t>() > seq_max) {
-            return place + '/' + topic.substr(0, 80) + " is no topic with a whole number";
+            return place + '/' + topic.substr(0, 80) + " is not a topic with a whole number";
         }
         epoch.last_seqs.emplace(topic, seq.get<std::uint64_t>());
     }
@@ -54,34 +54,34 @@ std::string take_channels(const SortedJson& channels, const std::string& place, 
 
 struct LedgerCount {
     const char* key;
-    std::uint64_t& (*of)(Books& books);
+    std::uint64_t& (*of)(LedgerCounts& counts);
 };
 
-/// Of the object "ledger" in the file.
+/// The members of the object "ledger" in the file.
 constexpr std::array ledger_counts{
     LedgerCount{"sampled",
-                [](Books& books) -> std::uint64_t& {
-                    return books.sampled;
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.sampled;
                 }},
     LedgerCount{"published",
-                [](Books& books) -> std::uint64_t& {
-                    return books.published;
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.published;
                 }},
     LedgerCount{"filtered",
-                [](Books& books) -> std::uint64_t& {
-                    return books.filtered;
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.filtered;
                 }},
     LedgerCount{"queued",
-                [](Books& books) -> std::uint64_t& {
-                    return books.queued;
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.queued;
                 }},
     LedgerCount{"dropped_queue_overflow",
-                [](Books& books) -> std::uint64_t& {
-                    return books.dropped[0];
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.dropped[0];
                 }},
     LedgerCount{"dropped_shutdown",
-                [](Books& books) -> std::uint64_t& {
-                    return books.dropped[1];
+                [](LedgerCounts& counts) -> std::uint64_t& {
+                    return counts.dropped[1];
                 }},
 };
 static_assert(drop_reasons == 2);
@@ -89,12 +89,12 @@ static_assert(drop_reasons == 2);
 std::string ledger_text(EpochLedger ledger) {
     std::string text = ",\"ledger\":{\"time\":" + std::to_string(ledger.time_utc_ms);
     for (const LedgerCount& count : ledger_counts) {
-        text += ",\"" + std::string(count.key) + "\":" + std::to_string(count.of(ledger.books));
+        text += ",\"" + std::string(count.key) + "\":" + std::to_string(count.of(ledger.counts));
     }
     return text + '}';
 }
 
-/// What is wrong with it; "" when nothing is.
+/// Returns what is wrong with the ledger; "" if nothing is.
 std::string take_ledger(const SortedJson& json, const std::string& place, PastEpoch& epoch) {
     if (!json.is_object() || !is_whole(json, "time", epoch_max)) {
         return place + " is not an object with a time";
@@ -106,7 +106,7 @@ std::string take_ledger(const SortedJson& json, const std::string& place, PastEp
         if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > seq_max) {
             return place + '/' + count.key + " is not a whole number";
         }
-        count.of(ledger.books) = found->get<std::uint64_t>();
+        count.of(ledger.counts) = found->get<std::uint64_t>();
     }
     epoch.ledger = ledger;
     return "";
@@ -115,7 +115,7 @@ std::string take_ledger(const SortedJson& json, const std::string& place, PastEp
 std::string take_epoch(const SortedJson& json, const std::string& place, std::vector<PastEpoch>& epochs) {
     if (!json.is_object() || !is_whole(json, "epoch", epoch_max) || !json.contains("ended") ||
         !json["ended"].is_boolean() || !json.contains("channels")) {
-        return place + " is no object of epoch, ended and channels";
+        return place + " is not an object with epoch, ended and channels";
     }
     PastEpoch epoch{json["epoch"].get<std::int64_t>(), json["ended"].get<bool>()};
     if (!epochs.empty() && epochs.back().epoch_ms >= epoch.epoch_ms) {
@@ -123,7 +123,7 @@ std::string take_epoch(const SortedJson& json, const std::string& place, std::ve
     }
     if (const auto published = json.find("published"); published != json.end()) {
         if (!published->is_number_unsigned() || published->get<std::uint64_t>() > seq_max) {
-            return place + "/published is no whole number";
+            return place + "/published is not a whole number";
         }
         epoch.published = published->get<std::uint64_t>();
     }
@@ -167,10 +167,10 @@ std::variant<std::vector<PastEpoch>, std::string> read_past_epochs(std::string_v
         return fault->byte == 0 ? fault->text() : line_at(text, fault->byte) + ": is not JSON";
     }
     if (!json.is_object() || !is_whole(json, "version", 1) || !json.contains("epochs") || !json["epochs"].is_array()) {
-        return "is no object of version 1 and epochs";
+        return "is not an object with version 1 and epochs";
     }
     if (json["epochs"].size() > past_epochs_max) {
-        return "/epochs has more than " + std::to_string(past_epochs_max);
+        return "/epochs has too many entries: must be at most " + std::to_string(past_epochs_max);
     }
     for (std::size_t i = 0; i < json["epochs"].size(); ++i) {
         std::string fault = take_epoch(json["epochs"][i], "/epochs/" + std::to_string(i), epochs);

@@ -53,7 +53,7 @@ void StateFile::begin(std::int64_t epoch_ms) {
     }
 }
 
-/// What is known of a run that was killed or lost its power.
+/// Logs what is known of a run that was killed or lost power.
 void StateFile::log_unclean() const {
     if (epochs_.empty() || epochs_.back().has_ended) {
         return;
@@ -64,7 +64,7 @@ void StateFile::log_unclean() const {
                        .add("started", to_iso8601(last.epoch_ms * epoch_ms_ns));
     if (last.ledger) {
         line.add("last_known", to_iso8601(last.ledger->time_utc_ms * epoch_ms_ns))
-            .append(books_fields(last.ledger->books));
+            .append(ledger_fields(last.ledger->counts));
     } else {
         line.add("last_known", "none");
     }
@@ -79,8 +79,8 @@ std::size_t StateFile::note(const EpochLedger& ledger) {
     return write();
 }
 
-std::vector<PastStart> StateFile::past_starts() const {
-    std::vector<PastStart> starts;
+std::vector<PreviousRun> StateFile::previous_runs() const {
+    std::vector<PreviousRun> starts;
     for (std::size_t i = 0; i + (has_begun_ ? 1 : 0) < epochs_.size(); ++i) {
         starts.push_back({epochs_[i].epoch_ms, epochs_[i].has_ended, epochs_[i].ledger});
     }
@@ -119,18 +119,17 @@ std::optional<std::uint64_t> StateFile::published_after(std::int64_t epoch_ms, s
     return published - std::min(published, position + 1);
 }
 
-/// Two gateways on one file would each undo what the other one wrote.
+/// Two gateways with the same file would overwrite each other's changes.
 void StateFile::lock() {
     try {
         lock_ = FileLock(path_);
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::device_or_resource_busy) {
-            throw SettingsError(
-                {{.place = {},
-                  .key = setting,
-                  .what = path_ + " is in use by another gateway, allowed: a file of its own for each"}});
+            throw SettingsError({{.place = {},
+                                  .key = setting,
+                                  .what = path_ + " is in use by another gateway: each gateway needs its own file"}});
         }
-        log_.error(LogLine("state file not locked").add("file", path_).quote("why", error.what()));
+        log_.error(LogLine("cannot lock state file").add("file", path_).quote("reason", error.what()));
     }
 }
 
@@ -143,7 +142,7 @@ void StateFile::read() {
             return;
         }
         if (error.code() != std::errc::file_too_large && error.code() != std::errc::invalid_argument) {
-            throw SettingFailure(error, setting, path_);  // it may be a good one
+            throw SettingFailure(error, setting, path_);  // the file may be valid
         }
         return rename_broken(log_, "state file", path_, "cannot be read: " + error.code().message());
     }
@@ -158,7 +157,7 @@ std::size_t StateFile::write() {
     try {
         replace_whole_file(path_, text);
     } catch (const std::system_error& error) {
-        log_.error(LogLine("state file not written").add("file", path_).quote("why", error.what()));
+        log_.error(LogLine("cannot write state file").add("file", path_).quote("reason", error.what()));
     }
     return text.size();
 }

@@ -7,26 +7,26 @@
 
 namespace telegate {
 
-/// One thing that was looked at.
+/// The result of one health check.
 struct HealthCheck {
     std::string_view name;  // a literal: "sampling", "pump", "endpoints", ...
     bool good = true;
-    /// Whether a failure means that the process had better be restarted, beyond not being ready.
+    /// Whether a failure requires a restart of the process, in addition to making it not ready.
     bool vital = false;
-    std::string detail;  // for a person, why it is not good; "" otherwise
-    /// Whether a failure is shown only: the gateway serves all the rest, and taking it out of service helps nobody.
+    std::string detail;  // for people: why the check failed; "" otherwise
+    /// Whether a failure is only reported: the rest of the gateway works, so it stays ready.
     bool is_warning = false;
 };
 
-/// Whether the gateway works, and if not, what does not.
+/// The health of the gateway: the results of all checks.
 struct Health {
     std::vector<HealthCheck> checks;
 
-    /// Whether a restart would not help.
+    /// Returns false if a restart is required.
     [[nodiscard]] bool alive() const noexcept {
         return std::none_of(checks.begin(), checks.end(), [](const auto& check) { return check.vital && !check.good; });
     }
-    /// Whether it can serve: no check has failed but warnings.
+    /// Returns whether the gateway is ready: no check has failed except warnings.
     [[nodiscard]] bool ready() const noexcept {
         return std::all_of(checks.begin(), checks.end(),
                            [](const auto& check) { return check.good || check.is_warning; });

@@ -23,7 +23,7 @@ HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler
     check.good = false;
     check.vital = !sampler.waits_for_room();
     check.detail = check.vital ? "tg-sample is " + ms_text(overdue) + " behind its deadline"
-                               : "tg-sample has waited " + ms_text(overdue) + " for room in the queue";
+                               : "tg-sample has waited " + ms_text(overdue) + " for space in the queue";
     return check;
 }
 
@@ -32,7 +32,7 @@ HealthCheck check_pump(const PumpReport& report) {
     if (report.silent > Duration(0)) {
         check.good = false;
         check.vital = report.silent >= stuck_after;
-        check.detail = "tg-io has not answered for " + ms_text(report.silent);
+        check.detail = "tg-io has not responded for " + ms_text(report.silent);
     } else if (report.stalled >= stuck_after) {
         check.good = false;
         check.detail = "nothing was taken from the queue for " + ms_text(report.stalled);
@@ -61,8 +61,8 @@ HealthCheck check_stopped(const Sampler& sampler) {
             continue;
         }
         if (const DeviceStatus status = sampler.status(id); status.is_stopped()) {
-            check.detail +=
-                (check.good ? "" : "; ") + status.name + " is stopped since " + to_iso8601(status.state_since_utc_ns);
+            check.detail += (check.good ? "" : "; ") + status.name + " has been stopped since " +
+                            to_iso8601(status.state_since_utc_ns);
             check.good = false;
         }
     }
@@ -72,7 +72,7 @@ HealthCheck check_stopped(const Sampler& sampler) {
 HealthCheck check_channels(const BadChannels& bad) {
     HealthCheck check{.name = "channels", .good = bad.count == 0, .detail = "", .is_warning = true};
     for (const std::string& channel : bad.named) {
-        check.detail += (check.detail.empty() ? "no good value: " : ", ") + channel;
+        check.detail += (check.detail.empty() ? "channels without a good value: " : ", ") + channel;
     }
     if (bad.count > bad.named.size()) {
         check.detail += " and " + std::to_string(bad.count - bad.named.size()) + " more";
@@ -91,11 +91,23 @@ HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
     return check;
 }
 
+HealthCheck check_log(const DurableLogStatus& log) {
+    HealthCheck check{.name = "log", .detail = ""};
+    if (!log.error.empty()) {
+        check.good = false;
+        check.detail = log.path + " cannot be written: " + log.error;
+    } else if (log.log.is_full) {
+        check.good = false;
+        check.detail = log.path + " is full";
+    }
+    return check;
+}
+
 HealthCheck check_channel_settings(const std::vector<std::string>& topics) {
     constexpr std::size_t topics_listed_max = 10;
     HealthCheck check{.name = "channel_settings", .good = topics.empty(), .detail = "", .is_warning = true};
     for (std::size_t i = 0; i < std::min(topics.size(), topics_listed_max); ++i) {
-        check.detail += (i == 0 ? "no channel has the name of the section " : ", ") + topics[i];
+        check.detail += (i == 0 ? "sections without a matching channel: " : ", ") + topics[i];
     }
     if (topics.size() > topics_listed_max) {
         check.detail += " and " + std::to_string(topics.size() - topics_listed_max) + " more";
@@ -108,7 +120,8 @@ HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
     for (const DeviceId id : sampler.devices()) {
         const std::optional<MonoTime> overflowed = sampler.overflowed_at(id);
         if (overflowed && now - *overflowed < loss_remembered_for) {
-            check.detail += (check.good ? "" : "; ") + sampler.status(id).name + " loses samples, the queue is full";
+            check.detail +=
+                (check.good ? "" : "; ") + sampler.status(id).name + " is losing samples: the queue is full";
             check.good = false;
         }
     }

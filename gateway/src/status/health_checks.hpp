@@ -4,6 +4,7 @@
 #include "core/monitor.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
+#include "durable/durable_log.hpp"
 #include "line/channel_watch.hpp"
 #include "line/pump_watch.hpp"
 #include "recording/recorder.hpp"
@@ -16,29 +17,31 @@
 
 namespace telegate {
 
-/// A thread that has not been heard from for so long is taken to be stuck. Far above what a busy machine makes of a
-/// tick or a turn of the loop, and short beside the time that a watchdog allows.
+/// A thread that has not responded for this long is considered stuck. The value is far above the delays of a busy
+/// machine, and short compared with the timeout of a watchdog.
 inline constexpr std::chrono::seconds stuck_after{2};
 
-/// Whether the sampling thread keeps its deadlines. One that waits for room in a queue with policy block is not stuck:
-/// it goes on when the pump does.
+/// Checks that the sampling thread meets its deadlines. A thread that waits for space in a queue with policy block is
+/// not stuck: it continues when the pump does.
 [[nodiscard]] HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now);
-/// Whether the io thread answers and takes what is in the queue.
+/// Checks that the io thread responds and drains the queue.
 [[nodiscard]] HealthCheck check_pump(const PumpReport& report);
-/// Warns of devices that fail.
+/// Warns of failing devices.
 [[nodiscard]] HealthCheck check_devices(const Sampler& sampler);
-/// Warns of devices that their settings start and that somebody has stopped.
+/// Warns of stopped devices that the settings start automatically.
 [[nodiscard]] HealthCheck check_stopped(const Sampler& sampler);
-/// Warns of channels that stay bad while their device measures.
+/// Warns of channels that stay bad while their device is measuring.
 [[nodiscard]] HealthCheck check_channels(const BadChannels& bad);
 
 /// Checks that every recording is being written.
 [[nodiscard]] HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders);
+/// Checks that the durable log is being written and is not full.
+[[nodiscard]] HealthCheck check_log(const DurableLogStatus& log);
 
-/// Warns of [channel] sections that no channel has claimed; `topics` are theirs.
+/// Warns of [channel] sections that no channel has claimed; `topics` are the topics of these sections.
 [[nodiscard]] HealthCheck check_channel_settings(const std::vector<std::string>& topics);
 
-/// Losses that are older do not make the gateway unready.
+/// Older losses do not make the gateway unready.
 inline constexpr std::chrono::nanoseconds loss_remembered_for = std::chrono::seconds(5);
 
 /// Checks that no device has lost a sample at the queue within loss_remembered_for before `now`.
@@ -47,12 +50,12 @@ inline constexpr std::chrono::nanoseconds loss_remembered_for = std::chrono::sec
 /// Remembers the last time that an endpoint could not accept a connection or a subscription.
 ///
 /// Threads: any.
-/// Limits:  one failure, the last.
+/// Limits: one failure, the last.
 /// Failure: none.
 class EndpointTrouble {
   public:
-    /// A listener that is out of descriptors tries again ten times a second, and a closed subscriber reconnects about
-    /// as often, so a few seconds without a failure mean that the endpoint works.
+    /// A listener without free descriptors retries ten times a second, and a closed subscriber reconnects about as
+    /// often, so after a few seconds without a failure the endpoint works again.
     static constexpr std::chrono::seconds remembered_for{5};
 
     explicit EndpointTrouble(const Clock& clock) : clock_(clock) {}
@@ -62,7 +65,7 @@ class EndpointTrouble {
 
   private:
     const Clock& clock_;
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards the members below
     MonoTime last_ = MonoTime::min();
     std::string text_;
 };

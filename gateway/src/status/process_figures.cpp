@@ -29,7 +29,7 @@ std::uint64_t count_descriptors() {
     std::error_code error;
     const std::filesystem::directory_iterator entries("/proc/self/fd", error);
     const auto count = error ? 0 : std::distance(begin(entries), end(entries));
-    return count > 0 ? static_cast<std::uint64_t>(count - 1) : 0;  // without the one that looks
+    return count > 0 ? static_cast<std::uint64_t>(count - 1) : 0;  // without the descriptor of the iterator
 }
 
 }  // namespace

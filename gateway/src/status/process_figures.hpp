@@ -4,7 +4,7 @@
 
 namespace telegate {
 
-/// What the system says of this process.
+/// The operating system's figures for this process.
 struct ProcessFigures {
     double cpu_seconds = 0;
     double start_time_seconds = 0;  // since 1970 UTC
@@ -15,7 +15,7 @@ struct ProcessFigures {
     std::uint64_t descriptors_max = 0;
 };
 
-/// Threads: any. What cannot be found out is 0.
+/// Reads the figures; an unavailable figure is 0. Threads: any.
 [[nodiscard]] ProcessFigures process_figures();
 
 }  // namespace telegate

@@ -12,33 +12,33 @@
 
 namespace telegate {
 
-/// What became of other settings. Except with `applied` nothing was changed.
+/// The result of a change of settings. Only `applied` changes anything.
 enum class ReloadOutcome : std::uint8_t {
     applied,
-    unchanged,      // they are those in force
-    planned,        // asked only what would change
+    unchanged,      // equal to the settings in force
+    planned,        // dry run: only reports what would change
     invalid,        // the settings have problems
-    needs_restart,  // a setting that a running gateway cannot change, or no more room for names
-    failed,         // an address is taken, a thread did not answer
-    conflict,       // they were made from settings that are not in force any more
+    needs_restart,  // a setting that requires a restart, or the name table is full
+    failed,         // an address is in use, or a thread did not respond
+    conflict,       // based on settings that are no longer in force
 };
 [[nodiscard]] std::string_view to_string(ReloadOutcome outcome) noexcept;
-/// Whether it was to change something and could not.
+/// Returns whether a requested change was not made.
 [[nodiscard]] bool is_refusal(ReloadOutcome outcome) noexcept;
 
-/// What a reload found in the files of tokens, keys and certificates.
+/// The result of reloading the files of tokens, keys and certificates.
 enum class CredentialsRead : std::uint8_t {
-    none,     // there are none, or none were read
-    same,     // they hold what they held
-    changed,  // they hold something else, which is in force
+    none,     // there are none, or they were not read
+    same,     // unchanged
+    changed,  // changed; the new content is in force
 };
 [[nodiscard]] std::string_view to_string(CredentialsRead read) noexcept;
 
 struct ReloadReport {
     ReloadOutcome outcome = ReloadOutcome::unchanged;
-    std::uint64_t generation = 0;  // of the settings that are in force afterwards
+    std::uint64_t generation = 0;  // of the settings in force after the reload
     std::vector<SettingChange> changes;
-    std::vector<SettingsProblem> problems;  // with `applied`: what comes later than the rest
+    std::vector<SettingsProblem> problems;  // with `applied`: problems that occurred while applying
     CredentialsRead credentials = CredentialsRead::none;
     std::optional<std::int64_t> reverts_at_utc_ns = {};  // unless the settings in force are confirmed before
 };
@@ -49,13 +49,13 @@ struct ReloadStatus {
     std::string who;
     ReloadOutcome outcome = ReloadOutcome::unchanged;
     std::size_t changes_count = 0;
-    std::string problem;  // the first one; "" for none
+    std::string problem;  // the first one; "" if there is none
     std::size_t problems_count = 0;
 };
 
-/// What happens to the settings in force unless they are confirmed in time.
+/// The revert that happens unless the settings in force are confirmed in time.
 struct PendingRevert {
-    std::uint64_t generation = 0;  // whose settings come back
+    std::uint64_t generation = 0;  // of the settings that are restored
     std::int64_t at_utc_ns = 0;
 };
 
@@ -63,7 +63,7 @@ struct PendingRevert {
 struct ConfigStatus {
     std::string path;
     std::string hash;
-    std::uint64_t generation = 1;  // raised whenever they change
+    std::uint64_t generation = 1;  // incremented by each change
     std::int64_t loaded_at_utc_ns = 0;
     std::optional<ReloadStatus> last_reload;
     std::optional<PendingRevert> revert = {};

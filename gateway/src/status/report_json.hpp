@@ -7,9 +7,9 @@
 
 namespace telegate {
 
-/// A difference between two settings as REST and --check show it. Threads: any.
+/// Returns a difference between two settings as REST and --check show it. Threads: any.
 [[nodiscard]] nlohmann::ordered_json change_json(const SettingChange& change);
-/// What became of other settings, with the keys of those that need a restart. Threads: any.
+/// Returns the result of a change of settings, with the keys that require a restart. Threads: any.
 [[nodiscard]] nlohmann::ordered_json report_json(const ReloadReport& report);
 
 }  // namespace telegate

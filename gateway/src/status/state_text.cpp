@@ -13,7 +13,7 @@ namespace {
 
 LogLine health_line(const HealthCheck& check) {
     LogLine line = LogLine("state").add("check", check.name).add("good", check.good);
-    return check.detail.empty() ? line : line.quote("why", check.detail);
+    return check.detail.empty() ? line : line.quote("reason", check.detail);
 }
 
 LogFields notices_fields(const NoticesByFormat& notices) {
@@ -25,14 +25,14 @@ LogFields notices_fields(const NoticesByFormat& notices) {
     return LogFields().add("gaps", total.gaps).add("beats", total.beats);
 }
 
-LogLine device_line(const DeviceStatus& device, const Books& books) {
+LogLine device_line(const DeviceStatus& device, const LedgerCounts& counts) {
     return LogLine("state")
         .add("device", device.name)
         .add("state", to_string(device.state))
         .add("reads", device.reads)
         .add("reads_failed", device.reads_failed)
         .add("ticks_missed", device.ticks_missed)
-        .append(books_fields(books));
+        .append(ledger_fields(counts));
 }
 
 LogLine subscriber_line(const SubscriberStatus& subscriber) {
@@ -56,9 +56,9 @@ LogLine services_line(const ServicesStatus& services) {
         .add("peers", services.peers)
         .add("requests", sum(services.requests))
         .add("errors", sum(services.errors))
-        .add("replays_at_work", services.replays_at_work)
+        .add("replays_active", services.replays_active)
         .add("backlog_bytes", services.backlog_bytes)
-        .add("answers_lost", services.answers_lost);
+        .add("replies_lost", services.replies_lost);
 }
 
 LogLine gateway_line(const StatusSnapshot& snapshot) {
@@ -79,8 +79,8 @@ LogLine gateway_line(const StatusSnapshot& snapshot) {
 
 void add_snapshot(std::vector<LogLine>& lines, const StatusSnapshot& snapshot) {
     lines.push_back(gateway_line(snapshot));
-    for (std::size_t i = 0; i < snapshot.devices.size() && i < snapshot.books.size(); ++i) {
-        lines.push_back(device_line(snapshot.devices[i], snapshot.books[i]));
+    for (std::size_t i = 0; i < snapshot.devices.size() && i < snapshot.ledger.size(); ++i) {
+        lines.push_back(device_line(snapshot.devices[i], snapshot.ledger[i]));
     }
     lines.push_back(services_line(snapshot.services));
     const std::size_t named = std::min(snapshot.subscribers.size(), subscriber_lines_max);
@@ -100,7 +100,7 @@ std::vector<LogLine> state_lines(const Health& health, const std::optional<Statu
         add_snapshot(lines, *snapshot);
     } else {
         lines.push_back(
-            LogLine("state").add("gateway", "unknown").quote("why", "the io thread did not answer in time"));
+            LogLine("state").add("gateway", "unknown").quote("reason", "the io thread did not respond in time"));
     }
     return lines;
 }

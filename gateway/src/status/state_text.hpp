@@ -11,10 +11,11 @@
 
 namespace telegate {
 
-/// Subscribers that state_lines() names; of more it tells how many.
+/// Maximum number of subscribers that state_lines() lists; further ones are counted.
 inline constexpr std::size_t subscriber_lines_max = 32;
 
-/// The state of the gateway as lines for the log. Without a snapshot they say that the io thread did not answer.
+/// Returns the state of the gateway as lines for the log. Without a snapshot they say that the io thread did not
+/// respond.
 [[nodiscard]] std::vector<LogLine> state_lines(const Health& health, const std::optional<StatusSnapshot>& snapshot);
 
 }  // namespace telegate

@@ -7,13 +7,14 @@
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
+#include "durable/durable_log.hpp"
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/subscriber_status.hpp"
 #include "recording/recorder.hpp"
 #include "services/services_status.hpp"
-#include "state/past_epochs.hpp"
+#include "state/previous_runs_state.hpp"
 #include "status/reload_report.hpp"
 
 #include <array>
@@ -30,7 +31,7 @@ namespace telegate {
 enum class GatewayState : std::uint8_t { starting, running, stopping };
 [[nodiscard]] std::string_view to_string(GatewayState state) noexcept;
 
-/// The last sample of one channel with the channel's names; seq 0 when all that it had were dropped.
+/// The last sample of one channel with the channel's names; seq 0 if all its samples were dropped.
 struct ChannelStatus {
     std::string topic;
     std::string unit;
@@ -38,23 +39,23 @@ struct ChannelStatus {
     std::array<ChannelDrops, drop_reasons> drops{};
 };
 
-/// What one consumer of samples has received since the start, or since its format has had an endpoint.
+/// The ledger of one consumer of samples since the start, or since its format has an endpoint.
 struct ConsumerStatus {
     std::string name;
     ConsumerLedger ledger;
 };
 
-/// Everything that GET /status shows, taken at one moment. Every number comes from the part that counts it.
+/// The data of GET /status at one point in time. Every number comes from the component that counts it.
 struct StatusSnapshot {
     GatewayState state = GatewayState::starting;
-    std::int64_t epoch_ms = 0;  // the gateway's start, ms since 1970 UTC; sequence numbers restart with it
+    std::int64_t epoch_ms = 0;  // start of the gateway, ms since 1970 UTC; sequence numbers restart with it
     Tags tags;
     std::int64_t time_utc_ns = 0;  // of this snapshot
     std::chrono::nanoseconds uptime{0};
     ClockStatus clock;
 
     ConfigStatus config;
-    std::vector<PastStart> past_starts;  // of the state file, the oldest first
+    std::vector<PreviousRun> previous_runs;  // from the state file, oldest first
 
     std::size_t queue_depth = 0;
     std::size_t queue_capacity = 0;
@@ -63,31 +64,32 @@ struct StatusSnapshot {
 
     ThreadSchedule sampling_schedule;  // in force
     std::vector<DeviceStatus> devices;
-    std::vector<std::uint64_t> channels_bad = {};  // one per device, same order: see ChannelWatch
-    std::vector<Books> books;                      // as well
-    Books books_removed;                           // of all devices that are no more, together
-    /// Whether what the books call queued is what the queue really holds, see Gateway::take_snapshot().
+    std::vector<std::uint64_t> channels_bad = {};  // one per device, same order; see ChannelWatch
+    std::vector<LedgerCounts> ledger;              // one per device, same order
+    LedgerCounts ledger_removed;                   // of all removed devices together
+    /// Whether the ledger's queued count matches the content of the queue; see Gateway::take_snapshot().
     bool queue_agrees = true;
-    bool channels_agree = true;  // the books of the channels with those of the devices
+    bool channels_agree = true;  // whether the ledgers of channels match those of devices
     NoticesByFormat notices{};
 
     std::vector<ConsumerStatus> consumers;  // in the order in which they receive samples
     std::vector<RecorderStatus> recorders;
+    std::optional<DurableLogStatus> log;  // none: not configured
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;
     std::vector<SubscriberStatus> subscribers;
-    std::uint64_t subscribers_revoked = 0;  // closed because their keys were let in no more
-    std::uint64_t subscribers_gapped = 0;   // closed because they had more gaps than can be told
+    std::uint64_t subscribers_revoked = 0;  // closed because their keys were no longer authorized
+    std::uint64_t gap_overflows = 0;        // closed because they had too many gaps to report
     PublisherTotals publisher;              // of all formats together
-    std::vector<FormatTotals> formats;      // of each that has had an endpoint
+    std::vector<FormatTotals> formats;      // of each format that has had an endpoint
 
     ServicesStatus services;
 
-    std::vector<ChannelStatus> channels;  // those that have had a sample and are still there, in order of appearance
+    std::vector<ChannelStatus> channels;  // those that have had a sample and still exist, in order of appearance
     std::uint64_t channels_refused = 0;
     std::vector<std::string>
-        sections_unclaimed;  // topics of [channel] sections that no channel has, see UnclaimedSections
+        sections_unclaimed;  // topics of [channel] sections without a channel; see UnclaimedSections
 };
 
 }  // namespace telegate

@@ -31,7 +31,7 @@ Json config_json(const ConfigStatus& config) {
     }
     if (const auto& last = config.last_reload) {
         json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
-                               {"who", last->who},
+                               {"by", last->who},
                                {"outcome", to_string(last->outcome)},
                                {"changes_count", last->changes_count},
                                {"problem", nullptr}};
@@ -42,18 +42,18 @@ Json config_json(const ConfigStatus& config) {
     return json;
 }
 
-Json past_starts_json(const std::vector<PastStart>& starts) {
+Json past_starts_json(const std::vector<PreviousRun>& starts) {
     constexpr std::int64_t ns_per_ms = 1'000'000;
     Json list = Json::array();
-    for (const PastStart& start : starts) {
+    for (const PreviousRun& start : starts) {
         Json json{{"epoch", start.epoch_ms},
                   {"stopped_cleanly", start.has_ended},
                   {"last_known", nullptr},
-                  {"books", nullptr}};
+                  {"ledger", nullptr}};
         if (start.ledger) {
             json["last_known"] = to_iso8601(start.ledger->time_utc_ms * ns_per_ms);
-            json["books"] = book_json(start.ledger->books);
-            json["books"]["balanced"] = start.ledger->books.balanced();
+            json["ledger"] = ledger_json(start.ledger->counts);
+            json["ledger"]["balanced"] = start.ledger->counts.balanced();
         }
         list.push_back(std::move(json));
     }
@@ -62,11 +62,11 @@ Json past_starts_json(const std::vector<PastStart>& starts) {
 
 Json clock_json(const ClockStatus& clock) {
     const ClockReading& reading = clock.reading;
-    Json json{{"synchronised", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
+    Json json{{"synchronized", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
               {"frequency_ppm", nullptr}, {"problem", nullptr},           {"steps", clock.steps},
               {"last_step", nullptr},     {"offset_ns", clock.offset_ns}};
     if (reading.sync != ClockSync::unknown) {
-        json["synchronised"] = reading.sync == ClockSync::synchronised;
+        json["synchronized"] = reading.sync == ClockSync::synchronized;
         json["estimated_error_s"] = reading.error_estimated_s;
         json["maximum_error_s"] = reading.error_maximum_s;
         json["frequency_ppm"] = reading.frequency_ppm;
@@ -86,21 +86,21 @@ Json queue_json(const StatusSnapshot& snapshot) {
             {"policy", to_string(snapshot.queue_policy)}};
 }
 
-Json books_json(const StatusSnapshot& snapshot) {
-    Books total;
+Json all_ledgers_json(const StatusSnapshot& snapshot) {
+    LedgerCounts total;
     bool balanced = snapshot.queue_agrees && snapshot.channels_agree;
     Json devices = Json::object();
-    for (std::size_t device = 0; device < std::min(snapshot.books.size(), snapshot.devices.size()); ++device) {
-        const Books& book = snapshot.books[device];
-        Json json = book_json(book);
-        json["balanced"] = book.balanced();
+    for (std::size_t device = 0; device < std::min(snapshot.ledger.size(), snapshot.devices.size()); ++device) {
+        const LedgerCounts& entry = snapshot.ledger[device];
+        Json json = ledger_json(entry);
+        json["balanced"] = entry.balanced();
         devices[snapshot.devices[device].name] = std::move(json);
-        total += book;
-        balanced = balanced && book.balanced();
+        total += entry;
+        balanced = balanced && entry.balanced();
     }
-    total += snapshot.books_removed;
-    balanced = balanced && snapshot.books_removed.balanced();
-    return {{"balanced", balanced}, {"total", book_json(total)}, {"devices", std::move(devices)}};
+    total += snapshot.ledger_removed;
+    balanced = balanced && snapshot.ledger_removed.balanced();
+    return {{"balanced", balanced}, {"total", ledger_json(total)}, {"devices", std::move(devices)}};
 }
 
 Json consumers_json(const std::vector<ConsumerStatus>& consumers) {
@@ -172,9 +172,9 @@ Json transport_json(const StatusSnapshot& snapshot) {
               {"accept_errors", totals.accept_errors},
               {"handshakes_failed", totals.handshakes_failed},
               {"violations", totals.violations},
-              {"silences", totals.silences},
+              {"heartbeat_timeouts", totals.heartbeat_timeouts},
               {"subscribers_revoked", snapshot.subscribers_revoked},
-              {"subscribers_gapped", snapshot.subscribers_gapped},
+              {"gap_overflows", snapshot.gap_overflows},
               {"subscriptions", totals.subscriptions},
               {"subscriptions_refused", totals.subscriptions_refused},
               {"received", totals.received}};
@@ -189,12 +189,13 @@ Json transport_json(const StatusSnapshot& snapshot) {
     return json;
 }
 
-/// A text value or an error text may hold any bytes.
+/// A text value or an error text may contain any bytes.
 std::string text_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// As text, one by one: as values they are ten times as large, 60 MB when there are as many as there can be.
+/// Converts the channels to text one by one: as JSON values the maximum number of them would take 60 MB, ten times as
+/// much.
 std::string channels_text(const StatusSnapshot& snapshot) {
     std::string out = "{\"refused\":" + std::to_string(snapshot.channels_refused) +
                       ",\"unclaimed\":" + text_of(snapshot.sections_unclaimed) + ",\"last\":{";
@@ -212,7 +213,8 @@ std::string status_json(const StatusSnapshot& snapshot) {
     for (std::size_t device = 0; device < snapshot.devices.size(); ++device) {
         devices.push_back(device_json(snapshot, device));
     }
-    Json json = Json::object();  // null that lacks memory to become an object cannot be destroyed
+    // converting null to an object may throw bad_alloc and leave a value that cannot be destroyed
+    Json json = Json::object();
     json["name"] = "telegate";
     json["version"] = build_info::version;
     json["build"] = {{"type", build_info::type}, {"compiler", build_info::compiler}};
@@ -222,21 +224,22 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["uptime_s"] = to_seconds(snapshot.uptime);
     json["clock"] = clock_json(snapshot.clock);
     json["config"] = config_json(snapshot.config);
-    json["past_starts"] = past_starts_json(snapshot.past_starts);
+    json["previous_runs"] = past_starts_json(snapshot.previous_runs);
     json["queue"] = queue_json(snapshot);
-    json["books"] = books_json(snapshot);
+    json["ledger"] = all_ledgers_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
                        {"cpu_affinity", snapshot.sampling_schedule.processors},
                        {"devices", std::move(devices)}};
     json["consumers"] = consumers_json(snapshot.consumers);
     json["recorders"] = recorders_json(snapshot.recorders);
+    json["log"] = snapshot.log ? log_json(*snapshot.log) : Json(nullptr);
     json["transport"] = transport_json(snapshot);
     json["services"] = services_json(snapshot.services);
     json["rest"] = {{"endpoint", snapshot.rest_endpoint}};
     std::string text = text_of(json);
     text.back() = ',';
     text += "\"channels\":" + channels_text(snapshot) + "}\n";
-    text.shrink_to_fit();  // it is kept for a while
+    text.shrink_to_fit();  // the text is kept for a while
     return text;
 }
 

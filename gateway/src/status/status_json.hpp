@@ -6,7 +6,7 @@
 
 namespace telegate {
 
-/// The body of GET /status; its shape is documented in docs/rest.md and stable. Threads: any.
+/// Returns the body of GET /status; its structure is documented in docs/rest.md and stable. Threads: any.
 [[nodiscard]] std::string status_json(const StatusSnapshot& snapshot);
 
 }  // namespace telegate

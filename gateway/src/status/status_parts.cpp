@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the documented order
 
-/// A whole number of milliseconds where it is one.
+/// Returns milliseconds, as a whole number if possible.
 Json interval_json(Duration interval) {
     const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
     return whole == interval ? Json(whole.count()) : Json(std::chrono::duration<double, std::milli>(interval).count());
@@ -39,7 +39,7 @@ Json filtered_json(const FilterCounts& counts) {
     return json;
 }
 
-/// By reason, those that there are.
+/// Returns the drops by reason, without empty ones.
 Json drops_json(const std::array<ChannelDrops, drop_reasons>& drops) {
     Json json = Json::object();
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
@@ -57,15 +57,15 @@ Json drops_json(const std::array<ChannelDrops, drop_reasons>& drops) {
 
 }  // namespace
 
-nlohmann::ordered_json book_json(const Books& book) {
+nlohmann::ordered_json ledger_json(const LedgerCounts& entry) {
     Json dropped = Json::object();
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        dropped[std::string(to_string(static_cast<DropReason>(reason)))] = book.dropped[reason];
+        dropped[std::string(to_string(static_cast<DropReason>(reason)))] = entry.dropped[reason];
     }
-    return {{"sampled", book.sampled},
-            {"published", book.published},
-            {"filtered", book.filtered},
-            {"queued", book.queued},
+    return {{"sampled", entry.sampled},
+            {"published", entry.published},
+            {"filtered", entry.filtered},
+            {"queued", entry.queued},
             {"dropped", std::move(dropped)}};
 }
 
@@ -82,7 +82,7 @@ nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t i
               {"reads_failed", device.reads_failed},
               {"ticks_missed", device.ticks_missed},
               {"reads_skipped", device.reads_skipped},
-              {"failures_in_row", device.failures_in_row},
+              {"consecutive_failures", device.consecutive_failures},
               {"lost_at_source", device.lost_at_source},
               {"filtered_by", filtered_json(device.filtered_by)},
               {"thread", device.thread},
@@ -131,9 +131,9 @@ nlohmann::ordered_json channel_json(const ChannelStatus& channel) {
     return json;
 }
 
-nlohmann::ordered_json channel_books_json(const ChannelBooks& books) {
-    Json json = book_json(books);
-    json["drops"] = drops_json(books.drops);
+nlohmann::ordered_json channel_ledger_json(const ChannelLedgerCounts& counts) {
+    Json json = ledger_json(counts);
+    json["drops"] = drops_json(counts.drops);
     return json;
 }
 
@@ -153,7 +153,7 @@ Json lost_sample_json(const LostSample& sample, std::int64_t time_utc_ns) {
             {"time", time_utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(time_utc_ns))}};
 }
 
-/// Of the reasons that there were.
+/// Returns the last lost samples by reason, without empty ones.
 Json losses_json(const SubscriberStatus& subscriber) {
     Json json = Json::object();
     for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
@@ -185,15 +185,31 @@ nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
     add_deliveries(json, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
     json["losses"] = losses_json(subscriber);
     json["backlog_bytes"] = subscriber.backlog_bytes;
-    json["holds_up"] = subscriber.holds_up;
+    json["blocking"] = subscriber.blocking;
     json["received"] = subscriber.received;
     json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
     json["mechanism"] = subscriber.mechanism;
     json["curve_key"] = subscriber.curve_key.empty() ? Json(nullptr) : Json(subscriber.curve_key);
     json["client"] = subscriber.curve_name.empty() ? Json(nullptr) : Json(to_readable(subscriber.curve_name));
-    json["silent_ms"] = subscriber.silent.count();
+    json["idle_ms"] = subscriber.silent.count();
     json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
     return json;
+}
+
+nlohmann::ordered_json log_json(const DurableLogStatus& log) {
+    return {{"path", to_readable(log.path)},
+            {"segments", log.log.segments},
+            {"bytes", log.log.bytes},
+            {"oldest_position", log.log.oldest},
+            {"next_position", log.log.next},
+            {"synced_position", log.log.synced},
+            {"samples", log.log.samples},
+            {"pending", log.pending},
+            {"dropped", {{"log_slow", log.lost}, {"log_full", log.log.dropped_full}}},
+            {"written_bytes", log.log.written_bytes},
+            {"segments_removed", log.log.segments_removed},
+            {"full", log.log.is_full},
+            {"error", log.error.empty() ? Json(nullptr) : Json(to_readable(log.error))}};
 }
 
 }  // namespace telegate

@@ -11,18 +11,18 @@
 
 namespace telegate {
 
-/// The parts of /status that other answers show too. Threads: any.
-[[nodiscard]] nlohmann::ordered_json book_json(const Books& book);
-/// One of snapshot.devices.
+/// Parts of /status that other responses also contain. Threads: any.
+[[nodiscard]] nlohmann::ordered_json ledger_json(const LedgerCounts& entry);
+/// Returns the status of one of snapshot.devices.
 [[nodiscard]] nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index);
 [[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
 [[nodiscard]] nlohmann::ordered_json services_json(const ServicesStatus& services);
-/// `curve_key`: "" without CURVE; `clients`: nullopt: any.
+/// `curve_key`: "" without CURVE; `clients`: nullopt means any.
 [[nodiscard]] nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients);
 [[nodiscard]] nlohmann::ordered_json channel_json(const ChannelStatus& channel);
-[[nodiscard]] nlohmann::ordered_json channel_books_json(const ChannelBooks& books);
+[[nodiscard]] nlohmann::ordered_json channel_ledger_json(const ChannelLedgerCounts& counts);
 
-/// What PeerStatus and PublisherTotals both count.
+/// The counters that PeerStatus and PublisherTotals have in common.
 struct DeliveryCounts {
     std::uint64_t matched = 0;
     std::uint64_t sent = 0;
@@ -30,5 +30,8 @@ struct DeliveryCounts {
     std::uint64_t pending = 0;
 };
 void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts);
+
+/// The durable log, as in `log` of /status.
+[[nodiscard]] nlohmann::ordered_json log_json(const DurableLogStatus& log);
 
 }  // namespace telegate

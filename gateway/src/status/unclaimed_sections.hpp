@@ -20,26 +20,27 @@ namespace telegate {
 /// A section that has become unclaimed.
 struct UnclaimedSection {
     std::string topic;
-    std::string nearest;     // the topic of the channel that was probably meant, or ""
-    std::size_t others = 0;  // that became unclaimed as well and are too many to be told one by one
+    std::string nearest;  // the topic of the channel that was probably meant, or ""
+    // number of further sections that became unclaimed at the same time and are not reported individually
+    std::size_t others = 0;
 };
 
 /// Finds the [channel] sections that no channel has claimed, mostly because their name is misspelled.
 ///
-/// A section is unclaimed when its device has been measuring for wait_min and has no channel of its name. While the
-/// device is not measuring the wait starts again, so a device that cannot be read is not taken for a wrong name. An
-/// unclaimed section stays so until there is a channel of its name.
+/// A section is unclaimed if its device has been measuring for wait_min and has no channel of that name. While the
+/// device is not measuring, the wait restarts, so an unreadable device does not cause a report. An unclaimed section
+/// stays unclaimed until there is a channel of its name.
 ///
 /// Threads: the constructor and the timer the reactor's; all else any.
-/// Limits:  the sections of the settings. The timer rings every look_interval while a section waits. A look tells of
-///          told_max sections, and compares each with the first advice_names_max channels of its device.
-/// Failure: std::bad_alloc; the next look continues.
+/// Limits: the sections of the settings. The timer fires every look_interval while a section waits. A check reports at
+/// most told_max sections, and compares each with the first advice_names_max channels of its device.
+/// Failure: std::bad_alloc; the next check continues.
 class UnclaimedSections {
   public:
     static constexpr std::chrono::seconds wait_min{60};
-    /// How much later than after wait_min a section may be reported.
+    /// The maximum delay of a report after wait_min.
     static constexpr std::chrono::seconds look_interval{10};
-    /// So that a look takes some milliseconds at most, and the log stays readable.
+    /// Limit a check to a few milliseconds and keep the log readable.
     static constexpr std::size_t told_max = 20;
     static constexpr std::size_t advice_names_max = 256;
 
@@ -48,18 +49,18 @@ class UnclaimedSections {
         const Clock& clock;
         const ChannelTable& channels;
         std::function<bool(std::string_view device)> is_measuring;
-        /// Called once for each section that has become unclaimed, on the thread that looks.
+        /// Called once for each section that has become unclaimed, on the thread that runs the check.
         std::function<void(const UnclaimedSection& section)> on_unclaimed;
     };
     explicit UnclaimedSections(Parts parts);
     UnclaimedSections(const UnclaimedSections&) = delete;
     UnclaimedSections& operator=(const UnclaimedSections&) = delete;
 
-    /// Replaces the sections. Those that are unclaimed stay so, all others wait from now.
+    /// Replaces the sections. Unclaimed sections stay unclaimed, all others start to wait.
     void watch(const std::vector<ChannelSettings>& sections);
-    /// Checks each section that waits. Returns whether one still does.
+    /// Checks all waiting sections. Returns whether any is still waiting.
     bool look();
-    /// Returns the topics of those that are unclaimed now, in the order of the settings.
+    /// Returns the topics of the sections that are currently unclaimed, in the order of the settings.
     [[nodiscard]] std::vector<std::string> unclaimed() const;
 
   private:

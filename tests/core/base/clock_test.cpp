@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Stands aside for 5 ms between two looks, as often as told.
+/// Is preempted for 5 ms between two reads, as often as requested.
 class ClockOfABusyMachine final : public telegate::Clock {
   public:
     explicit ClockOfABusyMachine(int stalls) : stalls_(stalls) {}
@@ -29,13 +29,13 @@ class ClockOfABusyMachine final : public telegate::Clock {
 
 }  // namespace
 
-TEST_CASE("both clocks are read again when the thread was put aside between them") {
+TEST_CASE("both clocks are read again if the thread was preempted between them") {
     const ClockOfABusyMachine clock(3);
     const telegate::ClockPair now = telegate::read_both(clock);
     CHECK(now.utc_ns - now.mono_ns == ClockOfABusyMachine::ahead_ns);
 }
 
-TEST_CASE("a thread that is always put aside gets both clocks as near as they were") {
+TEST_CASE("a thread that is always preempted gets the closest pair of values that it read") {
     const ClockOfABusyMachine clock(1'000);
     const telegate::ClockPair now = telegate::read_both(clock);
     CHECK(now.utc_ns - now.mono_ns <= ClockOfABusyMachine::ahead_ns + telegate::Duration(5ms).count());

@@ -6,7 +6,7 @@ using namespace telegate;
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-TEST_CASE("an empty histogram answers zero", "[core][histogram]") {
+TEST_CASE("an empty histogram returns zero", "[core][histogram]") {
     const DurationHistogram histogram;
     CHECK(histogram.count() == 0);
     CHECK(histogram.maximum() == 0ns);
@@ -14,7 +14,7 @@ TEST_CASE("an empty histogram answers zero", "[core][histogram]") {
     CHECK(histogram.quantile(1.0) == 0ns);
 }
 
-TEST_CASE("a single duration is every quantile of itself", "[core][histogram]") {
+TEST_CASE("every quantile of a single duration is this duration", "[core][histogram]") {
     const nanoseconds value = GENERATE(0ns, 1ns, 15ns, 16ns, 17ns, 31ns, 32ns, 1000ns, 65535ns, 65536ns, 1ms, 1s);
     CAPTURE(value.count());
     DurationHistogram histogram;
@@ -28,9 +28,9 @@ TEST_CASE("a single duration is every quantile of itself", "[core][histogram]") 
 
 TEST_CASE("a quantile is at most one sixteenth above the value and never below it", "[core][histogram]") {
     DurationHistogram histogram;
-    histogram.record(std::chrono::hours(1));  // so that the maximum hides no bucket's bound
+    histogram.record(std::chrono::hours(1));  // so that the maximum does not hide the bound of a bucket
     const std::int64_t power = std::int64_t{1} << GENERATE(range(0, 39));
-    // Of values only: a generator keeps a reference to a variable that it is given, beyond the variable's life.
+    // Takes values only: a generator keeps a reference to a variable passed to it, even after the variable's lifetime.
     const nanoseconds value(GENERATE_COPY(power + 0, power + power / 3, power + power / 2, 2 * power - 1));
     CAPTURE(value.count());
     histogram.record(value);
@@ -39,7 +39,7 @@ TEST_CASE("a quantile is at most one sixteenth above the value and never below i
     CHECK((bound - value).count() * 16 <= value.count());
 }
 
-TEST_CASE("quantiles split the durations by rank", "[core][histogram]") {
+TEST_CASE("quantiles divide the durations by rank", "[core][histogram]") {
     DurationHistogram histogram;
     for (int index = 0; index < 98; ++index) {
         histogram.record(10ns);

@@ -18,7 +18,7 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Fills as much of the room as there is text. Returns how much that was.
+/// Fills the free space with as much of the text as fits. Returns the number of bytes.
 std::size_t receive(Input& input, std::string_view text) {
     const std::span<std::byte> room = input.room();
     const std::size_t bytes = std::min(room.size(), text.size());
@@ -35,7 +35,7 @@ void receive_all(Input& input, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("an input gives back in order what it received", "[core][input]") {
+TEST_CASE("an input returns bytes in the order in which it received them", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     receive_all(input, "hello ");
@@ -45,7 +45,7 @@ TEST_CASE("an input gives back in order what it received", "[core][input]") {
     CHECK(text_of(input.unread()) == "world");
 }
 
-TEST_CASE("an input always has room, and more than a few bytes of it once the front was taken", "[core][input]") {
+TEST_CASE("an input always has free space, and more than a few bytes after its front was consumed", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     CHECK(input.room().size() == buffer_bytes);
@@ -55,7 +55,7 @@ TEST_CASE("an input always has room, and more than a few bytes of it once the fr
     CHECK(text_of(input.unread()) == "bcde");
 }
 
-TEST_CASE("what was taken stays where it is until room is asked for", "[core][input]") {
+TEST_CASE("consumed bytes stay in place until free space is requested", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     receive_all(input, "abcdef");
@@ -65,19 +65,19 @@ TEST_CASE("what was taken stays where it is until room is asked for", "[core][in
     CHECK(text_of(input.unread()) == "def");
 }
 
-TEST_CASE("a message that is larger than the buffer doubles it with what has arrived", "[core][input]") {
+TEST_CASE("the buffer doubles while a message larger than the buffer arrives", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     const std::string message(1000, 'm');
     std::size_t sent = 0;
     while (sent < message.size()) {
-        CHECK(input.room().size() <= std::max(buffer_bytes, sent));  // never more ahead than has arrived
+        CHECK(input.room().size() <= std::max(buffer_bytes, sent));  // never more free space than has arrived
         sent += receive(input, std::string_view(message).substr(sent));
     }
     CHECK(text_of(input.unread()) == message);
 }
 
-TEST_CASE("released memory of the usual size goes back to the pool, a larger one goes", "[core][input]") {
+TEST_CASE("a released buffer of the usual size returns to the pool, a larger one is freed", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     const std::byte* buffer = input.room().data();
@@ -89,7 +89,7 @@ TEST_CASE("released memory of the usual size goes back to the pool, a larger one
     CHECK(input.room().size() == buffer_bytes);
 }
 
-TEST_CASE("releasing keeps what is unread", "[core][input]") {
+TEST_CASE("release keeps unread data", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     receive_all(input, "abc");
@@ -109,7 +109,7 @@ TEST_CASE("lent memory is shown in place", "[core][input]") {
     CHECK(input.unread().empty());
 }
 
-TEST_CASE("room moves what is unread out of lent memory, whatever its size", "[core][input]") {
+TEST_CASE("room() copies unread data out of lent memory, whatever its size", "[core][input]") {
     const std::size_t unread = GENERATE(1U, 63U, 64U, 65U, 200U);
     BufferPool pool(buffer_bytes);
     Input input(pool);
@@ -123,7 +123,7 @@ TEST_CASE("room moves what is unread out of lent memory, whatever its size", "[c
     CHECK(text_of(input.unread()) == std::string(unread, 'l') + "more");
 }
 
-TEST_CASE("lending gives the own buffer back", "[core][input]") {
+TEST_CASE("lending memory returns the buffer to the pool", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     const std::byte* buffer = input.room().data();
@@ -134,7 +134,7 @@ TEST_CASE("lending gives the own buffer back", "[core][input]") {
     CHECK(pool.take().get() == buffer);
 }
 
-TEST_CASE("an input passes on any stream of bytes whatever the sizes of the steps", "[core][input]") {
+TEST_CASE("an input passes on any byte stream, whatever the sizes of the steps", "[core][input]") {
     BufferPool pool(buffer_bytes);
     Input input(pool);
     std::string expected;

@@ -34,7 +34,7 @@ TEST_CASE("a log without messages holds no memory", "[core][session][log]") {
     CHECK(log.end() == 0);
 }
 
-TEST_CASE("messages lie one behind the other in a segment", "[core][session][log]") {
+TEST_CASE("messages are contiguous in a segment", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const Slice first = append(log, "one");
@@ -46,7 +46,7 @@ TEST_CASE("messages lie one behind the other in a segment", "[core][session][log
     CHECK(log.segments_opened() == 1);
 }
 
-TEST_CASE("room that a commit leaves over belongs to the next message", "[core][session][log]") {
+TEST_CASE("bytes that a commit leaves unused belong to the next message", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const std::byte* room = log.prepare(50);
@@ -55,7 +55,7 @@ TEST_CASE("room that a commit leaves over belongs to the next message", "[core][
     CHECK(log.segments_opened() == 1);
 }
 
-TEST_CASE("a message that does not fit into what is left opens a segment", "[core][session][log]") {
+TEST_CASE("a message that does not fit into the rest of the segment opens a segment", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const SegmentRef held(append(log, std::string(60, 'a')).segment);
@@ -74,7 +74,7 @@ TEST_CASE("a message may fill a segment to its last byte", "[core][session][log]
     CHECK(log.end() == segment_bytes);
 }
 
-TEST_CASE("a message larger than a segment gets one of its own size, which is not kept", "[core][session][log]") {
+TEST_CASE("a message larger than a segment gets its own segment, which is not kept", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const std::string large(10 * segment_bytes, 'x');
@@ -85,7 +85,7 @@ TEST_CASE("a message larger than a segment gets one of its own size, which is no
     CHECK(log.end() == large.size() + segment_bytes);
 }
 
-TEST_CASE("a segment that nobody reads is used again", "[core][session][log]") {
+TEST_CASE("a segment without readers is reused", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     for (int count = 0; count < 1000; ++count) {
@@ -95,7 +95,7 @@ TEST_CASE("a segment that nobody reads is used again", "[core][session][log]") {
     CHECK(pool.memory_bytes() == segment_bytes);
 }
 
-TEST_CASE("a segment that is read keeps its bytes while the log goes on", "[core][session][log]") {
+TEST_CASE("a segment with readers keeps its bytes while the log continues", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const Slice held = append(log, "keep me");
@@ -107,7 +107,7 @@ TEST_CASE("a segment that is read keeps its bytes while the log goes on", "[core
     CHECK(pool.memory_bytes() == 2 * segment_bytes);
 }
 
-TEST_CASE("what readers let go of is freed, but for a few spare segments", "[core][session][log]") {
+TEST_CASE("segments that readers release are freed, except for a few spare ones", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     std::vector<SegmentRef> readers;
@@ -119,7 +119,7 @@ TEST_CASE("what readers let go of is freed, but for a few spare segments", "[cor
     CHECK(pool.memory_bytes() <= 17 * segment_bytes);
 }
 
-TEST_CASE("short messages for readers in the process go round many segments, long ones stay in few",
+TEST_CASE("short messages for readers in the process rotate through many segments, long ones stay in few",
           "[core][session][log]") {
     constexpr std::size_t usual_bytes = 4096;
     SegmentPool pool(usual_bytes);
@@ -155,12 +155,12 @@ TEST_CASE("more spare segments are kept while there are readers in the process",
         readers.emplace_back(append(log, std::string(segment_bytes, 'x')).segment);
     }
     readers.clear();
-    CHECK(pool.memory_bytes() == 25 * segment_bytes);  // the one being filled is the log's
+    CHECK(pool.memory_bytes() == 25 * segment_bytes);  // the one being filled belongs to the log
     pool.remove_reader_in_process();
     CHECK(pool.memory_bytes() == 17 * segment_bytes);
 }
 
-TEST_CASE("a segment is free only when its last reader has let go", "[core][session][log]") {
+TEST_CASE("a segment is free only when its last reader has released it", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const Slice slice = append(log, std::string(segment_bytes, 'x'));
@@ -175,7 +175,7 @@ TEST_CASE("a segment is free only when its last reader has let go", "[core][sess
     CHECK(pool.memory_bytes() == 2 * segment_bytes);
 }
 
-TEST_CASE("a log that is released holds no segment, and goes on where it was", "[core][session][log]") {
+TEST_CASE("a released log holds no segment, and continues at its position", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     append(log, "one");
@@ -196,7 +196,7 @@ TEST_CASE("logs of one pool share its spare segments", "[core][session][log]") {
     CHECK(pool.memory_bytes() == segment_bytes);
 }
 
-TEST_CASE("a log that begins small takes a usual segment when that is full, and begins small again",
+TEST_CASE("a small log takes a usual segment when its small ones are full, and starts small again",
           "[core][session][log]") {
     SegmentPool pool(64 * 1024);
     SegmentLog log(pool, SegmentLog::First::small);
@@ -210,7 +210,7 @@ TEST_CASE("a log that begins small takes a usual segment when that is full, and 
     CHECK(append(log, std::string(5000, 'd')).segment->capacity == 64 * 1024);
 }
 
-TEST_CASE("a log that begins small grows in steps, and each kind of segment is used again", "[core][session][log]") {
+TEST_CASE("a small log grows in steps, and segments of each size are reused", "[core][session][log]") {
     SegmentPool pool(256 * 1024);
     for (int round = 0; round < 3; ++round) {
         SegmentLog log(pool, SegmentLog::First::small);
@@ -238,7 +238,8 @@ TEST_CASE("a thousand logs with one small message each stay small", "[core][sess
     CHECK(pool.memory_bytes() <= 64 * 4096);
 }
 
-TEST_CASE("a segment that is held counts once however many hold it, until the last lets go", "[core][session][log]") {
+TEST_CASE("a held segment counts once for any number of holds, until the last one is released",
+          "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const SegmentRef usual(append(log, "one").segment);
@@ -263,7 +264,7 @@ TEST_CASE("a segment that is held counts once however many hold it, until the la
     CHECK(pool.held_bytes() == 0);
 }
 
-TEST_CASE("a hold that is set to another segment lets go of the first", "[core][session][log]") {
+TEST_CASE("a hold that is set to another segment releases the first", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
     const SegmentRef usual(append(log, "one").segment);

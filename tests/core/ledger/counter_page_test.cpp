@@ -20,13 +20,13 @@ std::array<std::uint64_t, cells> copy_of(const CounterPage& page) {
 
 }  // namespace
 
-TEST_CASE("a fresh page is all zero", "[core][counter_page]") {
+TEST_CASE("a new page contains only zeros", "[core][counter_page]") {
     const CounterPage page(3);
     CHECK(page.cells() == 3);
     CHECK(copy_of<3>(page) == std::array<std::uint64_t, 3>{});
 }
 
-TEST_CASE("a copy holds what was added up to the last commit", "[core][counter_page]") {
+TEST_CASE("a copy contains what was added up to the last commit", "[core][counter_page]") {
     CounterPage page(2);
     page.begin();
     page.add(0, 5);
@@ -44,7 +44,8 @@ TEST_CASE("a page without cells can be copied", "[core][counter_page]") {
     CHECK(page.cells() == 0);
 }
 
-TEST_CASE("a reader never sees half of a change, nor an older one after a newer", "[core][counter_page][thread]") {
+TEST_CASE("a reader never sees half of a change, or an older change after a newer one",
+          "[core][counter_page][thread]") {
     constexpr std::size_t cells = 24;
     CounterPage page(cells);
     std::atomic<bool> stop{false};

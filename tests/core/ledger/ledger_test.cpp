@@ -31,10 +31,10 @@ struct Fixture {
         made.seq = seq;
         return made;
     }
-    /// The next samples of the channel have been captured.
+    /// Captures the next samples of the channel.
     void capture(ChannelId channel, std::uint64_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
-            const std::array one{sample(channel, ledger.books_of(channel).sampled + 1)};
+            const std::array one{sample(channel, ledger.counts_of(channel).sampled + 1)};
             ledger.captured(channels.at(channel).device_id, one);
         }
     }
@@ -44,16 +44,16 @@ struct Fixture {
     void take(std::uint64_t taken, std::uint64_t published) {
         ledger.taken(std::array{taken, std::uint64_t{0}}, std::array{published, std::uint64_t{0}});
     }
-    [[nodiscard]] Books books(DeviceId device) const { return ledger.cut()[to_index(device)]; }
+    [[nodiscard]] LedgerCounts counts(DeviceId device) const { return ledger.cut()[to_index(device)]; }
 };
 
-std::uint64_t dropped(const Books& books, DropReason reason) {
-    return books.dropped[static_cast<std::size_t>(reason)];
+std::uint64_t dropped(const LedgerCounts& counts, DropReason reason) {
+    return counts.dropped[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace
 
-TEST_CASE("every drop reason has a word of its own", "[core][ledger]") {
+TEST_CASE("every drop reason has its own name", "[core][ledger]") {
     CHECK(to_string(DropReason::queue_overflow) == "queue_overflow");
     CHECK(to_string(DropReason::shutdown) == "shutdown");
 }
@@ -61,72 +61,72 @@ TEST_CASE("every drop reason has a word of its own", "[core][ledger]") {
 TEST_CASE("a captured sample is queued until the pump has taken it", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 3);
-    CHECK(f.books(boiler).sampled == 3);
-    CHECK(f.books(boiler).queued == 3);
+    CHECK(f.counts(boiler).sampled == 3);
+    CHECK(f.counts(boiler).queued == 3);
     f.take(2, 2);
-    CHECK(f.books(boiler).published == 2);
-    CHECK(f.books(boiler).queued == 1);
-    CHECK(f.books(boiler).balanced());
+    CHECK(f.counts(boiler).published == 2);
+    CHECK(f.counts(boiler).queued == 1);
+    CHECK(f.counts(boiler).balanced());
 }
 
-TEST_CASE("a filtered sample was sampled and was never queued", "[core][ledger]") {
+TEST_CASE("a filtered sample counts as sampled and is never queued", "[core][ledger]") {
     Fixture f;
     f.hold_back(f.temp, 4);
-    CHECK(f.books(boiler).sampled == 4);
-    CHECK(f.books(boiler).filtered == 4);
-    CHECK(f.books(boiler).queued == 0);
-    CHECK(f.books(boiler).balanced());
+    CHECK(f.counts(boiler).sampled == 4);
+    CHECK(f.counts(boiler).filtered == 4);
+    CHECK(f.counts(boiler).queued == 0);
+    CHECK(f.counts(boiler).balanced());
 }
 
-TEST_CASE("filtered samples of several channels are entered at once", "[core][ledger]") {
+TEST_CASE("filtered samples of several channels are counted together", "[core][ledger]") {
     Fixture f;
     const ChannelId level = f.channels.add(boiler, "boiler", "level", "m").value();
     f.ledger.filtered(boiler, std::array{FilteredCount{f.temp, 4}, FilteredCount{level, 2}});
-    CHECK(f.books(boiler).sampled == 6);
-    CHECK(f.books(boiler).filtered == 6);
-    CHECK(f.books(boiler).balanced());
-    CHECK(f.ledger.books_of(f.temp).filtered == 4);
-    CHECK(f.ledger.books_of(level).sampled == 2);
-    CHECK(f.ledger.books_of(level).balanced());
+    CHECK(f.counts(boiler).sampled == 6);
+    CHECK(f.counts(boiler).filtered == 6);
+    CHECK(f.counts(boiler).balanced());
+    CHECK(f.ledger.counts_of(f.temp).filtered == 4);
+    CHECK(f.ledger.counts_of(level).sampled == 2);
+    CHECK(f.ledger.counts_of(level).balanced());
     CHECK(f.ledger.channels_agree(2));
 }
 
-TEST_CASE("a drop counts under its reason and for the device of its channel", "[core][ledger]") {
+TEST_CASE("a drop counts for its reason and for the device of its channel", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 1);
     f.capture(f.speed, 2);
     f.ledger.dropped_at_queue(Fixture::sample(f.speed, 1), DropReason::queue_overflow);
     f.ledger.dropped_at_pump(Fixture::sample(f.speed, 2), DropReason::shutdown);
-    CHECK(dropped(f.books(pump), DropReason::queue_overflow) == 1);
-    CHECK(dropped(f.books(pump), DropReason::shutdown) == 1);
-    CHECK(f.books(pump).queued == 0);
-    CHECK(f.books(pump).balanced());
-    CHECK(f.books(boiler).dropped_total() == 0);
-    CHECK(f.books(boiler).queued == 1);
+    CHECK(dropped(f.counts(pump), DropReason::queue_overflow) == 1);
+    CHECK(dropped(f.counts(pump), DropReason::shutdown) == 1);
+    CHECK(f.counts(pump).queued == 0);
+    CHECK(f.counts(pump).balanced());
+    CHECK(f.counts(boiler).dropped_total() == 0);
+    CHECK(f.counts(boiler).queued == 1);
 }
 
-TEST_CASE("the books do not balance when a taken sample is neither published nor dropped", "[core][ledger]") {
+TEST_CASE("the ledger does not balance when a taken sample is neither published nor dropped", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
     f.take(2, 1);
-    CHECK_FALSE(f.books(boiler).balanced());
+    CHECK_FALSE(f.counts(boiler).balanced());
 }
 
-TEST_CASE("the books do not balance when more is published than was taken", "[core][ledger]") {
+TEST_CASE("the ledger does not balance when more is published than was taken", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
     f.take(1, 2);
-    CHECK_FALSE(f.books(boiler).balanced());
+    CHECK_FALSE(f.counts(boiler).balanced());
 }
 
-TEST_CASE("books of several devices add up", "[core][ledger]") {
+TEST_CASE("the ledgers of several devices add up", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
     f.capture(f.speed, 3);
     f.hold_back(f.speed, 1);
     f.ledger.dropped_at_queue(Fixture::sample(f.temp, 1), DropReason::queue_overflow);
-    Books all = f.books(boiler);
-    all += f.books(pump);
+    LedgerCounts all = f.counts(boiler);
+    all += f.counts(pump);
     CHECK(all.sampled == 6);
     CHECK(all.filtered == 1);
     CHECK(all.queued == 4);
@@ -134,7 +134,7 @@ TEST_CASE("books of several devices add up", "[core][ledger]") {
     CHECK(all.balanced());
 }
 
-TEST_CASE("a device that gets a thread of its own keeps its counts", "[core][ledger]") {
+TEST_CASE("a device that gets its own thread keeps its counts", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
     f.ledger.separate(boiler);
@@ -143,14 +143,14 @@ TEST_CASE("a device that gets a thread of its own keeps its counts", "[core][led
     f.hold_back(f.temp, 1);
     f.ledger.dropped_at_queue(Fixture::sample(f.temp, 1), DropReason::queue_overflow);
     f.capture(f.speed, 1);
-    CHECK(f.books(boiler).sampled == 6);
-    CHECK(f.books(boiler).queued == 4);
-    CHECK(f.books(boiler).balanced());
-    CHECK(f.books(pump).sampled == 1);
+    CHECK(f.counts(boiler).sampled == 6);
+    CHECK(f.counts(boiler).queued == 4);
+    CHECK(f.counts(boiler).balanced());
+    CHECK(f.counts(pump).sampled == 1);
     CHECK(f.ledger.channels_agree(2));
 }
 
-TEST_CASE("a channel remembers how many samples it lost, and the first and the last of them", "[core][ledger]") {
+TEST_CASE("a channel records how many samples it lost, and which were the first and the last", "[core][ledger]") {
     Fixture f;
     for (const std::uint64_t seq : {7U, 8U, 12U}) {
         f.ledger.dropped_at_queue(Fixture::sample(f.temp, seq), DropReason::queue_overflow);
@@ -183,7 +183,7 @@ TEST_CASE("channels of every block keep their own drops", "[core][ledger]") {
 
 namespace {
 
-/// The sampling thread's side of the crossing, as the sampler does it.
+/// The sampling thread's side, as in the sampler.
 void produce(Fixture& f, BoundedQueue<TelemetrySample>& queue, std::uint64_t samples) {
     for (std::uint64_t seq = 1; seq <= samples; ++seq) {
         f.ledger.captured(boiler, std::array{Fixture::sample(f.temp, seq)});
@@ -193,7 +193,7 @@ void produce(Fixture& f, BoundedQueue<TelemetrySample>& queue, std::uint64_t sam
     }
 }
 
-/// The pump's side, until the queue is closed and empty.
+/// The pump's side, until all samples are produced and the queue is empty.
 void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic<bool>& produced) {
     std::array<TelemetrySample, 16> batch;
     for (;;) {
@@ -217,7 +217,7 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
 
 }  // namespace
 
-TEST_CASE("the books balance at every cut while both sides go on", "[core][ledger][thread]") {
+TEST_CASE("the ledger balances at every read while both sides count", "[core][ledger][thread]") {
     constexpr std::uint64_t samples = 300'000;
     const OverflowPolicy policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
     Fixture f;
@@ -232,14 +232,14 @@ TEST_CASE("the books balance at every cut while both sides go on", "[core][ledge
     std::atomic<std::uint64_t> unbalanced{0};
     std::atomic<std::uint64_t> absurd{0};
     std::atomic<std::uint64_t> disagreeing{0};
-    std::vector<std::thread> readers;  // more than there are processors, so that a cut is interrupted now and then
+    std::vector<std::thread> readers;  // more than there are processors, so that a read is interrupted now and then
     for (int reader = 0; reader < 4; ++reader) {
         readers.emplace_back([&] {
-            for (Books books; books.sampled < samples;) {
-                books = f.books(boiler);
-                unbalanced += books.balanced() ? 0U : 1U;
-                absurd += books.queued > books.sampled ? 1U : 0U;  // what a negative number would look like
-                const ChannelBooks channel = f.ledger.books_of(f.temp);
+            for (LedgerCounts counts; counts.sampled < samples;) {
+                counts = f.counts(boiler);
+                unbalanced += counts.balanced() ? 0U : 1U;
+                absurd += counts.queued > counts.sampled ? 1U : 0U;  // a negative number would look like this
+                const ChannelLedgerCounts channel = f.ledger.counts_of(f.temp);
                 unbalanced += channel.balanced() ? 0U : 1U;
                 absurd += channel.queued > channel.sampled ? 1U : 0U;
                 disagreeing += f.ledger.channels_agree(2) ? 0U : 1U;
@@ -255,40 +255,41 @@ TEST_CASE("the books balance at every cut while both sides go on", "[core][ledge
     CHECK(absurd == 0);
     CHECK(disagreeing == 0);
 
-    const Books last = f.books(boiler);
+    const LedgerCounts last = f.counts(boiler);
     CHECK(last.sampled == samples);
     CHECK(last.queued == 0);
     CHECK(last.published + last.dropped_total() == samples);
     CHECK(f.ledger.drops_of(f.temp).count == last.dropped_total());
 }
 
-TEST_CASE("the first devices can be cut alone, and a batch may name only them", "[core][ledger]") {
+TEST_CASE("the ledgers of the first devices can be read alone, and a batch may contain only these devices",
+          "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 3);
     f.capture(f.speed, 4);
     f.ledger.taken(std::array{std::uint64_t{2}}, std::array{std::uint64_t{2}});
-    const std::vector<Books> some = f.ledger.cut(1);
+    const std::vector<LedgerCounts> some = f.ledger.cut(1);
     REQUIRE(some.size() == 1);
     CHECK(some[0].queued == 1);
-    CHECK(f.books(pump).queued == 4);
+    CHECK(f.counts(pump).queued == 4);
     CHECK(f.ledger.cut(0).empty());
 }
 
-TEST_CASE("what was added to books can be taken out again", "[core][ledger]") {
+TEST_CASE("counts that were added can be subtracted again", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 3);
     f.capture(f.speed, 4);
     f.ledger.dropped_at_queue(Fixture::sample(f.speed, 1), DropReason::queue_overflow);
-    Books total = f.books(boiler);
-    total += f.books(pump);
-    total -= f.books(boiler);
+    LedgerCounts total = f.counts(boiler);
+    total += f.counts(pump);
+    total -= f.counts(boiler);
     CHECK(total.sampled == 4);
     CHECK(total.queued == 3);
     CHECK(dropped(total, DropReason::queue_overflow) == 1);
     CHECK(total.balanced());
 }
 
-TEST_CASE("a channel has books of its own, with times for each reason", "[core][ledger]") {
+TEST_CASE("a channel has its own ledger, with times for each reason", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 6);
     f.hold_back(f.temp, 2);
@@ -299,24 +300,24 @@ TEST_CASE("a channel has books of its own, with times for each reason", "[core][
     }
     f.ledger.dropped_at_pump(Fixture::sample(f.temp, 6), DropReason::shutdown);
     f.ledger.progress(f.temp).reach(2);
-    const ChannelBooks books = f.ledger.books_of(f.temp);
-    CHECK(books.sampled == 8);
-    CHECK(books.published == 2);
-    CHECK(books.filtered == 2);
-    CHECK(books.queued == 1);
-    CHECK(books.balanced());
-    const ChannelDrops& overflow = books.drops[0];
+    const ChannelLedgerCounts counts = f.ledger.counts_of(f.temp);
+    CHECK(counts.sampled == 8);
+    CHECK(counts.published == 2);
+    CHECK(counts.filtered == 2);
+    CHECK(counts.queued == 1);
+    CHECK(counts.balanced());
+    const ChannelDrops& overflow = counts.drops[0];
     CHECK(overflow.count == 2);
     CHECK(overflow.first_seq == 2);
     CHECK(overflow.last_seq == 4);
     CHECK(overflow.first_utc_ns == 1002);
     CHECK(overflow.last_utc_ns == 1004);
-    CHECK(books.drops[1].count == 1);
+    CHECK(counts.drops[1].count == 1);
     CHECK(f.ledger.drops_of(f.temp).last_seq == 6);
     CHECK(f.ledger.drops_of(f.temp).count == 3);
 }
 
-TEST_CASE("what is skipped is not published, and a reader sees each skip whole", "[core][ledger][thread]") {
+TEST_CASE("skipped samples are not published, and a reader never sees half of a skip", "[core][ledger][thread]") {
     constexpr std::uint64_t skips = 100'000;
     constexpr std::uint64_t lost_each = 1'000'000;
     ChannelProgress progress;
@@ -337,7 +338,7 @@ TEST_CASE("what is skipped is not published, and a reader sees each skip whole",
     CHECK(progress.reached() == skips * (lost_each + 1));
 }
 
-TEST_CASE("what the queue and the pump lost of a channel is one record, whoever lost the first", "[core][ledger]") {
+TEST_CASE("losses of a channel in the queue and at the pump form one record, whichever comes first", "[core][ledger]") {
     Fixture f;
     f.ledger.dropped_at_pump(Fixture::sample(f.temp, 3), DropReason::shutdown);
     f.ledger.dropped_at_queue(Fixture::sample(f.temp, 5), DropReason::shutdown);
@@ -349,19 +350,19 @@ TEST_CASE("what the queue and the pump lost of a channel is one record, whoever 
     CHECK(f.ledger.drops_of(f.speed).last_seq == 7);
 }
 
-TEST_CASE("books of devices and of channels disagree when one side has counted more", "[core][ledger]") {
+TEST_CASE("the ledgers of devices and of channels disagree if one side has counted more", "[core][ledger]") {
     Fixture f;
-    SECTION("the device") {
+    SECTION("the device has counted more") {
         f.ledger.captured(boiler, std::array{Fixture::sample(f.temp, 1), Fixture::sample(f.temp, 1)});
         CHECK_FALSE(f.ledger.channels_agree(2));
     }
-    SECTION("the channel, by more than what is being counted") {
+    SECTION("the channel has counted more than one batch") {
         f.ledger.captured(boiler, std::array{Fixture::sample(f.temp, Ledger::batch_samples_max + 1)});
         CHECK(f.ledger.channels_agree(2));
         f.ledger.captured(boiler, std::array{Fixture::sample(f.temp, Ledger::batch_samples_max + 3)});
         CHECK_FALSE(f.ledger.channels_agree(2));
     }
-    SECTION("the pump, of a batch that it has not published") {
+    SECTION("the pump has counted a batch that it has not published") {
         f.capture(f.temp, 2);
         f.take(2, 2);
         CHECK_FALSE(f.ledger.channels_agree(2));
@@ -370,7 +371,7 @@ TEST_CASE("books of devices and of channels disagree when one side has counted m
     }
 }
 
-TEST_CASE("the pump is told once of the channels that the queue has lost samples of", "[core][ledger]") {
+TEST_CASE("the pump is notified once of each channel that lost samples in the queue", "[core][ledger]") {
     Fixture f;
     std::vector<ChannelId> ids;
     for (int index = 0; index < 200; ++index) {

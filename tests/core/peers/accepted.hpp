@@ -9,7 +9,7 @@
 
 namespace telegate::test {
 
-/// Turns the harness until it has connected to the listener: the far end of that connection.
+/// Runs the harness until it has connected to the listener. Returns the far end of that connection.
 template <class Harness>
 [[nodiscard]] RawPeer accepted(Harness& harness, RawListener& listener) {
     std::optional<RawPeer> peer;

@@ -12,7 +12,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A router, bound, for peers of raw bytes.
+/// A bound router for peers that send raw bytes.
 class QueueBench : public Bench {
   public:
     explicit QueueBench(Transport transport = Transport::ipc) : router(reactor, {}) {
@@ -22,7 +22,7 @@ class QueueBench : public Bench {
     RawSession peer(std::string_view identity) {
         return {*this, endpoint, greeting() + ready("DEALER", identity), hello_of("ROUTER")};
     }
-    /// Identities of the next batches, as far as there are any in this turn.
+    /// Returns the identities of the next batches in this event-loop iteration.
     std::vector<std::string> senders() {
         std::vector<std::string> result;
         while (router.receive(batch)) {
@@ -54,7 +54,7 @@ TEST_CASE("a busy peer does not starve a quiet one", "[core][sockets]") {
     QueueBench bench(transport);
     RawSession busy = bench.peer("busy");
     RawSession quiet = bench.peer("quiet");
-    const int on = 1;  // or TCP would keep its second message back
+    const int on = 1;  // otherwise TCP would delay its second message
     ::setsockopt(quiet.peer.socket(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const std::string flood = many(1'000, 1'000);
     const auto keep_busy = [&] {
@@ -79,7 +79,7 @@ TEST_CASE("a busy peer does not starve a quiet one", "[core][sockets]") {
     }
 }
 
-TEST_CASE("one turn takes from a busy peer no more than its share", "[core][sockets]") {
+TEST_CASE("one iteration takes no more than its share from a busy peer", "[core][sockets]") {
     QueueBench bench(Transport::tcp);
     RawSession busy = bench.peer("busy");
     const std::string flood = many(100'000, 10);
@@ -101,7 +101,7 @@ TEST_CASE("one turn takes from a busy peer no more than its share", "[core][sock
     CHECK(most_in_a_turn <= limits::frames_per_turn);
 }
 
-TEST_CASE("peers that are all busy take turns, over any transport", "[core][sockets]") {
+TEST_CASE("peers that are all busy take turns over any transport", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     QueueBench bench(transport);
     constexpr std::size_t peers = 3;
@@ -116,7 +116,7 @@ TEST_CASE("peers that are all busy take turns, over any transport", "[core][sock
         return bench.router.peers().size() == peers;
     }));
     const std::string body(1'000, 'x');
-    for (std::size_t number = 0; number < 20'000; ++number) {  // more than one turn takes
+    for (std::size_t number = 0; number < 20'000; ++number) {  // more than one iteration takes
         REQUIRE(dealers[number % peers]->send({body}) == SendStatus::sent);
     }
     CHECK(bench.turn_until([&] {
@@ -129,7 +129,7 @@ TEST_CASE("peers that are all busy take turns, over any transport", "[core][sock
     }));
 }
 
-TEST_CASE("a peer that breaks the protocol in the middle of receive takes nobody with it", "[core][sockets]") {
+TEST_CASE("a peer that violates the protocol during receive affects no other peer", "[core][sockets]") {
     QueueBench bench;
     RawSession bad = bench.peer("bad");
     RawSession good = bench.peer("good");
@@ -150,7 +150,7 @@ TEST_CASE("a peer that breaks the protocol in the middle of receive takes nobody
     CHECK(bench.turn_until([&] { return !bench.senders().empty(); }));
 }
 
-TEST_CASE("a peer that leaves while it is waited for leaves the queue", "[core][sockets]") {
+TEST_CASE("a peer that disconnects while its identity is taken over leaves the queue", "[core][sockets]") {
     QueueBench bench;
     RawSession leaving = bench.peer("leaving");
     RawSession staying = bench.peer("staying");
@@ -168,7 +168,7 @@ TEST_CASE("a peer that leaves while it is waited for leaves the queue", "[core][
     CHECK(senders == std::vector<std::string>{"staying"});
 }
 
-TEST_CASE("the readable handler is called once until receive has nothing", "[core][sockets]") {
+TEST_CASE("the readable handler is called once until receive returns nothing", "[core][sockets]") {
     QueueBench bench;
     RawSession one = bench.peer("one");
     RawSession two = bench.peer("two");
@@ -188,7 +188,7 @@ TEST_CASE("the readable handler is called once until receive has nothing", "[cor
     CHECK(bench.senders() == std::vector<std::string>{"two"});
 }
 
-TEST_CASE("a readable handler that comes late is told of what is there already", "[core][sockets]") {
+TEST_CASE("a readable handler that is set late is called for messages that arrived before", "[core][sockets]") {
     QueueBench bench;
     RawSession peer = bench.peer("peer");
     peer.peer.send(frame(0, "1"));
@@ -200,15 +200,16 @@ TEST_CASE("a readable handler that comes late is told of what is there already",
     bool second = false;
     bench.router.set_on_readable([&] {
         second = true;
-        bench.router.set_on_readable({});  // and it may put itself away
+        bench.router.set_on_readable({});  // and it may remove itself
     });
     REQUIRE(bench.turn_until([&] { return second; }));
     CHECK(bench.senders() == std::vector<std::string>{"peer"});
 }
 
-TEST_CASE("a socket that never receives answers PING and sees its peer leave", "[core][sockets][heartbeat]") {
+TEST_CASE("a socket that never receives replies to PING and detects that its peer disconnects",
+          "[core][sockets][heartbeat]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
-    const bool has_message = GENERATE(false, true);  // which nobody takes
+    const bool has_message = GENERATE(false, true);  // which is never received
     QueueBench bench(transport);
     RawSession peer = bench.peer("peer");
     peer.peer.send(ping("1", 300) + (has_message ? frame(0, "message") : ""));
@@ -232,7 +233,7 @@ TEST_CASE("a socket that never receives answers PING and sees its peer leave", "
     }
 }
 
-TEST_CASE("what was read ahead for one peer is not harmed by others that are read", "[core][sockets]") {
+TEST_CASE("data read ahead for one peer is intact after reading from other peers", "[core][sockets]") {
     QueueBench bench;
     RawSession first = bench.peer("first");
     RawSession second = bench.peer("second");
@@ -254,7 +255,7 @@ TEST_CASE("what was read ahead for one peer is not harmed by others that are rea
     }
 }
 
-TEST_CASE("receive within a time waits as long, and no longer than for the first message", "[core][sockets]") {
+TEST_CASE("receive_for waits for the given time, but not after the first message", "[core][sockets]") {
     QueueBench bench;
     RawSession peer = bench.peer("peer");
     const auto before = std::chrono::steady_clock::now();
@@ -269,7 +270,7 @@ TEST_CASE("receive within a time waits as long, and no longer than for the first
     CHECK(bench.batch.peer() == "peer");
 }
 
-TEST_CASE("receive within a time ends when its reactor is stopped", "[core][sockets]") {
+TEST_CASE("receive_for returns when its reactor is stopped", "[core][sockets]") {
     QueueBench bench;
     bench.reactor.stop();
     const auto before = std::chrono::steady_clock::now();
@@ -277,7 +278,8 @@ TEST_CASE("receive within a time ends when its reactor is stopped", "[core][sock
     CHECK(std::chrono::steady_clock::now() - before < long_enough);
 }
 
-TEST_CASE("receiving in a monitor that is told during receive gives nothing, and spoils nothing", "[core][sockets]") {
+TEST_CASE("receive returns nothing in a monitor called during receive, and the outer batch stays intact",
+          "[core][sockets]") {
     QueueBench bench;
     std::size_t inner = 0;
     bench.router.set_monitor([&](const MonitorEvent& event) {
@@ -307,7 +309,7 @@ TEST_CASE("receiving in a monitor that is told during receive gives nothing, and
     CHECK(inner == 0);
 }
 
-TEST_CASE("a handler that throws before it has received is called again", "[core][sockets]") {
+TEST_CASE("a readable handler that throws before it has received is called again", "[core][sockets]") {
     QueueBench bench;
     std::size_t calls = 0;
     std::size_t received = 0;
@@ -333,7 +335,7 @@ TEST_CASE("a handler that throws before it has received is called again", "[core
     CHECK(caught == 1);
 }
 
-TEST_CASE("the longest time there is can be waited for", "[core][sockets]") {
+TEST_CASE("the maximum time can be passed to run_for, receive_for and close", "[core][sockets]") {
     QueueBench bench;
     RawSession peer = bench.peer("peer");
     bench.reactor.post([] {});

@@ -25,7 +25,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A table of DEALER sessions that takes what comes and forgets it.
+/// A table of DEALER sessions that takes and discards all messages.
 class TableBench : public Bench {
   public:
     explicit TableBench(const SocketOptions& options = {}, bool keep_outbox = false)
@@ -35,7 +35,7 @@ class TableBench : public Bench {
     }
 
     RawPeer connect() { return RawPeer(endpoint); }
-    /// A peer with its handshake done.
+    /// Connects a peer that finishes its handshake.
     RawPeer join() {
         RawPeer peer = connect();
         shake_hands(peer);
@@ -97,7 +97,7 @@ std::string dealer_hello() {
 
 }  // namespace
 
-TEST_CASE("one address may have so many unfinished handshakes, then its oldest gives way", "[core][peers]") {
+TEST_CASE("when one address has too many unfinished handshakes, the oldest is closed", "[core][peers]") {
     SocketOptions options;
     options.handshakes_per_address_max = 2;
     TableBench bench(options);
@@ -114,7 +114,7 @@ TEST_CASE("one address may have so many unfinished handshakes, then its oldest g
     CHECK(bench.table.totals().connections_refused == 0);
 }
 
-TEST_CASE("ipc has no address, so only the limit of all handshakes holds there", "[core][peers]") {
+TEST_CASE("ipc has no address, so only the limit of all handshakes applies", "[core][peers]") {
     SocketOptions options;
     options.handshakes_per_address_max = 1;
     TableBench bench(options);
@@ -126,7 +126,8 @@ TEST_CASE("ipc has no address, so only the limit of all handshakes holds there",
     CHECK(bench.ended.empty());
 }
 
-TEST_CASE("when all places are taken an unfinished handshake gives way, an open session never", "[core][peers]") {
+TEST_CASE("at the session limit a new connection displaces an unfinished handshake, never an open session",
+          "[core][peers]") {
     SocketOptions options;
     options.sessions_max = 2;
     TableBench bench(options);
@@ -142,7 +143,7 @@ TEST_CASE("when all places are taken an unfinished handshake gives way, an open 
     CHECK(bench.table.sessions().size() == 2);
 }
 
-TEST_CASE("a session knows its place in the table, whoever goes", "[core][peers]") {
+TEST_CASE("a session knows its index in the table when other sessions end", "[core][peers]") {
     TableBench bench;
     std::vector<RawPeer> peers;
     for (int number = 0; number < 8; ++number) {
@@ -160,7 +161,7 @@ TEST_CASE("a session knows its place in the table, whoever goes", "[core][peers]
     CHECK(bench.table.find(bench.opened[1]) != nullptr);
 }
 
-TEST_CASE("what is marked leaves with the next flush, once", "[core][peers]") {
+TEST_CASE("a marked session is written once with the next flush", "[core][peers]") {
     TableBench bench;
     RawPeer peer = bench.join();
     Session& session = bench.last_opened();
@@ -177,7 +178,7 @@ TEST_CASE("what is marked leaves with the next flush, once", "[core][peers]") {
     CHECK(bench.turn_until([&] { return peer.read() == dealer_hello() + frame(0, "one") + frame(0, "two"); }));
 }
 
-TEST_CASE("a session that ends before the flush it was marked for is left alone", "[core][peers]") {
+TEST_CASE("a session that ends before the flush it was marked for is not written", "[core][peers]") {
     TableBench bench;
     const RawPeer first = bench.join();
     Session& leaving = bench.last_opened();
@@ -188,13 +189,13 @@ TEST_CASE("a session that ends before the flush it was marked for is left alone"
     bench.table.flush_soon(leaving);
     bench.table.flush_soon(staying);
     leaving.close("gone");
-    bench.table.mark(leaving);  // it still exists in this turn
+    bench.table.mark(leaving);  // it still exists in this iteration
     CHECK(bench.turn_until([&] { return second.read() == dealer_hello() + frame(0, "kept"); }));
     CHECK(bench.table.totals().dropped == 1);
     CHECK(adds_up(bench.table.totals()));
 }
 
-TEST_CASE("a socket may mark and flush from within the end of a session", "[core][peers]") {
+TEST_CASE("a socket may mark and flush while a session ends", "[core][peers]") {
     TableBench bench;
     const RawPeer first = bench.join();
     RawPeer second = bench.join();
@@ -209,7 +210,7 @@ TEST_CASE("a socket may mark and flush from within the end of a session", "[core
     CHECK(bench.turn_until([&] { return second.read() == dealer_hello() + frame(0, "bye"); }));
 }
 
-TEST_CASE("what waits for a connected endpoint is kept over its connections", "[core][peers][connect]") {
+TEST_CASE("messages for a connected endpoint are kept across its connections", "[core][peers][connect]") {
     TableBench bench(with_short_pauses(), true);
     RawListener listener;
     const std::shared_ptr<Outbox> outbox = bench.table.connect(listener.endpoint(), {});
@@ -232,7 +233,7 @@ TEST_CASE("what waits for a connected endpoint is kept over its connections", "[
     CHECK(adds_up(bench.table.totals()));
 }
 
-TEST_CASE("what was kept is lost with disconnect, counted and told", "[core][peers][connect]") {
+TEST_CASE("messages kept for an endpoint are dropped by disconnect, counted and reported", "[core][peers][connect]") {
     TableBench bench({}, true);
     RawListener listener;
     const std::shared_ptr<Outbox> outbox = bench.table.connect(listener.endpoint(), {});
@@ -251,7 +252,7 @@ TEST_CASE("what was kept is lost with disconnect, counted and told", "[core][pee
     CHECK(bench.table.totals().dropped == 2);
 }
 
-TEST_CASE("closing gives up what waits for endpoints that were never reached", "[core][peers][connect]") {
+TEST_CASE("closing drops messages for endpoints that were never reached", "[core][peers][connect]") {
     TableBench bench({}, true);
     std::optional<RawListener> listener(std::in_place);
     const Endpoint endpoint = listener->endpoint();
@@ -264,14 +265,14 @@ TEST_CASE("closing gives up what waits for endpoints that were never reached", "
     CHECK(bench.table.is_closing());
 }
 
-TEST_CASE("a router keeps nothing for an endpoint without an alias", "[core][peers][connect]") {
+TEST_CASE("a router keeps no messages for an endpoint without an alias", "[core][peers][connect]") {
     Reactor reactor;
     PeerTable table(reactor, {}, {zmtp::SocketType::router, 64 * 1024, true}, {});
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, {}) == nullptr);
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, "alias") != nullptr);
 }
 
-TEST_CASE("a lack of memory while one session is served costs that session", "[core][peers]") {
+TEST_CASE("exhausted memory in a handler closes only the session it was called for", "[core][peers]") {
     TableBench bench;
     RawPeer unlucky = bench.join();
     RawPeer other = bench.join();
@@ -284,7 +285,7 @@ TEST_CASE("a lack of memory while one session is served costs that session", "[c
     CHECK(bench.table.sessions().size() == 1);
 }
 
-TEST_CASE("a connection that cannot be made is tried again, whatever the monitor throws", "[core][peers][connect]") {
+TEST_CASE("a connection that cannot be made is retried, even if the monitor throws", "[core][peers][connect]") {
     TableBench bench(with_short_pauses());
     std::optional<RawListener> listener(std::in_place);
     const Endpoint endpoint = listener->endpoint();
@@ -309,13 +310,13 @@ TEST_CASE("a connection that cannot be made is tried again, whatever the monitor
     CHECK(told >= 3);
 }
 
-TEST_CASE("a silent peer and one that breaks the protocol are counted apart", "[core][peers]") {
+TEST_CASE("silent peers and peers that violate the protocol are counted separately", "[core][peers]") {
     SocketOptions options;
     options.heartbeat_interval = 20ms;
     options.heartbeat_timeout = 60ms;
     TableBench bench(options);
     const RawPeer silent = bench.join();
-    CHECK(bench.turn_until([&] { return bench.table.totals().silences == 1; }));
+    CHECK(bench.turn_until([&] { return bench.table.totals().heartbeat_timeouts == 1; }));
     RawPeer violator = bench.join();
     violator.send("\x80");
     CHECK(bench.turn_until([&] { return bench.table.totals().violations == 1; }));
@@ -323,7 +324,7 @@ TEST_CASE("a silent peer and one that breaks the protocol are counted apart", "[
     CHECK(bench.log.count(Kind::disconnected) == 2);
 }
 
-TEST_CASE("a table may go at any moment, and its turns come to nothing", "[core][peers]") {
+TEST_CASE("a table may be destroyed at any moment", "[core][peers]") {
     std::optional<TableBench> bench(std::in_place);
     auto table = std::make_unique<PeerTable>(
         bench->reactor, SocketOptions{}, PeerTableOptions{zmtp::SocketType::dealer, 64 * 1024, true}, SessionEvents{});
@@ -345,7 +346,7 @@ TEST_CASE("a table without sessions sets no timer", "[core][peers]") {
     TableBench bench;
     { const RawPeer peer = bench.join(); }
     REQUIRE(bench.turn_until([&] { return bench.ended.size() == 1; }));
-    while (bench.reactor.run_for(300ms)) {  // the last tick, and what was posted
+    while (bench.reactor.run_for(300ms)) {  // the last tick, and posted calls
     }
     CHECK_FALSE(bench.reactor.run_for(600ms));
 }

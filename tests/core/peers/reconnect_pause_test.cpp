@@ -17,7 +17,7 @@ TEST_CASE("pauses double from the first to the longest, with up to half added", 
     }
 }
 
-TEST_CASE("two that are lost together do not come back together", "[core][publisher][reconnect]") {
+TEST_CASE("peers that are disconnected together do not reconnect together", "[core][publisher][reconnect]") {
     std::set<std::chrono::milliseconds> pauses;
     for (unsigned seed = 0; seed < 50; ++seed) {
         pauses.insert(ReconnectPause(1s, 5s, seed).take());
@@ -25,7 +25,7 @@ TEST_CASE("two that are lost together do not come back together", "[core][publis
     CHECK(pauses.size() > 25);
 }
 
-TEST_CASE("a connection that outlived its pause brings back the first one", "[core][publisher][reconnect]") {
+TEST_CASE("a connection that lasted longer than its pause resets the pauses", "[core][publisher][reconnect]") {
     ReconnectPause pause(100ms, 5s, 1);
     for (int failure = 0; failure < 6; ++failure) {
         (void)pause.take();
@@ -36,14 +36,14 @@ TEST_CASE("a connection that outlived its pause brings back the first one", "[co
     CHECK(pause.take() <= 150ms);
 }
 
-TEST_CASE("a longest pause below the first is the first", "[core][publisher][reconnect]") {
+TEST_CASE("a longest pause below the first is raised to the first", "[core][publisher][reconnect]") {
     ReconnectPause pause(100ms, 10ms, 1);
     CHECK(pause.take() <= 150ms);
     CHECK(pause.take() <= 150ms);
     CHECK(pause.take() >= 100ms);
 }
 
-TEST_CASE("no pause at all is one millisecond", "[core][publisher][reconnect]") {
+TEST_CASE("a pause of zero is one millisecond", "[core][publisher][reconnect]") {
     ReconnectPause pause(0ms, 0ms, 1);
     CHECK(pause.take() == 1ms);
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t lane_segment_bytes = 1'024;
 constexpr std::size_t lane_backlog_bytes = 16 * 1'024;
 
-/// What lies at a position of the log, so that a segment that was used again shows.
+/// The byte at a position of the log, so that a reused segment is detected.
 std::byte byte_at(std::uint64_t position) {
     return static_cast<std::byte>((position ^ (position >> 8U)) & 0xFFU);
 }
@@ -33,11 +33,11 @@ bool is_intact(const LaneRecord& record) {
     return is_intact;
 }
 
-/// A log with a lane, and the other end of it turned by hand.
+/// A log with a lane, whose other end is operated by the test.
 struct LaneBench {
     LaneBench() : link(std::make_unique<LaneLink>()), log(pool), lane(*link, pool, lane_backlog_bytes) {}
 
-    /// One message of `bytes` to these readers.
+    /// Adds one message of `bytes` for these readers.
     void give(const LaneShare& share, std::size_t bytes = 100) {
         std::byte* const room = log.prepare(bytes);
         for (std::size_t at = 0; at < bytes; ++at) {
@@ -51,7 +51,7 @@ struct LaneBench {
         lane.begin(share.readers());
         lane.outbox().add(slice);
     }
-    /// Applies up to `count` records, and gives back what came before their segments.
+    /// Applies up to `count` records, and gives back the loans of earlier segments.
     std::vector<LaneRecord> apply(std::size_t count = SIZE_MAX) {
         std::vector<LaneRecord> records;
         while (records.size() < count && link->front() != nullptr) {
@@ -79,7 +79,7 @@ struct LaneBench {
 
 }  // namespace
 
-TEST_CASE("neighbouring messages for the same readers are one record", "[core][publisher][shards]") {
+TEST_CASE("adjacent messages for the same readers become one record", "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
@@ -99,7 +99,7 @@ TEST_CASE("neighbouring messages for the same readers are one record", "[core][p
     CHECK(records[2].messages == 1);
 }
 
-TEST_CASE("equal lists of readers are one, and those that nobody uses are forgotten", "[core][publisher][shards]") {
+TEST_CASE("equal lists of readers are shared, and unused ones are removed", "[core][publisher][shards]") {
     LaneBench b;
     CHECK(&b.share(1).readers() == &b.share(1).readers());
     const LaneShare kept = b.share(1);
@@ -117,7 +117,7 @@ TEST_CASE("equal lists of readers are one, and those that nobody uses are forgot
     CHECK(&b.share(1).readers() == &kept.readers());
 }
 
-TEST_CASE("a segment that is lent is not used again until it is back", "[core][publisher][shards]") {
+TEST_CASE("a lent segment is not reused until it is given back", "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare share = b.share(1);
     for (int number = 0; number < 40; ++number) {
@@ -128,12 +128,12 @@ TEST_CASE("a segment that is lent is not used again until it is back", "[core][p
     CHECK(lent >= 4'000);
     const std::vector<LaneRecord> records = b.apply();
     for (const LaneRecord& record : records) {
-        if (record.loan == b.loan) {  // the only one that is not given back yet
+        if (record.loan == b.loan) {  // the only one that was not given back yet
             CHECK(is_intact(record));
         }
     }
     b.lane.flush();
-    for (int number = 0; number < 400; ++number) {  // in segments that came back
+    for (int number = 0; number < 400; ++number) {  // in segments that were given back
         b.give(share);
         b.lane.flush();
         b.apply();
@@ -141,15 +141,14 @@ TEST_CASE("a segment that is lent is not used again until it is back", "[core][p
     CHECK(b.pool.memory_bytes() <= lent + 2 * lane_segment_bytes);
 }
 
-TEST_CASE("a shard with nothing new is told how far the log is, and lets go of what it read last",
-          "[core][publisher][shards]") {
+TEST_CASE("a shard without new data learns the log's end, and releases its last segment", "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare share = b.share(1);
     b.give(share);
     b.lane.flush();
     b.apply();
     REQUIRE(b.loan != nullptr);
-    for (int number = 0; number < 30; ++number) {  // for others
+    for (int number = 0; number < 30; ++number) {  // for other readers
         std::memset(b.log.prepare(100), 0, 100);
         (void)b.log.commit(100);
     }
@@ -164,7 +163,7 @@ TEST_CASE("a shard with nothing new is told how far the log is, and lets go of w
     CHECK(b.apply().empty());
 }
 
-TEST_CASE("what a shard does not take waits, and goes when it does", "[core][publisher][shards]") {
+TEST_CASE("records that a shard cannot take wait until it can", "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
@@ -184,7 +183,7 @@ TEST_CASE("what a shard does not take waits, and goes when it does", "[core][pub
     CHECK(b.lane.take_losses().empty());
 }
 
-TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and the rest is lost and counted",
+TEST_CASE("a shard that takes nothing is given a bounded part of the log, and the rest is lost and counted",
           "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare both = b.lane.share_of({{0, 1}, {1, 2}});
@@ -210,14 +209,14 @@ TEST_CASE("a shard that takes nothing is handed a bounded part of the log, and t
     CHECK(told >= 150);
 }
 
-TEST_CASE("progress is a lower bound of what waits, wherever it is", "[core][publisher][shards]") {
+TEST_CASE("progress is a lower bound of the pending data, wherever it is", "[core][publisher][shards]") {
     LaneBench b;
     CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
     const LaneShare share = b.share(1);
     b.give(share);  // in the outbox
     CHECK(b.lane.progress().oldest == 0);
     CHECK(b.lane.progress().runs_left == limits::backlog_runs_max - 1);
-    b.lane.flush();  // on its way
+    b.lane.flush();  // in the link
     CHECK(b.lane.progress().oldest == 0);
     b.link->take();
     CHECK_FALSE(b.link->report(0, limits::backlog_runs_max));  // with a session
@@ -231,14 +230,14 @@ TEST_CASE("progress is a lower bound of what waits, wherever it is", "[core][pub
     CHECK(b.lane.progress().oldest == 100);
 }
 
-TEST_CASE("what follows in the segment that the shard was told of last counts from where it begins",
+TEST_CASE("a range in the segment that the shard knows already is pending from its beginning",
           "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare share = b.share(1);
     b.give(share);
     b.lane.flush();
     b.apply();
-    for (int number = 0; number < 30; ++number) {  // for others
+    for (int number = 0; number < 30; ++number) {  // for other readers
         (void)b.log.prepare(100);
         (void)b.log.commit(100);
     }
@@ -254,7 +253,7 @@ TEST_CASE("what follows in the segment that the shard was told of last counts fr
     CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
 }
 
-TEST_CASE("the two ends of a lane agree, each on its own thread", "[core][publisher][shards]") {
+TEST_CASE("the two ends of a lane agree on separate threads", "[core][publisher][shards]") {
     LaneBench b;
     const LaneShare one = b.share(1);
     const LaneShare other = b.share(2);
@@ -263,7 +262,7 @@ TEST_CASE("the two ends of a lane agree, each on its own thread", "[core][publis
     bool all_intact = true;
     std::atomic<bool> is_over{false};
     std::thread shard([&] {
-        std::vector<LaneRecord> kept;  // as slow sessions keep them
+        std::vector<LaneRecord> kept;  // as slow sessions do
         LaneRecord last;
         std::mt19937 random(1);
         while (!is_over.load() || b.link->front() != nullptr) {

@@ -10,19 +10,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A publisher at two endpoints, with one subscriber of everything at each.
+/// A publisher at two endpoints. Each has one subscriber to everything.
 struct TwoEndpoints : PublisherHarness {
     explicit TwoEndpoints(std::size_t io_threads) : PublisherHarness(options(io_threads)) {}
 
     static PublisherOptions options(std::size_t io_threads) {
         PublisherOptions options;
         options.io_threads = io_threads;
-        options.heartbeat_interval = 200ms;  // so that deadlines are looked at often
+        options.heartbeat_interval = 200ms;  // so that deadlines are checked often
         return options;
     }
-    /// What the harness connects to from here on.
+    /// Sets the endpoint that the harness connects to from now on.
     void use(const Endpoint& at) { endpoint = at; }
-    /// Until `left` subscribers are there and the end of the one that left was told, which other threads do apart.
+    /// Waits until `left` subscribers remain and the end of the other one was reported, which other threads do
+    /// separately.
     bool one_leaves(std::size_t left) {
         return turn_until([&] { return publisher->subscribers().size() == left && departures.size() == 1; });
     }
@@ -36,7 +37,7 @@ struct TwoEndpoints : PublisherHarness {
 
 }  // namespace
 
-TEST_CASE("closing the subscribers of one endpoint delivers what is pending and leaves others alone",
+TEST_CASE("closing the subscribers of one endpoint delivers pending messages and leaves other subscribers connected",
           "[core][publisher][close]") {
     const auto io_threads = GENERATE(values<std::size_t>({1, 3}));
     TwoEndpoints h(io_threads);
@@ -57,7 +58,7 @@ TEST_CASE("closing the subscribers of one endpoint delivers what is pending and 
     CHECK(h.reason() == "shutdown");
 }
 
-TEST_CASE("a subscriber that does not read is cut after the grace", "[core][publisher][close]") {
+TEST_CASE("a subscriber that does not read is closed after the grace period", "[core][publisher][close]") {
     const auto io_threads = GENERATE(values<std::size_t>({1, 3}));
     TwoEndpoints h(io_threads);
     const RawPeer leaving = h.subscriber({""}, 4096);
@@ -69,7 +70,7 @@ TEST_CASE("a subscriber that does not read is cut after the grace", "[core][publ
     CHECK(adds_up(h.totals()));
 }
 
-TEST_CASE("who comes in at the same endpoint afterwards is served", "[core][publisher][close]") {
+TEST_CASE("a new connection to the same endpoint is served", "[core][publisher][close]") {
     TwoEndpoints h(1);
     RawPeer leaving = h.subscriber();
     h.publisher->close_subscribers(h.first, 60s);
@@ -77,7 +78,7 @@ TEST_CASE("who comes in at the same endpoint afterwards is served", "[core][publ
     CHECK(h.serves());
 }
 
-TEST_CASE("what a leaving subscriber still asks for is not given", "[core][publisher][close]") {
+TEST_CASE("a subscription sent by a subscriber that is being closed is ignored", "[core][publisher][close]") {
     TwoEndpoints h(1);
     RawPeer leaving = h.subscriber({"a"});
     h.publisher->close_subscribers(h.first, 60s);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Closes and counts the calls of `done`.
+/// Closes the publisher and counts the calls of `done`.
 struct Closing {
     Closing(PublisherHarness& harness, std::chrono::milliseconds grace) {
         harness.publisher->close(grace, [this] { ++done; });
@@ -29,7 +29,7 @@ bool can_connect(const Endpoint& endpoint) {
 
 }  // namespace
 
-TEST_CASE("closing without subscribers is done in the next turn", "[core][publisher][close]") {
+TEST_CASE("closing without subscribers is done in the next iteration", "[core][publisher][close]") {
     PublisherHarness h;
     Closing closing(h, 10s);
     CHECK(closing.done == 0);
@@ -38,7 +38,7 @@ TEST_CASE("closing without subscribers is done in the next turn", "[core][publis
     CHECK_FALSE(can_connect(h.endpoint));
 }
 
-TEST_CASE("closing delivers what is pending and ends the stream, whether or not the peer closes its side",
+TEST_CASE("closing delivers pending messages and ends the stream, whether or not the peer closes its side",
           "[core][publisher][close]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     const bool peer_closes = GENERATE(true, false);
@@ -68,7 +68,7 @@ TEST_CASE("closing delivers what is pending and ends the stream, whether or not 
     CHECK(closing.done == 1);
 }
 
-TEST_CASE("closing sends what was committed and not yet flushed", "[core][publisher][close]") {
+TEST_CASE("closing sends messages that were committed but not flushed", "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     h.commit("t", "x");
@@ -77,7 +77,8 @@ TEST_CASE("closing sends what was committed and not yet flushed", "[core][publis
     CHECK(peer.received() == publisher_hello() + message("t", "x"));
 }
 
-TEST_CASE("what a peer does not read within the grace is cut and counted", "[core][publisher][close]") {
+TEST_CASE("messages that a peer does not read within the grace period are dropped and counted",
+          "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber({""}, 4096);
     h.publish("large", sixteen_megabytes);
@@ -93,7 +94,8 @@ TEST_CASE("what a peer does not read within the grace is cut and counted", "[cor
     CHECK(adds_up(h.totals()));
 }
 
-TEST_CASE("a peer that has everything but does not leave is cut after the grace", "[core][publisher][close]") {
+TEST_CASE("a peer that has received everything but does not close its side is closed after the grace period",
+          "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     h.publish("t", "x");
@@ -105,7 +107,7 @@ TEST_CASE("a peer that has everything but does not leave is cut after the grace"
     CHECK(peer.received() == publisher_hello() + message("t", "x"));
 }
 
-TEST_CASE("one slow peer does not keep the others from their end", "[core][publisher][close]") {
+TEST_CASE("a slow peer does not delay the end of other connections", "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer slow = h.subscriber({""}, 4096);
     RawPeer fast = h.subscriber({"t"});
@@ -121,7 +123,7 @@ TEST_CASE("one slow peer does not keep the others from their end", "[core][publi
     CHECK(closing.done == 0);
 }
 
-TEST_CASE("a peer in its handshake is not waited for", "[core][publisher][close]") {
+TEST_CASE("close does not wait for a peer in its handshake", "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer peer = h.connect();
     REQUIRE(h.turn_until([&] { return h.totals().connections_accepted == 1; }));
@@ -131,7 +133,7 @@ TEST_CASE("a peer in its handshake is not waited for", "[core][publisher][close]
     CHECK(peer.at_end());
 }
 
-TEST_CASE("nobody gets what is published after close", "[core][publisher][close]") {
+TEST_CASE("messages published after close are not delivered", "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     h.publish("t", "before");
@@ -144,7 +146,7 @@ TEST_CASE("nobody gets what is published after close", "[core][publisher][close]
     CHECK(adds_up(h.totals()));
 }
 
-TEST_CASE("a publisher may go between close and the end of the grace", "[core][publisher][close]") {
+TEST_CASE("a publisher may be destroyed between close and the end of the grace period", "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber();
     Closing closing(h, 0ms);
@@ -155,7 +157,7 @@ TEST_CASE("a publisher may go between close and the end of the grace", "[core][p
     CHECK(closing.done == 0);
 }
 
-TEST_CASE("a second close shortens the grace, and each of their calls comes once", "[core][publisher][close]") {
+TEST_CASE("a second close shortens the grace period, and each callback is called once", "[core][publisher][close]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber();
     const Closing first(h, 60s);
@@ -168,7 +170,7 @@ TEST_CASE("a second close shortens the grace, and each of their calls comes once
     CHECK(first.done + second.done + third.done == 3);
 }
 
-TEST_CASE("nothing is called of a publisher that its own call has destroyed", "[core][publisher][close]") {
+TEST_CASE("no callback is called after one of them has destroyed the publisher", "[core][publisher][close]") {
     PublisherHarness h;
     int late = 0;
     h.publisher->close(0ms, [&h] { h.publisher.reset(); });
@@ -179,7 +181,7 @@ TEST_CASE("nothing is called of a publisher that its own call has destroyed", "[
     CHECK(late == 0);
 }
 
-TEST_CASE("a call of close that throws keeps no other from being called", "[core][publisher][close]") {
+TEST_CASE("a callback of close that throws does not prevent the others", "[core][publisher][close]") {
     PublisherHarness h;
     h.publisher->close(0ms, [] { throw std::runtime_error("once"); });
     const Closing second(h, 0ms);
@@ -188,7 +190,7 @@ TEST_CASE("a call of close that throws keeps no other from being called", "[core
     CHECK(second.done == 1);
 }
 
-TEST_CASE("after close nothing is bound or connected any more", "[core][publisher][close]") {
+TEST_CASE("bind and connect fail after close", "[core][publisher][close]") {
     PublisherHarness h;
     h.publisher->close(0ms, {});
     CHECK_THROWS_AS(h.publisher->bind({Transport::tcp, "127.0.0.1", 0, ""}), std::logic_error);
@@ -196,7 +198,7 @@ TEST_CASE("after close nothing is bound or connected any more", "[core][publishe
     CHECK(h.publisher->endpoints().empty());
 }
 
-TEST_CASE("closing needs nobody to call, and may destroy the publisher from its call", "[core][publisher][close]") {
+TEST_CASE("close needs no callback, and its callback may destroy the publisher", "[core][publisher][close]") {
     PublisherHarness h;
     h.publisher->close(0ms, {});
     h.turn();
@@ -204,7 +206,7 @@ TEST_CASE("closing needs nobody to call, and may destroy the publisher from its 
     CHECK(h.turn_until([&] { return h.publisher == nullptr; }));
 }
 
-TEST_CASE("one subscriber can be closed by its number, and the others go on", "[core][publisher][close]") {
+TEST_CASE("one subscriber can be closed by its id, and the others continue", "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer first = h.subscriber();
     RawPeer second = h.subscriber();
@@ -218,7 +220,7 @@ TEST_CASE("one subscriber can be closed by its number, and the others go on", "[
     CHECK(h.turn_until([&] { return second.read() == publisher_hello() + message("a", "x"); }));
 }
 
-TEST_CASE("what a subscriber that is closed has not got counts as dropped", "[core][publisher][close]") {
+TEST_CASE("messages pending for a subscriber that is closed count as dropped", "[core][publisher][close]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({""}, 4'096);
     h.commit("a", std::string(1'000'000, 'x'));

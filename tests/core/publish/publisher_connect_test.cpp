@@ -18,7 +18,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A SUB that listens, with the publisher's connection to it handshaken and subscribed.
+/// A listening SUB. The publisher's connection to it has finished its handshake and is subscribed.
 RawPeer served(PublisherHarness& h, RawListener& listener) {
     RawPeer peer = accepted(h, listener);
     peer.send(greeting() + ready("SUB") + subscribe("t"));
@@ -28,7 +28,7 @@ RawPeer served(PublisherHarness& h, RawListener& listener) {
 
 }  // namespace
 
-TEST_CASE("a publisher that connects serves the subscriber that it finds", "[core][publisher][connect]") {
+TEST_CASE("a publisher that connects serves the subscriber at the endpoint", "[core][publisher][connect]") {
     PublisherHarness h;
     RawListener listener;
     h.publisher->connect(listener.endpoint());
@@ -41,7 +41,7 @@ TEST_CASE("a publisher that connects serves the subscriber that it finds", "[cor
     CHECK(h.count(Kind::connected) == 1);
 }
 
-TEST_CASE("a lost connection is made again", "[core][publisher][connect]") {
+TEST_CASE("a lost connection is reestablished", "[core][publisher][connect]") {
     PublisherHarness h(with_short_pauses());
     RawListener listener;
     h.publisher->connect(listener.endpoint());
@@ -57,7 +57,7 @@ TEST_CASE("a lost connection is made again", "[core][publisher][connect]") {
     CHECK(h.totals().sent == 3);
 }
 
-TEST_CASE("an endpoint that nobody listens at is tried until somebody does", "[core][publisher][connect]") {
+TEST_CASE("an endpoint without a listener is retried until there is one", "[core][publisher][connect]") {
     PublisherHarness h(with_short_pauses());
     std::optional<RawListener> listener(std::in_place);
     const Endpoint endpoint = listener->endpoint();
@@ -71,7 +71,7 @@ TEST_CASE("an endpoint that nobody listens at is tried until somebody does", "[c
     CHECK(h.totals().connections_made == 1);
 }
 
-TEST_CASE("a handshake that fails is tried again, after longer and longer pauses", "[core][publisher][connect]") {
+TEST_CASE("a failed handshake is retried with increasing pauses", "[core][publisher][connect]") {
     PublisherOptions options;
     options.reconnect_first = 10ms;
     options.reconnect_max = 10s;
@@ -89,7 +89,7 @@ TEST_CASE("a handshake that fails is tried again, after longer and longer pauses
     CHECK(h.count(Kind::handshake_failed) == 5);
 }
 
-TEST_CASE("disconnecting ends the connection, or the attempts, for good", "[core][publisher][connect]") {
+TEST_CASE("disconnecting ends the connection, or the attempts, permanently", "[core][publisher][connect]") {
     PublisherHarness h(with_short_pauses());
     RawListener listener;
     h.publisher->connect(listener.endpoint());
@@ -113,14 +113,15 @@ TEST_CASE("disconnecting ends the connection, or the attempts, for good", "[core
         100ms));
 }
 
-TEST_CASE("an endpoint that can never be connected is refused at once", "[core][publisher][connect]") {
+TEST_CASE("an endpoint that can never be connected is refused immediately", "[core][publisher][connect]") {
     PublisherHarness h;
     CHECK_THROWS_AS(h.publisher->connect({Transport::tcp, "*", 5556, ""}), std::system_error);
     CHECK_THROWS_AS(h.publisher->connect({Transport::tcp, "127.0.0.1", 0, ""}), std::system_error);
     CHECK_FALSE(h.publisher->disconnect({Transport::tcp, "*", 5556, ""}));
 }
 
-TEST_CASE("two connections to one endpoint are two, and are disconnected together", "[core][publisher][connect]") {
+TEST_CASE("two connections to one endpoint are independent, and are disconnected together",
+          "[core][publisher][connect]") {
     PublisherHarness h;
     RawListener listener;
     h.publisher->connect(listener.endpoint());
@@ -132,7 +133,7 @@ TEST_CASE("two connections to one endpoint are two, and are disconnected togethe
     CHECK(h.is_cut(second));
 }
 
-TEST_CASE("closing drains what was connected and connects no more", "[core][publisher][connect]") {
+TEST_CASE("closing drains outgoing connections and makes no new ones", "[core][publisher][connect]") {
     PublisherHarness h(with_short_pauses());
     RawListener listener;
     h.publisher->connect(listener.endpoint());
@@ -149,7 +150,7 @@ TEST_CASE("closing drains what was connected and connects no more", "[core][publ
     CHECK(h.totals().connections_made == 1);
 }
 
-TEST_CASE("a publisher may go at any moment of a connection", "[core][publisher][connect]") {
+TEST_CASE("a publisher may be destroyed at any moment of a connection", "[core][publisher][connect]") {
     const int stage = GENERATE(range(0, 4));
     PublisherHarness h(with_short_pauses());
     RawListener listener;

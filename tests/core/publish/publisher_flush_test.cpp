@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t flush_backlog_bytes = 1024 * 1024;
 
-/// Publishes until those who do not read, so many, take no more. None is slow before commit_much().
+/// Publishes until all `stuck` subscribers, which do not read, are full. None is slow before commit_much().
 void fill(PublisherHarness& h, RawPeer& reading, std::ptrdiff_t stuck) {
     REQUIRE(h.turn_until([&] {
         reading.read();
@@ -29,7 +29,7 @@ void fill(PublisherHarness& h, RawPeer& reading, std::ptrdiff_t stuck) {
     REQUIRE(h.count(MonitorEventKind::slow) == 0);
 }
 
-/// So much that who is stuck is slow from now on. Not flushed.
+/// Commits so much that stuck subscribers are slow from now on. Does not flush.
 void commit_much(PublisherHarness& h) {
     for (std::size_t bytes = 0; bytes <= flush_backlog_bytes / 2; bytes += 1'000) {
         h.commit("t", std::string(1'000, 'y'));
@@ -51,7 +51,7 @@ bool ends_with(RawPeer& peer, const std::string& last) {
 
 }  // namespace
 
-TEST_CASE("what a monitor publishes in the middle of a flush, and what comes next, leaves too",
+TEST_CASE("messages that a monitor publishes during a flush, and the messages after them, are sent",
           "[core][publisher][flush]") {
     PublisherHarness h(small_backlog(flush_backlog_bytes));
     const RawPeer stuck = h.subscriber({""}, 4096);
@@ -59,13 +59,12 @@ TEST_CASE("what a monitor publishes in the middle of a flush, and what comes nex
     fill(h, reading, 1);
     on_slow(h, [&] { h.publisher->send("t", "alarm"); });
     commit_much(h);
-    h.publisher->flush();  // the one that is stuck comes first
+    h.publisher->flush();  // the stuck subscriber is written first
     h.publisher->send("t", "last");
     CHECK(h.turn_until([&] { return ends_with(reading, message("t", "alarm") + message("t", "last")); }));
 }
 
-TEST_CASE("what a monitor publishes again and again in the middle of one flush leaves too",
-          "[core][publisher][flush]") {
+TEST_CASE("messages that a monitor publishes repeatedly during one flush are sent", "[core][publisher][flush]") {
     PublisherHarness h(small_backlog(flush_backlog_bytes));
     const RawPeer first = h.subscriber({""}, 4096);
     RawPeer reading = h.subscriber({""});
@@ -79,7 +78,8 @@ TEST_CASE("what a monitor publishes again and again in the middle of one flush l
     CHECK(h.turn_until([&] { return ends_with(reading, message("t", "1") + message("t", "2")); }));
 }
 
-TEST_CASE("a publisher that waits for room sends what it has committed, flushed or not", "[core][publisher][flush]") {
+TEST_CASE("a publisher that waits for capacity sends its committed messages, flushed or not",
+          "[core][publisher][flush]") {
     PublisherHarness h(small_backlog(flush_backlog_bytes));
     RawPeer peer = h.subscriber({""});
     std::string expected = publisher_hello();
@@ -93,7 +93,7 @@ TEST_CASE("a publisher that waits for room sends what it has committed, flushed 
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("who comes or goes between messages that wait for their flush changes only what follows",
+TEST_CASE("a subscriber that connects or disconnects between unflushed messages affects only later messages",
           "[core][publisher][flush]") {
     PublisherHarness h;
     RawPeer first = h.subscriber({"t"});
@@ -116,15 +116,13 @@ TEST_CASE("who comes or goes between messages that wait for their flush changes 
     CHECK(h.departures[0].dropped == 4);
 }
 
-TEST_CASE("a subscription that changes between messages that wait for their flush changes only what follows",
-          "[core][publisher][flush]") {
+TEST_CASE("a subscription change between unflushed messages affects only later messages", "[core][publisher][flush]") {
     PublisherHarness h;
     RawPeer all = h.subscriber({"t"});
     RawPeer some = h.subscriber({"other"});
     const auto turn_until_told = [&](MonitorEventKind kind) {
         const std::size_t before = h.count(kind);
-        return h.turn_until(
-            [&] { return h.count(kind) > before; });  // a look at the counts would change what is tested
+        return h.turn_until([&] { return h.count(kind) > before; });  // reading the totals would change what is tested
     };
     h.commit("t", "1");
     h.commit("t", "2");

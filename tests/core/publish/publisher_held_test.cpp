@@ -14,14 +14,14 @@ using namespace telegate::test;
 
 namespace {
 
-/// More than a kernel takes for a reader that sleeps.
+/// More than a kernel accepts for a reader that does not read.
 constexpr std::size_t held_payload_bytes = 8'000'000;
 constexpr int readers_count = 20;
 constexpr std::string_view why = "reads too slowly";
 
 PublisherOptions without_heartbeat() {
     PublisherOptions options = small_backlog();
-    options.heartbeat_interval = std::chrono::milliseconds(0);  // nobody here answers
+    options.heartbeat_interval = std::chrono::milliseconds(0);  // no peer here replies
     return options;
 }
 
@@ -29,14 +29,14 @@ std::string topic_of(int number) {
     return "t" + std::to_string(100 + number);
 }
 
-/// A publisher and subscribers that do not read, each of a topic of its own, so that each sticks in another message.
+/// A publisher and subscribers that do not read. Each has its own topic, so that each is stuck in another message.
 struct Sleepers : PublisherHarness {
     Sleepers() : PublisherHarness(without_heartbeat()) {
         for (int number = 0; number < readers_count; ++number) {
             sleeping.push_back(subscriber({topic_of(number)}, 4096));
         }
     }
-    /// Bytes of the messages that somebody is in the middle of, each in a segment of its own.
+    /// Bytes of the messages that a subscriber is in the middle of, each in its own segment.
     [[nodiscard]] std::size_t kept_bytes() const {
         std::size_t bytes = 0;
         for (const PeerStatus& status : publisher->subscribers()) {
@@ -48,12 +48,12 @@ struct Sleepers : PublisherHarness {
     std::vector<RawPeer> sleeping;
 };
 
-/// What the limit allows, and the message that is the latest.
+/// The limit, and the latest message.
 constexpr std::size_t kept_bytes_max = limits::held_bytes_max + held_payload_bytes;
 
 }  // namespace
 
-TEST_CASE("those who are in the middle of large messages for longest are closed, and one that reads loses nothing",
+TEST_CASE("subscribers stuck longest in large messages are closed, and a subscriber that reads loses nothing",
           "[core][publisher][slow]") {
     Sleepers h;
     RawPeer fast = h.subscriber();
@@ -63,7 +63,7 @@ TEST_CASE("those who are in the middle of large messages for longest are closed,
             message(topic_of(number), std::string(held_payload_bytes, static_cast<char>('a' + number)));
         h.publish(topic_of(number), std::string_view(wire).substr(wire.size() - held_payload_bytes));
         REQUIRE(h.kept_bytes() > 0);
-        CHECK(h.kept_bytes() <= kept_bytes_max + held_payload_bytes);  // the one that reads, too
+        CHECK(h.kept_bytes() <= kept_bytes_max + held_payload_bytes);  // includes the one that reads
         expected += wire.size();
         REQUIRE(h.turn_until([&] { return fast.read().size() == expected; }));
         REQUIRE((std::string_view(fast.received()).substr(expected - wire.size()) == wire));
@@ -73,7 +73,7 @@ TEST_CASE("those who are in the middle of large messages for longest are closed,
     CHECK(closed >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
     CHECK(closed < readers_count);
     for (std::size_t i = 0; i < closed; ++i) {
-        CHECK(h.departures[i].id == h.arrivals[i].id);  // the farthest behind first
+        CHECK(h.departures[i].id == h.arrivals[i].id);  // the furthest behind first
         CHECK(h.reasons[i] == why);
         CHECK(h.departures[i].dropped == 1);
     }
@@ -83,7 +83,7 @@ TEST_CASE("those who are in the middle of large messages for longest are closed,
     CHECK(h.serves());
 }
 
-TEST_CASE("the bound of what is kept for slow subscribers holds within one turn, and nobody is called from there",
+TEST_CASE("the memory held for slow subscribers stays bounded within one iteration, without calling the monitor",
           "[core][publisher][slow]") {
     Sleepers h;
     const std::string payload(held_payload_bytes, 'x');
@@ -95,7 +95,7 @@ TEST_CASE("the bound of what is kept for slow subscribers holds within one turn,
         CHECK(adds_up(h.totals()));
     }
     CHECK(h.departures.empty());
-    h.commit(topic_of(0), "for one that is cut off but not yet closed");
+    h.commit(topic_of(0), "for one that is dropped but not yet closed");
     h.publisher->flush();
     h.turn();
     CHECK(h.departures.size() >= readers_count - 1 - limits::held_bytes_max / held_payload_bytes);
@@ -105,7 +105,7 @@ TEST_CASE("the bound of what is kept for slow subscribers holds within one turn,
     CHECK(h.serves());
 }
 
-TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowly", "[core][publisher][slow]") {
+TEST_CASE("a monitor may publish when it is notified that a subscriber reads too slowly", "[core][publisher][slow]") {
     Sleepers h;
     const std::string payload(held_payload_bytes, 'x');
     int published = 0;
@@ -128,7 +128,7 @@ TEST_CASE("a monitor may publish when it hears that a subscriber reads too slowl
     CHECK(h.serves());
 }
 
-TEST_CASE("a message over the limit by itself still reaches those who are in the middle of it",
+TEST_CASE("a single message over the limit still reaches the subscribers that are in the middle of it",
           "[core][publisher][slow]") {
     PublisherHarness h(without_heartbeat());
     RawPeer one = h.subscriber({"a"});

@@ -17,22 +17,22 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> books_prefixes = {"", "a", "ab", "b", "a topic", "nothing"};
+constexpr std::array<std::string_view, 6> ledger_prefixes = {"", "a", "ab", "b", "a topic", "nothing"};
 constexpr std::size_t subscribers_max = 6;
 
-/// What one subscriber should be sent, and what it got.
+/// The messages that one subscriber should receive, and those that it has received.
 struct KnownPeer {
     RawPeer peer;
     std::uint64_t id;
     bool is_slow;
     std::vector<std::string> prefixes;
-    std::vector<std::string> messages;  // that match, in order
+    std::vector<std::string> messages;  // matching ones, in order
 
     [[nodiscard]] bool wants(std::string_view topic) const {
         return std::any_of(prefixes.begin(), prefixes.end(),
                            [&](const std::string& prefix) { return topic.starts_with(prefix); });
     }
-    /// How many messages it has received: whole ones, in order, each once.
+    /// Returns the number of messages received: complete, in order, each once.
     [[nodiscard]] std::size_t received() const {
         std::string_view left = std::string_view(peer.received()).substr(publisher_hello().size());
         std::size_t count = 0;
@@ -47,10 +47,10 @@ struct KnownPeer {
     }
 };
 
-/// A publisher, and the same done slowly beside it: each message for each subscriber.
-class BooksModel {
+/// A publisher, and a simple model of it: each message for each subscriber.
+class LedgerModel {
   public:
-    BooksModel(std::uint32_t seed, std::size_t io_threads)
+    LedgerModel(std::uint32_t seed, std::size_t io_threads)
         : h_(small(io_threads), seed % 2 == 0 ? Transport::tcp : Transport::ipc),
           random_(seed),
           is_at_once_(io_threads == 1) {}
@@ -70,7 +70,7 @@ class BooksModel {
             default: return publish_some();
         }
     }
-    /// Everybody reads what is left.
+    /// All subscribers read the rest.
     void finish() {
         h_.publisher->flush();
         const bool is_all_sent = h_.turn_until([&] {
@@ -145,7 +145,7 @@ class BooksModel {
         if (known_.size() == subscribers_max) {
             return;
         }
-        const std::string prefix(books_prefixes[below(books_prefixes.size())]);
+        const std::string prefix(ledger_prefixes[below(ledger_prefixes.size())]);
         const bool is_slow = below(3) == 0;
         RawPeer peer = h_.subscriber({prefix}, is_slow ? 4'096 : 0);
         known_.push_back({std::move(peer), h_.last_status().id, is_slow, {prefix}, {}});
@@ -172,7 +172,7 @@ class BooksModel {
             return;
         }
         KnownPeer& known = *any();
-        const std::string prefix(books_prefixes[below(books_prefixes.size())]);
+        const std::string prefix(ledger_prefixes[below(ledger_prefixes.size())]);
         const bool was_there = std::erase(known.prefixes, prefix) > 0;
         if (!was_there) {
             known.prefixes.push_back(prefix);
@@ -187,7 +187,7 @@ class BooksModel {
         h_.turn();
     }
 
-    /// What is true at once in one thread comes true soon with several.
+    /// True at once with one thread, and soon with several.
     template <class Condition>
     bool comes_true(Condition condition) {
         return condition() || (!is_at_once_ && h_.turn_until(condition));
@@ -230,28 +230,29 @@ class BooksModel {
 
 }  // namespace
 
-TEST_CASE("the books are exact at every moment, whoever comes, goes and is slow", "[core][publisher][books]") {
+TEST_CASE("the ledger balances at every moment, whatever subscribers connect, disconnect or are slow",
+          "[core][publisher][ledger]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);
-    BooksModel model(seed, 1);
+    LedgerModel model(seed, 1);
     for (int step = 0; step < 1'500; ++step) {
         model.step();
     }
     model.finish();
 }
 
-TEST_CASE("the books are exact soon after, on several threads", "[core][publisher][books][shards]") {
+TEST_CASE("with several threads the ledger balances soon after each step", "[core][publisher][ledger][shards]") {
     const auto seed = GENERATE(range(0U, 10U));
     const std::size_t io_threads = 2 + seed % 3;
     CAPTURE(seed, io_threads);
-    BooksModel model(seed, io_threads);
+    LedgerModel model(seed, io_threads);
     for (int step = 0; step < 2'000; ++step) {
         model.step();
     }
     model.finish();
 }
 
-TEST_CASE("each message is in the books as soon as it is sent", "[core][publisher][books]") {
+TEST_CASE("each message is in the ledger as soon as it is sent", "[core][publisher][ledger]") {
     PublisherHarness h;
     const RawPeer all = h.subscriber({""});
     const RawPeer some = h.subscriber({"t"});
@@ -266,8 +267,8 @@ TEST_CASE("each message is in the books as soon as it is sent", "[core][publishe
     }
 }
 
-TEST_CASE("topics that the same subscribers want come in the order in which they were sent",
-          "[core][publisher][books]") {
+TEST_CASE("messages of topics with the same subscribers arrive in the order in which they were sent",
+          "[core][publisher][ledger]") {
     PublisherHarness h;
     RawPeer first = h.subscriber({"a", "b"});
     RawPeer second = h.subscriber({"b", "a"});
@@ -281,7 +282,7 @@ TEST_CASE("topics that the same subscribers want come in the order in which they
     CHECK(h.turn_until([&] { return second.read() == expected; }));
 }
 
-TEST_CASE("a subscriber that comes between two messages gets the second", "[core][publisher][books]") {
+TEST_CASE("a subscriber that connects between two messages receives the second", "[core][publisher][ledger]") {
     PublisherHarness h;
     RawPeer first = h.subscriber({"t"});
     h.publisher->send("t", "1");

@@ -9,7 +9,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("connections over the limit are refused and counted, until one leaves", "[core][publisher][hostile]") {
+TEST_CASE("connections over the limit are refused and counted until one disconnects", "[core][publisher][hostile]") {
     PublisherOptions options;
     options.sessions_max = 2;
     PublisherHarness h(options);
@@ -26,7 +26,7 @@ TEST_CASE("connections over the limit are refused and counted, until one leaves"
     CHECK(h.serves());
 }
 
-TEST_CASE("of too many unfinished handshakes the oldest gives way, so that silence keeps nobody out",
+TEST_CASE("with too many unfinished handshakes the oldest is closed, so that silent peers block no others",
           "[core][publisher][hostile]") {
     PublisherOptions options;
     options.handshakes_max = 2;
@@ -42,7 +42,7 @@ TEST_CASE("of too many unfinished handshakes the oldest gives way, so that silen
     CHECK(h.totals().connections_refused == 0);
 }
 
-TEST_CASE("a failed handshake gives its place to the next", "[core][publisher][hostile]") {
+TEST_CASE("a failed handshake allows another one", "[core][publisher][hostile]") {
     PublisherOptions options;
     options.handshakes_max = 1;
     options.sessions_max = 1;
@@ -56,7 +56,7 @@ TEST_CASE("a failed handshake gives its place to the next", "[core][publisher][h
     CHECK(h.serves());
 }
 
-TEST_CASE("an over-long subscription is refused and counted, and the session goes on", "[core][publisher][hostile]") {
+TEST_CASE("an over-long subscription is refused and counted, and the session continues", "[core][publisher][hostile]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});
     peer.send(subscribe(std::string(limits::subscription_bytes_max + 1, 't')) +
@@ -109,7 +109,8 @@ TEST_CASE("a peer with more subscriptions than the limit is closed with the reas
     CHECK(h.serves());
 }
 
-TEST_CASE("subscribers that take all they can leave every other subscriber its share", "[core][publisher][hostile]") {
+TEST_CASE("subscribers that subscribe to all they can leave every other subscriber its share",
+          "[core][publisher][hostile]") {
     PublisherOptions options;
     options.sessions_max = 10;
     options.subscriptions_max = 2'000;  // a share of 100 for each
@@ -133,7 +134,7 @@ TEST_CASE("subscribers that take all they can leave every other subscriber its s
     CHECK(h.serves());
 }
 
-TEST_CASE("a peer that pings without reading is cut", "[core][publisher][hostile]") {
+TEST_CASE("a peer that sends PING without reading is closed", "[core][publisher][hostile]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
     RawPeer peer = h.subscriber({""}, 4096);
@@ -151,6 +152,6 @@ TEST_CASE("a peer that pings without reading is cut", "[core][publisher][hostile
         h.turn();
     }
     CHECK(cut());
-    CHECK(h.reason() == "does not read its PONGs");
+    CHECK(h.reason() == "peer does not read its PONGs");
     CHECK(h.serves());
 }

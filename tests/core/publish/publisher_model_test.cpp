@@ -42,10 +42,10 @@ struct Published {
     }
 };
 
-/// A subscriber as the publisher should see it, from what its monitor tells.
+/// A subscriber as the publisher should see it, according to its monitor.
 struct Known {
     Prefixes prefixes;
-    std::vector<Published> messages;  // that it wants, since it came
+    std::vector<Published> messages;  // matching messages since it connected
 
     [[nodiscard]] bool wants(std::string_view topic) const {
         return std::any_of(prefixes.begin(), prefixes.end(),
@@ -53,19 +53,19 @@ struct Known {
     }
 };
 
-/// A subscriber with a loop of its own.
+/// A subscriber with its own event loop.
 struct Reader {
     Reactor reactor;
     std::unique_ptr<Subscriber> socket = std::make_unique<Subscriber>(reactor, SocketOptions{});
     Endpoint endpoint;
-    bool is_called = false;  // it is bound, and the publisher connects
+    bool is_called = false;  // it binds, and the publisher connects
     bool is_stalled = false;
-    std::uint64_t id = 0;  // as the publisher has it
+    std::uint64_t id = 0;  // the publisher's id of it
     Prefixes prefixes;
-    std::size_t looked_at = 0;  // of what it should get
+    std::size_t looked_at = 0;  // messages that it should receive
     std::size_t received = 0;
 
-    /// Takes what has come. Each message is a later one of those that it should get.
+    /// Takes the messages that have arrived. Each message must be a later one of those that it should receive.
     void take(const Known& known) {
         MessageBatch batch;
         while (socket->receive(batch)) {
@@ -88,7 +88,7 @@ struct Reader {
     }
 };
 
-/// A publisher, and beside it what each subscriber should get.
+/// A publisher, and for each subscriber what it should receive.
 class PublisherModel {
   public:
     explicit PublisherModel(std::uint32_t seed)
@@ -119,7 +119,7 @@ class PublisherModel {
             check_all();
         }
     }
-    /// Everybody reads what is left, to the end of the stream when the publisher closes.
+    /// All subscribers read the rest, to the end of the stream if the publisher closes.
     void finish(bool closes) {
         for (Reader& reader : readers_) {
             reader.is_stalled = false;
@@ -213,7 +213,7 @@ class PublisherModel {
         note(message);
         publisher_.commit(message.bytes);
     }
-    /// Much may happen between prepare and commit, but no other message.
+    /// Much may happen between prepare and commit, except another message.
     void commit_late() {
         const Published message{any_topic(), published_, any_size()};
         const std::string payload = message.payload();
@@ -231,7 +231,7 @@ class PublisherModel {
         note(message);
         publisher_.commit(message.bytes);
     }
-    /// Before it is published: a monitor that publishes then, comes after it.
+    /// Before it is published: messages that a monitor publishes come after it.
     void note(const Published& message) {
         ++published_;
         for (auto& [id, known] : known_) {
@@ -267,7 +267,7 @@ class PublisherModel {
         sent_to_gone_[event.peer_id] = status.sent;
         gone_.insert(std::move(gone));
     }
-    /// Publishes from within whatever is going on.
+    /// Publishes from within any call.
     void warn() {
         const Published message{"b", published_, 20};
         if (!is_preparing_ && !is_finishing_ && (!loses_nothing_ || publisher_.has_room(message.bytes))) {
@@ -369,8 +369,8 @@ class PublisherModel {
     }
 
     std::mt19937 random_;
-    const bool loses_nothing_;  // asks for room before each message
-    const bool looks_always_;   // so that no tail is ever open for long
+    const bool loses_nothing_;  // checks the capacity before each message
+    const bool looks_always_;   // so that no tail stays open for long
     ScratchDir scratch_;
     Reactor reactor_;
     Publisher publisher_{reactor_, small()};
@@ -387,7 +387,7 @@ class PublisherModel {
 
 }  // namespace
 
-TEST_CASE("whatever a publisher and its subscribers do, each gets what it should, in order and once",
+TEST_CASE("whatever a publisher and its subscribers do, each receives its messages in order and once",
           "[core][publisher][model]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);

@@ -15,7 +15,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// Looked at every 5 ms.
+/// Deadlines are checked every 5 ms.
 PublisherOptions small_and_quick() {
     PublisherOptions options;
     options.backlog_bytes_max = 64 * 1024;
@@ -25,7 +25,7 @@ PublisherOptions small_and_quick() {
     return options;
 }
 
-/// Publishes until the only subscriber has lost something.
+/// Publishes until the only subscriber has lost messages.
 void overrun(PublisherHarness& h) {
     const std::uint64_t before = h.last_status().dropped;
     for (int number = 0; number < 100'000 && h.last_status().dropped == before; ++number) {
@@ -36,7 +36,7 @@ void overrun(PublisherHarness& h) {
 
 }  // namespace
 
-TEST_CASE("every kind of event has a name of its own", "[core][publisher][monitor]") {
+TEST_CASE("every kind of event has its own name", "[core][publisher][monitor]") {
     std::vector<std::string_view> names;
     for (int kind = 0; kind <= static_cast<int>(Kind::closed); ++kind) {
         names.push_back(to_string(static_cast<Kind>(kind)));
@@ -46,7 +46,7 @@ TEST_CASE("every kind of event has a name of its own", "[core][publisher][monito
     CHECK(std::find(names.begin(), names.end(), "unknown") == names.end());
 }
 
-TEST_CASE("the monitor hears a subscriber's life in order", "[core][publisher][monitor]") {
+TEST_CASE("the monitor receives the events of a subscriber in order", "[core][publisher][monitor]") {
     PublisherHarness h;
     {
         RawPeer peer = h.subscriber({"a"});
@@ -59,7 +59,7 @@ TEST_CASE("the monitor hears a subscriber's life in order", "[core][publisher][m
                                         Kind::unsubscribed, Kind::disconnected, Kind::closed});
 }
 
-TEST_CASE("losses are told in sums, and the last ones when the peer leaves", "[core][publisher][monitor]") {
+TEST_CASE("losses are reported as sums, the last ones when the peer disconnects", "[core][publisher][monitor]") {
     PublisherHarness h(small_and_quick());
     std::optional<RawPeer> peer(h.subscriber({"t"}, 4096));
     overrun(h);
@@ -74,7 +74,7 @@ TEST_CASE("losses are told in sums, and the last ones when the peer leaves", "[c
     CHECK(h.departures[0].dropped == h.totals().dropped);
 }
 
-TEST_CASE("a slow subscriber is told of once, until it has caught up", "[core][publisher][monitor]") {
+TEST_CASE("a slow subscriber is reported once, until it has caught up", "[core][publisher][monitor]") {
     PublisherHarness h(small_and_quick());
     RawPeer peer = h.subscriber({"t"}, 4096);
     overrun(h);
@@ -94,7 +94,7 @@ TEST_CASE("a slow subscriber is told of once, until it has caught up", "[core][p
     CHECK(h.count(Kind::slow) == 2);
 }
 
-TEST_CASE("a monitor that comes late hears from then on, and one that is gone nothing", "[core][publisher][monitor]") {
+TEST_CASE("a monitor receives events only while it is set", "[core][publisher][monitor]") {
     PublisherHarness h;
     h.publisher->set_monitor({});
     RawPeer peer = h.connect();
@@ -108,9 +108,9 @@ TEST_CASE("a monitor that comes late hears from then on, and one that is gone no
     CHECK(h.events == std::vector<Kind>{Kind::listening});
 }
 
-TEST_CASE("a monitor may replace itself from its own call", "[core][publisher][monitor]") {
+TEST_CASE("a monitor may replace itself while it is called", "[core][publisher][monitor]") {
     PublisherHarness h;
-    const std::string marker(100, 'x');  // on the heap, so that a sanitizer sees a use after its end
+    const std::string marker(100, 'x');  // on the heap, so that a sanitizer detects a use after destruction
     std::string last;
     h.publisher->set_monitor([&h, &last, marker](const MonitorEvent&) {
         h.publisher->set_monitor({});
@@ -120,7 +120,7 @@ TEST_CASE("a monitor may replace itself from its own call", "[core][publisher][m
     CHECK(h.turn_until([&] { return last == marker; }));
 }
 
-TEST_CASE("a monitor that throws costs its own call only", "[core][publisher][monitor]") {
+TEST_CASE("an exception of a monitor affects only its own call", "[core][publisher][monitor]") {
     const Kind at = GENERATE(Kind::accepted, Kind::handshake_done, Kind::subscribed, Kind::unsubscribed,
                              Kind::disconnected, Kind::closed);
     CAPTURE(to_string(at));
@@ -159,7 +159,7 @@ TEST_CASE("a monitor that throws costs its own call only", "[core][publisher][mo
     CHECK(thrown > 0);
 }
 
-TEST_CASE("an endpoint that is unbound within a call is free at once, and accepts nobody more",
+TEST_CASE("an endpoint that is unbound within a call is free immediately, and accepts no more connections",
           "[core][publisher][monitor]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     PublisherHarness h;
@@ -192,8 +192,7 @@ TEST_CASE("an endpoint that is unbound within a call is free at once, and accept
     CHECK(h.publisher->endpoints().size() == (binds_again ? 2U : 1U));
 }
 
-TEST_CASE("a monitor may ask the publisher, close it and have it publish, from any of its calls",
-          "[core][publisher][monitor]") {
+TEST_CASE("a monitor may query, close and publish from any of its calls", "[core][publisher][monitor]") {
     const Kind at = GENERATE(Kind::accepted, Kind::handshake_done, Kind::subscribed, Kind::disconnected);
     const int what = GENERATE(range(0, 4));
     CAPTURE(to_string(at), what);

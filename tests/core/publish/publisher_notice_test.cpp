@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A subscriber of ours, which reads when the test says so, on a loop of its own.
+/// A Subscriber with its own event loop, which reads when the test says so.
 struct Stalling {
     Stalling(const Endpoint& endpoint, const SocketOptions& options) : socket(reactor, options), inbox(socket) {
         socket.subscribe("");
@@ -34,7 +34,8 @@ struct Stalling {
 
 }  // namespace
 
-TEST_CASE("a slow subscriber is told in its stream exactly where it has missed what", "[core][publisher][notice]") {
+TEST_CASE("a slow subscriber receives gap notices exactly where messages are missing in its stream",
+          "[core][publisher][notice]") {
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest);
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     const std::size_t bytes = GENERATE(100U, 1000U, 30'000U);
@@ -45,7 +46,7 @@ TEST_CASE("a slow subscriber is told in its stream exactly where it has missed w
         for (int i = 0; i < 100'000 && bench.h.last_status().dropped < 50U * (static_cast<unsigned>(round) + 1); ++i) {
             bench.publish("t", bytes);
         }
-        // It reads a little, most often up to the middle of a message.
+        // It reads a little, usually up to the middle of a message.
         peer.read(10'007);
         bench.h.turn();
     }
@@ -58,7 +59,8 @@ TEST_CASE("a slow subscriber is told in its stream exactly where it has missed w
     CHECK(status.matched == stream.size() + status.dropped);
 }
 
-TEST_CASE("who is in the middle of a large message gets its rest, then is told", "[core][publisher][notice]") {
+TEST_CASE("a subscriber in the middle of a large message gets its rest before the gap notice",
+          "[core][publisher][notice]") {
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::conflate);
     const std::size_t bytes = GENERATE(110'000U, 500'000U);  // several fit a segment
     PublisherOptions options;
@@ -79,15 +81,15 @@ TEST_CASE("who is in the middle of a large message gets its rest, then is told",
     if (policy == SlowPolicy::drop_oldest) {
         CHECK(bench.first_wrong(stream) == "");
     }
-    const Numbers numbers = learnt(stream);
+    const Numbers numbers = learned(stream);
     CHECK(std::is_sorted(numbers.begin(), numbers.end()));
     CHECK(bench.h.last_status().sent == stream.size());
     CHECK(bench.h.last_status().dropped > 100);
 }
 
-TEST_CASE("what is lost while losses are being told is told behind them", "[core][publisher][notice]") {
+TEST_CASE("messages lost while gap notices are being sent are reported after them", "[core][publisher][notice]") {
     SlowBench bench;
-    bench.numbers_per_notice = 1;  // so that notices take a while
+    bench.numbers_per_notice = 1;  // so that the notices take a while
     bench.padding = std::string(1'000, 'x');
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     bench.publish_until_lost(8'000);
@@ -96,14 +98,14 @@ TEST_CASE("what is lost while losses are being told is told behind them", "[core
         peer.read(3'001);
         bench.h.turn();
     }
-    REQUIRE(bench.is_telling());  // a part
+    REQUIRE(bench.is_telling());  // partly sent
     bench.publish_until_lost(bench.h.last_status().dropped + 500);
     const std::vector<Seen> stream = bench.read_all(peer);
     CHECK(bench.first_wrong(stream) == "");
     CHECK(bench.calls_of_tell > calls + 2);
 }
 
-TEST_CASE("nobody is asked what to tell while a subscriber reads nothing", "[core][publisher][notice]") {
+TEST_CASE("no notices are requested while a subscriber does not read", "[core][publisher][notice]") {
     SlowBench bench;
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
     bench.publish_until_lost(100);
@@ -113,7 +115,7 @@ TEST_CASE("nobody is asked what to tell while a subscriber reads nothing", "[cor
     CHECK(bench.heard.begin()->second == bench.h.last_status().dropped);
 }
 
-TEST_CASE("notices are encrypted as all else is, and come by inproc too", "[core][publisher][notice]") {
+TEST_CASE("notices are encrypted like messages, and are sent over inproc too", "[core][publisher][notice]") {
     const bool is_curve = GENERATE(true, false);
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest);
     const CurveKeyPair server = make_curve_key_pair();
@@ -148,7 +150,8 @@ TEST_CASE("notices are encrypted as all else is, and come by inproc too", "[core
     CHECK(bench.first_wrong(subscriber.seen()) == "");
 }
 
-TEST_CASE("losses in front and losses behind are each told where they are", "[core][publisher][notice]") {
+TEST_CASE("losses before and after the pending messages are each reported where they are",
+          "[core][publisher][notice]") {
     SlowBench bench;
     bench.h.publisher->set_delivery(bench.h.endpoint, {SlowPolicy::drop_newest, 64 * 1024, 1000ms});
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
@@ -160,13 +163,13 @@ TEST_CASE("losses in front and losses behind are each told where they are", "[co
     bench.publish_until_lost(100);
     REQUIRE(bench.lost(LossReason::slow) > 0);
     CHECK(bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; }));
-    REQUIRE(bench.h.last_status().pending > 5);  // what is younger stands between the two gaps
+    REQUIRE(bench.h.last_status().pending > 5);  // newer messages are between the two gaps
     const std::vector<Seen> stream = bench.read_all(peer);
     bench.publish();
     CHECK(bench.first_wrong(bench.read_all(peer)) == "");
 }
 
-TEST_CASE("those who keep different parts of the log keep no more than the limit for all of them",
+TEST_CASE("subscribers that keep different parts of the log keep no more than their common limit",
           "[core][publisher][notice]") {
     constexpr std::size_t each = 8 * 1024 * 1024;
     SlowBench bench;
@@ -184,7 +187,7 @@ TEST_CASE("those who keep different parts of the log keep no more than the limit
     }
     CHECK(kept > 5 * each);
     CHECK(kept <= limits::kept_apart_bytes_max + 2 * each);
-    // Those that had to give up what they kept are told so, as of any other loss.
+    // Subscribers that had to drop what they kept are notified, as of any other loss.
     CHECK(bench.h.turn_until([&] {
         const PeerStatus first = bench.h.publisher->subscribers().front();
         return peers.front().read().size() == first.bytes_sent && first.pending == 0;
@@ -192,7 +195,7 @@ TEST_CASE("those who keep different parts of the log keep no more than the limit
     CHECK(bench.first_wrong(SlowBench::seen(peers.front())) == "");
 }
 
-TEST_CASE("those who are sent messages of their own and read none keep no more than the limit for all of them",
+TEST_CASE("subscribers that do not read messages sent to them alone keep no more than their common limit",
           "[core][publisher][notice]") {
     constexpr std::size_t each = 8 * 1024 * 1024;
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::block);
@@ -201,10 +204,10 @@ TEST_CASE("those who are sent messages of their own and read none keep no more t
     const std::string payload(50'000, 'x');
     std::vector<RawPeer> peers;
     std::size_t most = 0;
-    for (int i = 0; i < 30; ++i) {  // the kernel takes some of what each is sent
+    for (int i = 0; i < 30; ++i) {  // the kernel accepts some of what each is sent
         peers.push_back(bench.h.subscriber({"t"}, 4096));
         const std::uint64_t id = bench.h.last_status().id;
-        for (int message = 0; message < 300; ++message) {  // nothing is published: no part of the log is opened
+        for (int message = 0; message < 300; ++message) {  // nothing is published: the log opens no segment
             bench.h.publisher->send_to(id, "t", payload);
         }
         std::size_t kept = 0;
@@ -218,7 +221,7 @@ TEST_CASE("those who are sent messages of their own and read none keep no more t
     CHECK(most <= limits::kept_apart_bytes_max + 2 * each);
 }
 
-TEST_CASE("a policy may change while losses wait to be told", "[core][publisher][notice]") {
+TEST_CASE("a policy may change while losses are not reported yet", "[core][publisher][notice]") {
     const auto first = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest);
     SlowBench bench;
     bench.deliver(first);

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> policy_prefixes{"", "a", "b", "bc"};
 constexpr std::array policies{SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::disconnect,
                               SlowPolicy::block, SlowPolicy::conflate};
 
-/// One subscriber, and the numbers of all that was published for it.
+/// One subscriber, and the numbers of the messages published for it.
 struct PolicyReader {
     RawPeer peer;
     std::uint64_t id = 0;
@@ -31,7 +31,7 @@ struct PolicyReader {
     [[nodiscard]] bool conflates() const { return policy == SlowPolicy::conflate; }
 };
 
-/// Publishes, reads, stalls and leaves at random, and knows what each subscriber should learn.
+/// Publishes, reads, stalls and disconnects at random, and knows what each subscriber should learn.
 class PolicyModel {
   public:
     explicit PolicyModel(std::uint32_t seed) : random_(seed) {
@@ -58,7 +58,7 @@ class PolicyModel {
             case 7: read_some(); break;
             default: publish();
         }
-        check_books();
+        check_ledger();
     }
     void end() {
         for (auto& reader : readers_) {
@@ -113,7 +113,7 @@ class PolicyModel {
             readers_[below(readers_.size())]->peer.read(below(200'000));
         }
     }
-    /// The publisher has ended it, and matches it no more.
+    /// The publisher has closed it, and no longer matches it.
     bool has_left(PolicyReader& reader) {
         reader.is_gone = reader.is_gone || std::any_of(bench_.h.departures.begin(), bench_.h.departures.end(),
                                                        [&](const PeerStatus& gone) { return gone.id == reader.id; });
@@ -132,7 +132,7 @@ class PolicyModel {
         return status.id == 0 || (status.pending == 0 && bench_.untold[reader.id].empty() &&
                                   reader.peer.received().size() == status.bytes_sent);
     }
-    void check_books() const {
+    void check_ledger() const {
         REQUIRE(bench_.adds_up());
         const PublisherTotals totals = bench_.h.totals();
         REQUIRE(adds_up(totals));
@@ -141,10 +141,10 @@ class PolicyModel {
     void check(PolicyReader& reader) {
         CAPTURE(to_string(reader.policy), reader.prefix, reader.expected.size());
         const std::vector<Seen> stream = SlowBench::seen(reader.peer);
-        const Numbers numbers = learnt(stream);
+        const Numbers numbers = learned(stream);
         REQUIRE(std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end());
         REQUIRE(std::includes(reader.expected.begin(), reader.expected.end(), numbers.begin(), numbers.end()));
-        if (!reader.conflates()) {  // without a hole, whether or not it has got all
+        if (!reader.conflates()) {  // without a hole, whether or not it has received everything
             REQUIRE(std::equal(numbers.begin(), numbers.end(), reader.expected.begin()));
         }
         if (has_left(reader)) {
@@ -164,7 +164,7 @@ class PolicyModel {
 
 }  // namespace
 
-TEST_CASE("whatever subscribers do, what each got and was told is exactly what was published for it",
+TEST_CASE("whatever subscribers do, messages and gap notices together account for everything published for them",
           "[core][publisher][policy][model]") {
     const auto seed = GENERATE(range(1U, 25U));
     CAPTURE(seed);

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Gaps in a rising list of numbers.
+/// Returns the number of gaps in an ascending list of numbers.
 std::size_t gaps_in(const Numbers& numbers) {
     std::size_t gaps = 0;
     for (std::size_t i = 1; i < numbers.size(); ++i) {
@@ -23,12 +23,12 @@ std::size_t gaps_in(const Numbers& numbers) {
 
 Numbers without_notices(std::vector<Seen> stream) {
     std::erase_if(stream, [](const Seen& seen) { return seen.is_notice(); });
-    return learnt(stream);
+    return learned(stream);
 }
 
 }  // namespace
 
-TEST_CASE("losses are counted by reason, with the first and the last time, and stay in the totals",
+TEST_CASE("losses are counted by reason with their first and last time, and stay in the totals",
           "[core][publisher][policy]") {
     SlowBench bench;
     const std::int64_t before = SystemClock().utc_now_ns();
@@ -49,8 +49,10 @@ TEST_CASE("losses are counted by reason, with the first and the last time, and s
     CHECK(totals.matched == totals.sent + totals.dropped);
 }
 
-TEST_CASE("an endpoint's own limit holds for its subscribers, now and later, and may be raised while they are slow",
-          "[core][publisher][policy]") {
+TEST_CASE(
+    "an endpoint's own limit applies to its current and future subscribers, and may be raised "
+    "while they are slow",
+    "[core][publisher][policy]") {
     SlowBench bench;
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
     bench.h.publisher->set_delivery(bench.h.endpoint, {SlowPolicy::drop_oldest, 16 * 1024, 0ms});
@@ -69,7 +71,7 @@ TEST_CASE("an endpoint's own limit holds for its subscribers, now and later, and
     CHECK(bench.h.last_status().backlog_bytes <= 256 * 1024);
 }
 
-TEST_CASE("a subscriber that loses its newest gets what waited, then goes on, with one gap",
+TEST_CASE("a subscriber with drop_newest receives the pending messages, then continues after one gap",
           "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::drop_newest);
@@ -87,7 +89,7 @@ TEST_CASE("a subscriber that loses its newest gets what waited, then goes on, wi
     CHECK(bench.lost(LossReason::slow) == bench.h.last_status().dropped);
 }
 
-TEST_CASE("a subscriber that is to be disconnected when it is slow is closed, and what waited is counted",
+TEST_CASE("a slow subscriber with the disconnect policy is closed, and its pending messages are counted",
           "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::disconnect);
@@ -106,7 +108,7 @@ TEST_CASE("a subscriber that is to be disconnected when it is slow is closed, an
     CHECK(bench.h.serves());
 }
 
-TEST_CASE("within one call a subscriber that is to be disconnected keeps no memory", "[core][publisher][policy]") {
+TEST_CASE("within one iteration a subscriber with the disconnect policy keeps no memory", "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::disconnect);
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
@@ -117,8 +119,7 @@ TEST_CASE("within one call a subscriber that is to be disconnected keeps no memo
     CHECK(bench.h.last_status().losses[static_cast<std::size_t>(LossReason::disconnected)].count > 10'000);
 }
 
-TEST_CASE("a publisher that waits while it must loses nothing for a subscriber that blocks",
-          "[core][publisher][policy]") {
+TEST_CASE("a publisher that waits as requested loses nothing for a blocking subscriber", "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::block);
     int told = 0;
@@ -139,7 +140,7 @@ TEST_CASE("a publisher that waits while it must loses nothing for a subscriber t
     CHECK(bench.h.last_status().dropped == 0);
 }
 
-TEST_CASE("a publisher hears that it need not wait when the one that blocked it leaves, or its policy changes",
+TEST_CASE("a publisher is notified when the blocking subscriber disconnects or its policy changes",
           "[core][publisher][policy]") {
     const bool leaves = GENERATE(true, false);
     SlowBench bench;
@@ -159,7 +160,7 @@ TEST_CASE("a publisher hears that it need not wait when the one that blocked it 
     CHECK_FALSE(bench.h.publisher->must_wait());
 }
 
-TEST_CASE("a publisher that does not wait makes a subscriber that blocks lose its oldest",
+TEST_CASE("if a publisher does not wait, a blocking subscriber loses its oldest messages",
           "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::block);
@@ -169,7 +170,7 @@ TEST_CASE("a publisher that does not wait makes a subscriber that blocks lose it
     CHECK(bench.first_wrong(bench.read_all(peer)) == "");
 }
 
-TEST_CASE("a subscriber that is slow is left with the newest message of each topic, in order",
+TEST_CASE("a slow subscriber with conflate keeps the newest message of each topic, in order",
           "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::conflate);
@@ -180,17 +181,17 @@ TEST_CASE("a subscriber that is slow is left with the newest message of each top
         REQUIRE(bench.h.last_status().backlog_bytes <= 64 * 1024 + 8192);
     }
     const std::vector<Seen> stream = bench.read_all(peer);
-    const Numbers numbers = learnt(stream);
+    const Numbers numbers = learned(stream);
     CHECK(std::is_sorted(numbers.begin(), numbers.end()));
     CHECK(numbers.size() == bench.h.last_status().sent);
     CHECK(bench.lost(LossReason::conflated) == bench.h.last_status().dropped);
     CHECK(bench.heard.empty());
-    // What it got last is the newest of each.
+    // The last messages that it receives are the newest of each topic.
     CHECK(Numbers(numbers.end() - 5, numbers.end()) ==
           Numbers{bench.next - 5, bench.next - 4, bench.next - 3, bench.next - 2, bench.next - 1});
 }
 
-TEST_CASE("what is conflated holds no part of the log", "[core][publisher][policy]") {
+TEST_CASE("conflated messages hold no part of the log", "[core][publisher][policy]") {
     SlowBench bench;
     bench.deliver(SlowPolicy::conflate);
     const RawPeer peer = bench.h.subscriber({""}, 4096);
@@ -199,11 +200,11 @@ TEST_CASE("what is conflated holds no part of the log", "[core][publisher][polic
     CHECK(bench.h.last_status().pending < 100);
     for (int i = 0; i < 100; ++i) {
         bench.publish("often");
-        REQUIRE(bench.h.last_status().backlog_bytes <= 16 * 1024);  // it does not wait until its limit is reached
+        REQUIRE(bench.h.last_status().backlog_bytes <= 16 * 1024);  // it conflates before its limit is reached
     }
 }
 
-TEST_CASE("a fast subscriber gets everything, whatever its policy and however small its limit",
+TEST_CASE("a fast subscriber receives everything, whatever its policy and however small its limit",
           "[core][publisher][policy]") {
     const SlowPolicy policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::disconnect,
                                        SlowPolicy::block, SlowPolicy::conflate);
@@ -221,7 +222,7 @@ TEST_CASE("a fast subscriber gets everything, whatever its policy and however sm
     CHECK(bench.h.last_status().dropped == 0);
 }
 
-TEST_CASE("a subscriber that is hardly over its limit gives up behind what is flushed, and delays nothing",
+TEST_CASE("a subscriber slightly over its limit drops messages after the flush, and delays no other subscriber",
           "[core][publisher][policy]") {
     SlowBench bench;
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
@@ -236,7 +237,7 @@ TEST_CASE("a subscriber that is hardly over its limit gives up behind what is fl
     CHECK(bench.h.last_status().dropped >= 100);
 }
 
-TEST_CASE("what has waited for too long is given up, and what is younger is not", "[core][publisher][policy]") {
+TEST_CASE("messages older than the age limit are dropped, and newer ones are not", "[core][publisher][policy]") {
     const SlowPolicy policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::conflate);
     SlowBench bench;
     bench.h.publisher->set_delivery(bench.h.endpoint, {policy, 1024 * 1024, 200ms});
@@ -253,8 +254,7 @@ TEST_CASE("what has waited for too long is given up, and what is younger is not"
     CHECK(bench.heard.begin()->second == bench.lost(LossReason::expired));
 }
 
-TEST_CASE("nothing of a run that is younger than the limit in age is given up with the rest of it",
-          "[core][publisher][policy]") {
+TEST_CASE("of a range that is partly older than the age limit, the newer part is kept", "[core][publisher][policy]") {
     SlowBench bench;
     bench.h.publisher->set_delivery(bench.h.endpoint, {SlowPolicy::drop_oldest, 1024 * 1024, 1000ms});
     RawPeer peer = bench.h.subscriber({""}, 4096);
@@ -263,7 +263,7 @@ TEST_CASE("nothing of a run that is younger than the limit in age is given up wi
     }
     const auto begin = std::chrono::steady_clock::now();
     REQUIRE(bench.h.turn_until([&] { return std::chrono::steady_clock::now() - begin > 400ms; }));
-    const std::uint64_t young = bench.publish("t", 10);  // in the same segment, as like as not
+    const std::uint64_t young = bench.publish("t", 10);  // probably in the same segment
     CHECK(bench.h.turn_until([&] { return bench.lost(LossReason::expired) > 0; }));
     CHECK(std::chrono::steady_clock::now() - begin >= 1000ms);
     CHECK(bench.h.last_status().pending >= 1);
@@ -272,7 +272,7 @@ TEST_CASE("nothing of a run that is younger than the limit in age is given up wi
     CHECK_FALSE(stream.back().is_notice());
 }
 
-TEST_CASE("one subscriber can be sent a message of its own, behind what it has got", "[core][publisher][policy]") {
+TEST_CASE("a message for one subscriber is sent after the earlier messages for it", "[core][publisher][policy]") {
     SlowBench bench;
     RawPeer one = bench.h.subscriber({"t"});
     RawPeer other = bench.h.subscriber({"t"});
@@ -289,7 +289,7 @@ TEST_CASE("one subscriber can be sent a message of its own, behind what it has g
     CHECK(bench.adds_up());
 }
 
-TEST_CASE("a message for one subscriber that is over its limit is refused, and counted", "[core][publisher][policy]") {
+TEST_CASE("a message for one subscriber that is over its limit is refused and counted", "[core][publisher][policy]") {
     SlowBench bench;
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     const std::uint64_t id = bench.h.last_status().id;
@@ -306,24 +306,25 @@ TEST_CASE("a message for one subscriber that is over its limit is refused, and c
     CHECK(bench.first_wrong(bench.read_all(peer)) == "");
 }
 
-TEST_CASE("with several threads what needs one is refused in plain words", "[core][publisher][policy]") {
+TEST_CASE("with several threads, functions that need one thread are refused with a clear message",
+          "[core][publisher][policy]") {
     PublisherOptions options;
     options.io_threads = 2;
     PublisherHarness h(options);
     CHECK_NOTHROW(h.publisher->set_delivery(h.endpoint, Delivery{}));
     CHECK_THROWS_WITH(h.publisher->set_delivery(h.endpoint, {SlowPolicy::conflate}),
-                      "io_threads is 2; allowed with set_delivery() is 1");
-    CHECK_THROWS_WITH(h.publisher->send_to(1, "t", "x"), "io_threads is 2; allowed with send_to() is 1");
+                      "invalid io_threads 2: must be 1 with set_delivery()");
+    CHECK_THROWS_WITH(h.publisher->send_to(1, "t", "x"), "invalid io_threads 2: must be 1 with send_to()");
     options.loss_hooks.tell = [](std::uint64_t, NoticeWriter&) {
         return false;
     };
-    CHECK_THROWS_WITH(Publisher(h.reactor, options), "io_threads is 2; allowed with loss_hooks is 1");
+    CHECK_THROWS_WITH(Publisher(h.reactor, options), "invalid io_threads 2: must be 1 with loss_hooks");
 }
 
-TEST_CASE("a delivery that is out of bounds is refused by name", "[core][publisher][policy]") {
+TEST_CASE("an invalid delivery is refused, naming the option", "[core][publisher][policy]") {
     PublisherHarness h;
     CHECK_THROWS_WITH(h.publisher->set_delivery(h.endpoint, {SlowPolicy::block, 0}),
-                      "backlog_bytes_max is 0; allowed are 1 to 1073741824");
+                      "invalid backlog_bytes_max 0: must be 1 to 1073741824");
     CHECK_THROWS_WITH(h.publisher->set_delivery(h.endpoint, {SlowPolicy::block, 100'000, -1ms}),
-                      "backlog_age_max is -1 ms; allowed are 0 and 1 ms to 86400000 ms");
+                      "invalid backlog_age_max -1 ms: must be 0 ms or 1 ms to 86400000 ms");
 }

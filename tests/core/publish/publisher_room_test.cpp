@@ -14,7 +14,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Publishes messages of `topics` in turn as long as there is room, without turning the reactor between. How many.
+/// Publishes messages of `topics` in turn while there is capacity, without running the reactor. Returns their number.
 int publish_while_room(PublisherHarness& h, std::initializer_list<std::string_view> topics, int messages_max) {
     int number = 0;
     while (number < messages_max && h.publisher->has_room(payload_bytes)) {
@@ -25,7 +25,7 @@ int publish_while_room(PublisherHarness& h, std::initializer_list<std::string_vi
     return number;
 }
 
-/// Publishes until there is no room though the reactor was turned: the subscribers' sockets are full too.
+/// Publishes until it is full even after running the reactor: the subscribers' sockets are full too.
 int publish_until_stuck(PublisherHarness& h, std::initializer_list<std::string_view> topics, int messages_max) {
     int all = 0;
     for (int now = 1; now > 0 && all < messages_max; all += now) {
@@ -36,7 +36,8 @@ int publish_until_stuck(PublisherHarness& h, std::initializer_list<std::string_v
     return all;
 }
 
-/// Reads all that comes for `fast`, and a little for `slow` whenever there is no room. Whether there is in the end.
+/// Reads everything for `fast`, and a little for `slow` when the publisher is full. Returns true if it has capacity in
+/// the end.
 bool wait_for_room(PublisherHarness& h, RawPeer& fast, RawPeer& slow, int& waits) {
     return h.turn_until([&] {
         fast.read();
@@ -62,13 +63,13 @@ bool reads_all(PublisherHarness& h, RawPeer& peer, const std::string& expected) 
 
 }  // namespace
 
-TEST_CASE("without subscribers there is always room", "[core][publisher][room]") {
+TEST_CASE("without subscribers there is always capacity", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     CHECK(publish_while_room(h, {"t"}, 1'000) == 1'000);
     CHECK(h.publisher->has_room(10 * small_backlog_bytes));
 }
 
-TEST_CASE("a publisher that asks for room loses nothing, whatever a slow and a fast subscriber do",
+TEST_CASE("a publisher that checks for capacity loses nothing, whatever a slow and a fast subscriber do",
           "[core][publisher][room]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h(small_backlog(), transport);
@@ -76,7 +77,7 @@ TEST_CASE("a publisher that asks for room loses nothing, whatever a slow and a f
     RawPeer fast = h.subscriber({"t"});
     std::string expected = publisher_hello();
     int waits = 0;
-    for (int number = 0; number < 8'000; ++number) {  // more than the kernel takes for the slow one
+    for (int number = 0; number < 8'000; ++number) {  // more than the kernel accepts for the slow one
         CHECK(wait_for_room(h, fast, slow, waits));
         h.publisher->send("t", payload_of(number));
         expected += message("t", payload_of(number));
@@ -87,7 +88,7 @@ TEST_CASE("a publisher that asks for room loses nothing, whatever a slow and a f
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("there is room for all that the backlog may hold, but for a segment", "[core][publisher][room]") {
+TEST_CASE("the capacity is the whole backlog except for a segment", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     const RawPeer stuck = h.subscriber({"t"}, 4096);
     const int messages = publish_until_stuck(h, {"t"}, 100'000);
@@ -97,12 +98,13 @@ TEST_CASE("there is room for all that the backlog may hold, but for a segment", 
     CHECK_FALSE(h.publisher->has_room(payload_bytes));
 }
 
-TEST_CASE("the slowest of several subscribers counts, whenever it came", "[core][publisher][room]") {
+TEST_CASE("the slowest of several subscribers determines the capacity, whenever it connected",
+          "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     const RawPeer first = h.subscriber({"a"});
     const RawPeer second = h.subscriber({"b"});
     const bool is_first_slow = GENERATE(false, true);
-    // Not flushed: all waits.
+    // Not flushed: everything is pending.
     const int early = publish_while_room(h, {is_first_slow ? "a" : "b"}, 8);
     const int late = publish_while_room(h, {is_first_slow ? "b" : "a"}, 100'000);
     CHECK(early == 8);
@@ -110,10 +112,10 @@ TEST_CASE("the slowest of several subscribers counts, whenever it came", "[core]
     CHECK(late < 64);
 }
 
-TEST_CASE("what waits counts from where it begins in its segment", "[core][publisher][room]") {
+TEST_CASE("pending data counts from its beginning in its segment", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     const RawPeer peer = h.subscriber({"t"});
-    // As many as make the publisher look at its subscribers in the middle of a segment, with nothing waiting.
+    // Enough for the publisher to check its subscribers in the middle of a segment, with nothing pending.
     for (std::size_t number = 0; number < limits::backlog_runs_max; ++number) {
         CHECK(h.publisher->has_room(1));
         h.publish("t", "x");
@@ -122,20 +124,20 @@ TEST_CASE("what waits counts from where it begins in its segment", "[core][publi
     CHECK(publish_while_room(h, {"t"}, 100'000) > 40);
 }
 
-TEST_CASE("each stretch of a sparse subscription needs its own room", "[core][publisher][room]") {
+TEST_CASE("each range of a sparse subscription needs its own capacity", "[core][publisher][room]") {
     PublisherOptions options;
     options.backlog_bytes_max = 64 * 1024 * 1024;
     PublisherHarness h(options);
     const RawPeer sparse = h.subscriber({"a"});
     const RawPeer other = h.subscriber({"b"});
-    // Not flushed: all waits, every second message of each.
+    // Not flushed: everything is pending, every second message for each.
     const int messages = publish_while_room(h, {"a", "b"}, 1'000'000);
     CHECK(messages >= static_cast<int>(2 * limits::backlog_runs_max - 1));
     CHECK(messages <= static_cast<int>(2 * limits::backlog_runs_max));
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("sparse subscriptions lose nothing either when the publisher asks", "[core][publisher][room]") {
+TEST_CASE("a sparse subscription loses nothing if the publisher checks for capacity", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     RawPeer sparse = h.subscriber({"a"}, 4096);
     RawPeer all = h.subscriber({""});
@@ -151,7 +153,7 @@ TEST_CASE("sparse subscriptions lose nothing either when the publisher asks", "[
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("a message larger than the backlog has room when nothing waits", "[core][publisher][room]") {
+TEST_CASE("a message larger than the backlog fits when nothing is pending", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     RawPeer peer = h.subscriber({"t"});
     const std::string large(3 * small_backlog_bytes, 'x');
@@ -168,7 +170,7 @@ TEST_CASE("a message larger than the backlog has room when nothing waits", "[cor
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("there is room again when the slowest has left", "[core][publisher][room]") {
+TEST_CASE("there is capacity again when the slowest subscriber has disconnected", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     RawPeer stuck = h.subscriber({"t"}, 4096);
     publish_until_stuck(h, {"t"}, 100'000);
@@ -177,19 +179,19 @@ TEST_CASE("there is room again when the slowest has left", "[core][publisher][ro
     CHECK(h.turn_until([&] { return h.publisher->has_room(payload_bytes); }));
 }
 
-TEST_CASE("who waits for room leaves the loop asleep", "[core][publisher][room]") {
+TEST_CASE("a publisher that waits for capacity lets the event loop sleep", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     const RawPeer stuck = h.subscriber({"t"}, 4096);
     publish_until_stuck(h, {"t"}, 100'000);
     bool slept = false;
     for (int turns = 0; turns < 100 && !slept; ++turns) {
         REQUIRE_FALSE(h.publisher->has_room(payload_bytes));
-        slept = !h.reactor.run_for(std::chrono::milliseconds(1));  // false: nothing was to be done in all that time
+        slept = !h.reactor.run_for(std::chrono::milliseconds(1));  // false: there was nothing to do in all that time
     }
     CHECK(slept);
 }
 
-TEST_CASE("a topic that is longer than all before is counted as soon as it is interned", "[core][publisher][room]") {
+TEST_CASE("a topic longer than all before counts as soon as it is interned", "[core][publisher][room]") {
     PublisherHarness h(small_backlog());
     const RawPeer stuck = h.subscriber({""}, 4096);
     publish_until_stuck(h, {"t"}, 100'000);

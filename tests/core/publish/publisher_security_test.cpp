@@ -16,7 +16,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// A publisher at a plain endpoint and at one with CURVE.
+/// A publisher with a plain endpoint and one with CURVE.
 struct TwoMechanisms : Bench {
     explicit TwoMechanisms(std::size_t io_threads) : publisher(reactor, options(io_threads)) {
         publisher.set_monitor(events.handler());
@@ -62,7 +62,7 @@ struct TwoMechanisms : Bench {
 
 }  // namespace
 
-TEST_CASE("one publisher has an endpoint with CURVE beside a plain one", "[core][publisher][curve]") {
+TEST_CASE("one publisher has an endpoint with CURVE and a plain one", "[core][publisher][curve]") {
     TwoMechanisms h(GENERATE(values<std::size_t>({1, 3})));
     Inbox in_plain(h.add(h.plain, {}));
     REQUIRE(h.has_subscribers(1));
@@ -76,7 +76,7 @@ TEST_CASE("one publisher has an endpoint with CURVE beside a plain one", "[core]
     CHECK(in_sealed.messages == wanted);
 }
 
-TEST_CASE("each endpoint refuses who speaks the mechanism of the other", "[core][publisher][curve]") {
+TEST_CASE("each endpoint refuses peers with the mechanism of the other", "[core][publisher][curve]") {
     TwoMechanisms h(GENERATE(values<std::size_t>({1, 3})));
     h.add(h.sealed, {});
     CHECK(h.turn_until([&] { return h.events.count(Kind::handshake_failed) >= 1; }));
@@ -86,7 +86,7 @@ TEST_CASE("each endpoint refuses who speaks the mechanism of the other", "[core]
     CHECK(h.publisher.subscribers().empty());
 }
 
-TEST_CASE("other keys hold for who comes, and who is there stays", "[core][publisher][curve]") {
+TEST_CASE("changed keys apply to new connections, and existing subscribers stay", "[core][publisher][curve]") {
     TwoMechanisms h(GENERATE(values<std::size_t>({1, 3})));
     Inbox before(h.add(h.sealed, CurveClient{h.client, h.server.public_key}));
     REQUIRE(h.has_subscribers(1));
@@ -101,10 +101,10 @@ TEST_CASE("other keys hold for who comes, and who is there stays", "[core][publi
     CHECK(h.publisher.subscribers().size() == 2);
 }
 
-TEST_CASE("a handshake that began under other rules is not finished", "[core][publisher][curve]") {
+TEST_CASE("a handshake that started before a change of keys is closed", "[core][publisher][curve]") {
     PublisherOptions options;
     options.io_threads = GENERATE(values<std::size_t>({1, 3}));
-    options.handshake_time_max = 1h;  // so that nothing else ends it
+    options.handshake_time_max = 1h;  // so that nothing else closes it
     PublisherHarness h(options);
     RawPeer peer = h.connect();
     peer.send(greeting());
@@ -114,7 +114,7 @@ TEST_CASE("a handshake that began under other rules is not finished", "[core][pu
     CHECK(h.publisher->totals().handshakes_failed == 1);
 }
 
-TEST_CASE("there is no CURVE over inproc, and none where nothing is bound", "[core][publisher][curve]") {
+TEST_CASE("CURVE cannot be set over inproc, or where nothing is bound", "[core][publisher][curve]") {
     Bench bench;
     Publisher publisher(bench.reactor, {});
     const Security security = CurveServer{make_curve_key_pair(), nullptr};

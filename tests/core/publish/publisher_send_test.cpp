@@ -10,7 +10,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("a message that was sent is on its way at the end of the turn, without a flush", "[core][publisher][send]") {
+TEST_CASE("a message that was sent leaves at the end of the iteration, without a flush", "[core][publisher][send]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
     RawPeer peer = h.subscriber();
@@ -22,7 +22,7 @@ TEST_CASE("a message that was sent is on its way at the end of the turn, without
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("t", "one") + message("t", "two"); }));
 }
 
-TEST_CASE("messages sent in one turn after another all leave", "[core][publisher][send]") {
+TEST_CASE("messages sent in consecutive iterations all leave", "[core][publisher][send]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     std::string expected = publisher_hello();
@@ -35,7 +35,7 @@ TEST_CASE("messages sent in one turn after another all leave", "[core][publisher
     CHECK(h.turn_until([&] { return peer.read() == expected; }));
 }
 
-TEST_CASE("a sender that never turns the loop still works with large writes", "[core][publisher][send]") {
+TEST_CASE("a sender that never runs the event loop still writes in large pieces", "[core][publisher][send]") {
     PublisherOptions options;
     options.flush_bytes = 10'000;
     PublisherHarness h(options);
@@ -53,7 +53,7 @@ TEST_CASE("a sender that never turns the loop still works with large writes", "[
     CHECK(sent == 100);
 }
 
-TEST_CASE("much that is published in one turn does not wait for its end", "[core][publisher][send]") {
+TEST_CASE("a large amount published in one iteration does not wait for its end", "[core][publisher][send]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     Publisher publisher(bench.reactor, {});
@@ -75,7 +75,7 @@ TEST_CASE("much that is published in one turn does not wait for its end", "[core
     CHECK(publisher.subscribers().at(0).sent == messages + 1);
 }
 
-TEST_CASE("a small backlog is no reason to lose what a fast subscriber could have had", "[core][publisher][send]") {
+TEST_CASE("with a small backlog, a fast subscriber still loses nothing", "[core][publisher][send]") {
     PublisherOptions options;
     options.backlog_bytes_max = 16 * 1024;
     options.segment_bytes = 1024;
@@ -88,7 +88,7 @@ TEST_CASE("a small backlog is no reason to lose what a fast subscriber could hav
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("what nobody wants is counted and not written", "[core][publisher][send]") {
+TEST_CASE("a message without subscribers is counted and not written", "[core][publisher][send]") {
     PublisherHarness h;
     const RawPeer peer = h.subscriber({"other"});
     h.publisher->send("t", "x");
@@ -98,7 +98,7 @@ TEST_CASE("what nobody wants is counted and not written", "[core][publisher][sen
     CHECK(h.last_status().backlog_bytes == 0);
 }
 
-TEST_CASE("an empty topic and an empty payload are a message too", "[core][publisher][send]") {
+TEST_CASE("an empty topic and an empty payload are a valid message", "[core][publisher][send]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     h.publisher->send("", {});
@@ -117,7 +117,7 @@ TEST_CASE("send and commit may be mixed", "[core][publisher][send]") {
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + expected; }));
 }
 
-TEST_CASE("a subscriber that comes between prepare and commit gets the message, one that goes does not",
+TEST_CASE("a subscriber that connects between prepare and commit gets the message, one that disconnects does not",
           "[core][publisher][send]") {
     PublisherHarness h;
     std::optional<RawPeer> leaving(h.subscriber({"t"}));
@@ -133,7 +133,7 @@ TEST_CASE("a subscriber that comes between prepare and commit gets the message, 
     CHECK(h.departures[0].matched == 0);
 }
 
-TEST_CASE("room is prepared for what somebody wants, and what nobody wants is counted", "[core][publisher][send]") {
+TEST_CASE("space is prepared for a topic with subscribers, and other messages are counted", "[core][publisher][send]") {
     PublisherHarness h;
     std::optional<RawPeer> peer(h.subscriber({"t", "u"}));
     const TopicId unwanted = h.publisher->intern("x");
@@ -155,7 +155,7 @@ TEST_CASE("room is prepared for what somebody wants, and what nobody wants is co
     CHECK(h.publisher->prepare_if_wanted(h.publisher->intern("t"), 1) == nullptr);
 }
 
-TEST_CASE("every change of a subscription counts from the next message on, whatever was cached",
+TEST_CASE("every subscription change applies from the next message on, whatever was cached",
           "[core][publisher][send]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({});

@@ -23,7 +23,7 @@ inline constexpr std::size_t small_backlog_bytes = 64 * 1024;
     return options;
 }
 
-/// Connects again soon after a connection was lost.
+/// Reconnects soon after a connection was lost.
 [[nodiscard]] inline PublisherOptions with_short_pauses() {
     PublisherOptions options;
     options.reconnect_first = std::chrono::milliseconds(5);

@@ -15,7 +15,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// The numbers of the messages in a stream of them, or nothing when it is not made of whole messages.
+/// The numbers of the messages in a stream, or nothing if it does not consist of whole messages.
 std::optional<std::vector<int>> numbers_in(std::string_view stream) {
     std::vector<int> numbers;
     while (!stream.empty()) {
@@ -39,7 +39,7 @@ std::vector<int> numbers_received(const RawPeer& peer) {
     return *numbers;
 }
 
-/// Publishes numbered messages until the first subscriber has lost `losses`. Returns how many.
+/// Publishes numbered messages until the first subscriber has lost `losses`. Returns their number.
 int publish_until_lost(PublisherHarness& h, std::uint64_t losses, RawPeer* fast = nullptr) {
     int number = 0;
     for (; number < 100'000 && h.publisher->subscribers().front().dropped < losses; ++number) {
@@ -54,7 +54,7 @@ int publish_until_lost(PublisherHarness& h, std::uint64_t losses, RawPeer* fast 
 
 }  // namespace
 
-TEST_CASE("a slow subscriber loses the oldest whole messages, each counted, and gets the newest",
+TEST_CASE("a slow subscriber loses its oldest whole messages, each counted, and gets the newest",
           "[core][publisher][slow]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h(small_backlog(), transport);
@@ -97,7 +97,7 @@ TEST_CASE("a peer that reads a few bytes at a time still gets whole messages", "
     CHECK(numbers.size() + h.last_status().dropped == 4'000);
 }
 
-TEST_CASE("a slow subscriber costs another one nothing", "[core][publisher][slow]") {
+TEST_CASE("a slow subscriber does not affect another one", "[core][publisher][slow]") {
     PublisherHarness h(small_backlog());
     const RawPeer slow = h.subscriber({"t"}, 4096);
     RawPeer fast = h.subscriber({"t"});
@@ -108,7 +108,7 @@ TEST_CASE("a slow subscriber costs another one nothing", "[core][publisher][slow
     CHECK(h.publisher->subscribers().front().dropped >= 500);
 }
 
-TEST_CASE("a subscriber with nothing to read is not hurt by the traffic of others", "[core][publisher][slow]") {
+TEST_CASE("a subscriber without messages is not affected by the traffic of others", "[core][publisher][slow]") {
     PublisherHarness h(small_backlog());
     const RawPeer slow = h.subscriber({"t"}, 4096);
     RawPeer quiet = h.subscriber({"rare"});
@@ -118,7 +118,7 @@ TEST_CASE("a subscriber with nothing to read is not hurt by the traffic of other
     CHECK(h.last_status().dropped == 0);
 }
 
-TEST_CASE("a batch over the limit loses its oldest messages for everyone, and that is counted",
+TEST_CASE("a batch over the limit loses its oldest messages for every subscriber, and they are counted",
           "[core][publisher][slow]") {
     PublisherHarness h(small_backlog());
     RawPeer peer = h.subscriber({"t"});
@@ -134,7 +134,7 @@ TEST_CASE("a batch over the limit loses its oldest messages for everyone, and th
     CHECK(numbers.back() - numbers.front() + 1 == static_cast<int>(numbers.size()));
 }
 
-TEST_CASE("a message larger than the backlog is delivered to who takes it", "[core][publisher][slow]") {
+TEST_CASE("a message larger than the backlog is delivered to a subscriber that reads it", "[core][publisher][slow]") {
     PublisherHarness h(small_backlog());
     RawPeer peer = h.subscriber({"t"});
     const std::string large(300'000, 'x');

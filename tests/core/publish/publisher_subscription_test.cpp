@@ -4,7 +4,8 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("a publisher greets at once and answers a valid greeting with READY", "[core][publisher][handshake]") {
+TEST_CASE("a publisher sends its greeting at once and replies to a valid greeting with READY",
+          "[core][publisher][handshake]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
     RawPeer peer = h.connect();
@@ -16,7 +17,7 @@ TEST_CASE("a publisher greets at once and answers a valid greeting with READY", 
     CHECK(h.turn_until([&] { return h.publisher->subscribers().size() == 1; }));
 }
 
-TEST_CASE("a handshake and its subscription may come one byte at a time", "[core][publisher][handshake]") {
+TEST_CASE("a handshake and its subscription may arrive one byte at a time", "[core][publisher][handshake]") {
     PublisherHarness h;
     RawPeer peer = h.connect();
     for (const char byte : greeting() + ready("SUB") + subscribe("t")) {
@@ -28,7 +29,7 @@ TEST_CASE("a handshake and its subscription may come one byte at a time", "[core
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("t", "x"); }));
 }
 
-TEST_CASE("a subscription in the same segment as READY is honoured by the first publish after it",
+TEST_CASE("a subscription in the same segment as READY applies to the first publish after it",
           "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.connect();
@@ -56,7 +57,7 @@ TEST_CASE("a peer of either version may use either form of subscription", "[core
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("t", "1"); }));
 }
 
-TEST_CASE("one connection may mix both forms: what one subscribed the other cancels",
+TEST_CASE("one connection may mix both forms: a subscription in one form can be canceled in the other",
           "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"a", "b"});
@@ -67,7 +68,8 @@ TEST_CASE("one connection may mix both forms: what one subscribed the other canc
     CHECK(h.publisher->wanted(h.publisher->intern("c")));
 }
 
-TEST_CASE("a subscriber gets exactly the topics that one of its prefixes begins", "[core][publisher][subscription]") {
+TEST_CASE("a subscriber receives exactly the topics that begin with one of its prefixes",
+          "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"host/cpu", "boiler/temp"});
     for (const char* topic : {"host/cpu.user", "host/mem", "boiler/temp", "boiler/tem", "host/cpu"}) {
@@ -79,7 +81,7 @@ TEST_CASE("a subscriber gets exactly the topics that one of its prefixes begins"
     CHECK(h.last_status().matched == 3);
 }
 
-TEST_CASE("a message that two prefixes match comes once", "[core][publisher][subscription]") {
+TEST_CASE("a message that matches two prefixes arrives once", "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"", "host", "host/cpu"});
     h.publish("host/cpu", "x");
@@ -87,7 +89,7 @@ TEST_CASE("a message that two prefixes match comes once", "[core][publisher][sub
     CHECK(h.last_status().matched == 1);
 }
 
-TEST_CASE("subscribed twice and cancelled once is not subscribed", "[core][publisher][subscription]") {
+TEST_CASE("subscribing twice and canceling once leaves no subscription", "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});
     peer.send(subscribe("t") + subscribe_3_0("t") + subscribe("u") + cancel("t"));
@@ -96,7 +98,7 @@ TEST_CASE("subscribed twice and cancelled once is not subscribed", "[core][publi
     CHECK(h.last_status().matched == 0);
 }
 
-TEST_CASE("cancelling what was never subscribed changes nothing", "[core][publisher][subscription]") {
+TEST_CASE("canceling a prefix that was never subscribed changes nothing", "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});
     peer.send(cancel("u") + cancel("") + cancel_3_0("tt") + ping("done"));

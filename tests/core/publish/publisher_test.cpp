@@ -25,7 +25,7 @@ TEST_CASE("a topic without a subscriber is not wanted, and skipping it is counte
     CHECK(h.last_status().backlog_bytes == 0);
 }
 
-TEST_CASE("a topic is wanted from the subscription until the subscriber leaves", "[core][publisher]") {
+TEST_CASE("a topic is wanted from its subscription until the subscriber disconnects", "[core][publisher]") {
     PublisherHarness h;
     const TopicId topic = h.publisher->intern("t");
     CHECK_FALSE(h.publisher->wanted(topic));
@@ -42,7 +42,7 @@ TEST_CASE("a topic keeps its id", "[core][publisher]") {
     CHECK(h.publisher->intern("first") == first);
 }
 
-TEST_CASE("a topic in the payload is no frame of its own", "[core][publisher]") {
+TEST_CASE("a topic in the payload is not sent as a separate frame", "[core][publisher]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"key"});
     const TopicId topic = h.publisher->intern("key=", TopicPlace::in_payload);
@@ -65,7 +65,7 @@ TEST_CASE("a topic in the payload is no frame of its own", "[core][publisher]") 
     CHECK(peer.received() == expected);
 }
 
-TEST_CASE("a topic in the payload is wanted until the subscriber leaves", "[core][publisher]") {
+TEST_CASE("a topic in the payload is wanted until the subscriber disconnects", "[core][publisher]") {
     PublisherHarness h;
     const TopicId everything = h.publisher->intern("", TopicPlace::in_payload);
     RawPeer peer = h.subscriber({""});
@@ -74,7 +74,7 @@ TEST_CASE("a topic in the payload is wanted until the subscriber leaves", "[core
     CHECK(h.turn_until([&] { return !h.publisher->wanted(everything); }));
 }
 
-TEST_CASE("every message arrives byte for byte, whatever its size and the room prepared for it", "[core][publisher]") {
+TEST_CASE("every message arrives byte for byte, whatever its size and the space prepared for it", "[core][publisher]") {
     const std::size_t size = GENERATE(0U, 1U, 254U, 255U, 256U, 257U, 70'000U, 300'000U);
     const std::size_t spare = GENERATE(0U, 1U, 300U);
     CAPTURE(size, spare);
@@ -105,7 +105,7 @@ TEST_CASE("a topic over 255 bytes gets a long frame", "[core][publisher]") {
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message(topic, "x"); }));
 }
 
-TEST_CASE("a batch leaves with its flush, not before", "[core][publisher]") {
+TEST_CASE("a batch is sent when it is flushed, not before", "[core][publisher]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     std::string expected = publisher_hello();
@@ -121,7 +121,7 @@ TEST_CASE("a batch leaves with its flush, not before", "[core][publisher]") {
     CHECK(h.turn_until([&] { return peer.read() == expected; }));
 }
 
-TEST_CASE("PING is answered with its context", "[core][publisher][heartbeat]") {
+TEST_CASE("a PING is answered by a PONG with the same context", "[core][publisher][heartbeat]") {
     const unsigned minor = GENERATE(0U, 1U);
     const std::string context = GENERATE(as<std::string>(), "", "c", std::string("\0\1\2\xFF", 4), "sixteen bytes ok");
     CAPTURE(minor, context);
@@ -131,7 +131,7 @@ TEST_CASE("PING is answered with its context", "[core][publisher][heartbeat]") {
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + pong(context); }));
 }
 
-TEST_CASE("a PONG never stands inside a message that is partly sent", "[core][publisher][heartbeat]") {
+TEST_CASE("a PONG is never sent inside a message that is partly sent", "[core][publisher][heartbeat]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherOptions options;
     options.backlog_bytes_max = 64 * 1024;
@@ -157,7 +157,7 @@ TEST_CASE("a PONG never stands inside a message that is partly sent", "[core][pu
     CHECK(all_but_hello(peer) == expected);
 }
 
-TEST_CASE("many pings in one piece are all answered", "[core][publisher][heartbeat]") {
+TEST_CASE("many PINGs in one piece are all answered", "[core][publisher][heartbeat]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
     std::string pings;
@@ -180,7 +180,7 @@ TEST_CASE("data that a subscriber sends upstream is skipped", "[core][publisher]
     CHECK(h.last_status().subscriptions_count == 1);
 }
 
-TEST_CASE("a subscriber is shown with its address, its endpoint and its prefixes", "[core][publisher][status]") {
+TEST_CASE("the status of a subscriber has its address, its endpoint and its prefixes", "[core][publisher][status]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
     const RawPeer peer = h.subscriber({"b", "a"});
@@ -194,7 +194,7 @@ TEST_CASE("a subscriber is shown with its address, its endpoint and its prefixes
     CHECK(h.arrivals.size() == 1);
 }
 
-TEST_CASE("totals keep what subscribers that have left were sent", "[core][publisher][status]") {
+TEST_CASE("totals include subscribers that have disconnected", "[core][publisher][status]") {
     PublisherHarness h;
     {
         const RawPeer peer = h.subscriber();
@@ -212,7 +212,7 @@ TEST_CASE("totals keep what subscribers that have left were sent", "[core][publi
     CHECK(h.totals().sent == 3);
 }
 
-TEST_CASE("one publisher serves tcp and ipc at once", "[core][publisher]") {
+TEST_CASE("one publisher serves tcp and ipc at the same time", "[core][publisher]") {
     PublisherHarness h;
     const Endpoint ipc{Transport::ipc, "", 0, h.scratch.path("second.sock")};
     CHECK(h.publisher->bind(ipc) == ipc);
@@ -226,7 +226,7 @@ TEST_CASE("one publisher serves tcp and ipc at once", "[core][publisher]") {
     CHECK(h.turn_until([&] { return over_tcp.read() == expected && over_ipc.read() == expected; }));
 }
 
-TEST_CASE("a port that is taken cannot be bound again", "[core][publisher]") {
+TEST_CASE("a port that is in use cannot be bound again", "[core][publisher]") {
     const PublisherHarness h;
     Reactor reactor;
     Publisher second(reactor, {});
@@ -240,7 +240,8 @@ TEST_CASE("a port that is taken cannot be bound again", "[core][publisher]") {
     CHECK(error == EADDRINUSE);
 }
 
-TEST_CASE("a publisher may go while its subscribers are there, and the reactor after it", "[core][publisher]") {
+TEST_CASE("a publisher may be destroyed while subscribers are connected, and the reactor after it",
+          "[core][publisher]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({""}, 4096);
     const RawPeer silent = h.connect();
@@ -249,7 +250,7 @@ TEST_CASE("a publisher may go while its subscribers are there, and the reactor a
     REQUIRE(h.last_status().pending == 1);
     h.commit("t", "not flushed");
     h.publisher.reset();
-    CHECK(h.departures.empty());  // nobody is left to tell
+    CHECK(h.departures.empty());  // no monitor is left to notify
     const bool turns_on = GENERATE(true, false);
     if (turns_on) {
         h.turn();

@@ -23,7 +23,7 @@
 
 namespace telegate::test {
 
-/// Numbers in the order in which they stand in something.
+/// Numbers in order of occurrence.
 using Numbers = std::vector<std::uint64_t>;
 
 [[nodiscard]] inline std::uint64_t number_in(std::string_view text) {
@@ -40,9 +40,8 @@ struct Seen {
     [[nodiscard]] bool is_notice() const { return topic.ends_with("$gap"); }
 };
 
-/// What a reader that takes one message after the other learns: the numbers of messages and, where notices stand, those
-/// that they name.
-[[nodiscard]] inline Numbers learnt(const std::vector<Seen>& stream) {
+/// The information that a reader gets from a stream: the numbers of its messages, and those that its gap notices name.
+[[nodiscard]] inline Numbers learned(const std::vector<Seen>& stream) {
     Numbers numbers;
     for (const Seen& seen : stream) {
         if (!seen.is_notice()) {
@@ -57,7 +56,7 @@ struct Seen {
     return numbers;
 }
 
-/// Whole messages of two frames at the front of wire bytes; removes them.
+/// Removes whole messages of two frames from the front of wire bytes.
 inline void take_messages(std::string_view& wire, std::vector<Seen>& out) {
     const auto frame_of = [](std::string_view bytes) -> std::pair<std::size_t, std::string_view> {
         if (bytes.size() < 2) {
@@ -93,7 +92,7 @@ inline void take_messages(std::string_view& wire, std::vector<Seen>& out) {
     }
 }
 
-/// A publisher that tells each subscriber the numbers of the messages that it has lost.
+/// A publisher that notifies each subscriber of the numbers of its lost messages.
 ///
 /// Threads: one, the test's. Limits: none. Failure: none of its own.
 class SlowBench {
@@ -105,7 +104,7 @@ class SlowBench {
         h.publisher->set_delivery(h.endpoint, {policy, 64 * 1024, age});
     }
 
-    /// Publishes the next number. Returns it.
+    /// Publishes the next number, and returns it.
     std::uint64_t publish(std::string_view topic = "t", std::size_t bytes = 1000) {
         const std::uint64_t number = next++;
         h.publish(topic, payload(number, bytes));
@@ -117,7 +116,7 @@ class SlowBench {
         text.resize(std::max(bytes, text.size()), '.');
         return text;
     }
-    /// Publishes until the last subscriber has lost so many.
+    /// Publishes until the last subscriber has lost at least `losses`.
     void publish_until_lost(std::uint64_t losses, std::string_view topic = "t") {
         for (int i = 0; i < 100'000 && h.last_status().dropped < losses; ++i) {
             publish(topic);
@@ -137,13 +136,13 @@ class SlowBench {
     [[nodiscard]] std::uint64_t lost(LossReason reason) const {
         return h.last_status().losses[static_cast<std::size_t>(reason)].count;
     }
-    /// Reads all there is. Returns the messages.
+    /// Reads everything that is pending. Returns all messages received.
     std::vector<Seen> read_all(RawPeer& peer) {
         REQUIRE(h.turn_until([&] {
             peer.read();
             return h.last_status().pending == 0 && !is_telling();
         }));
-        // What is with the kernel.
+        // The data in the kernel's buffers.
         REQUIRE(h.turn_until([&] { return peer.read().size() == h.last_status().bytes_sent; }));
         return seen(peer);
     }
@@ -157,9 +156,9 @@ class SlowBench {
     [[nodiscard]] bool is_telling() const {
         return std::any_of(untold.begin(), untold.end(), [](const auto& each) { return !each.second.empty(); });
     }
-    /// "" when the stream teaches 0, 1, 2 ... up to what was published last; otherwise where it does not.
+    /// Returns "" if the stream teaches 0, 1, 2 ... up to the last number published; otherwise where it does not.
     [[nodiscard]] std::string first_wrong(const std::vector<Seen>& stream) const {
-        const Numbers numbers = learnt(stream);
+        const Numbers numbers = learned(stream);
         for (std::uint64_t i = 0; i < std::max<std::uint64_t>(next, numbers.size()); ++i) {
             if (i >= next || i >= numbers.size() || numbers[i] != i) {
                 return "at " + std::to_string(i) + " of " + std::to_string(next) + " there is " +
@@ -178,7 +177,7 @@ class SlowBench {
     std::map<std::uint64_t, std::vector<Untold>> untold;  // by subscriber
     std::map<std::uint64_t, std::uint64_t> heard;         // losses, by subscriber
     std::ptrdiff_t numbers_per_notice = 1000;
-    std::string padding;  // of each notice's topic
+    std::string padding;  // of each gap notice's topic
     std::size_t calls_of_tell = 0;
     PublisherHarness h;
 
@@ -197,7 +196,7 @@ class SlowBench {
     }
     bool tell(std::vector<Untold>& numbers, NoticeWriter& writer) {
         ++calls_of_tell;
-        // They are heard of as they are lost, which is in order in front and behind, but not for both together.
+        // Losses are reported in order before and after the pending messages, but not for both together.
         std::stable_sort(numbers.begin(), numbers.end(),
                          [](const Untold& a, const Untold& b) { return a.number < b.number; });
         const auto later = std::stable_partition(numbers.begin(), numbers.end(),

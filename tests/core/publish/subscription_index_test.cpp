@@ -25,13 +25,13 @@ std::vector<SubscriberKey> matched(const SubscriptionIndex& index, std::string_v
     return found;
 }
 
-/// Different for every number, and of this length.
+/// A prefix of this length that differs for every number.
 std::string numbered(std::size_t number, std::size_t bytes) {
     const std::string text = std::to_string(number);
     return text + std::string(bytes - text.size(), '.');
 }
 
-/// What the index should be: the sets as such.
+/// A model of the index: a set per subscriber.
 struct IndexModel {
     std::map<SubscriberKey, std::set<std::string>> sets;
 
@@ -90,7 +90,7 @@ class Pair {
     std::size_t number(std::size_t below) { return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_); }
     SubscriberKey any() { return std::next(model_.sets.begin(), std::ptrdiff_t(number(model_.sets.size())))->first; }
 
-    /// Mostly short, so that they meet; some end around a border of the index; all begin alike.
+    /// Usually short, so that they collide; some end near a boundary of the index; all begin alike.
     std::string text() {
         static constexpr std::size_t ends[] = {7, 8, 9, 49, 50, 51, 110, 111, 170, 1024};
         std::string result(number(8) == 0 ? ends[number(std::size(ends))] : number(6), 'a');
@@ -134,7 +134,7 @@ TEST_CASE("an index without prefixes matches nothing, not even the empty topic",
     CHECK_FALSE(index.erase(subscriber, ""));
 }
 
-TEST_CASE("a prefix of the index matches what begins with it", "[core][publisher][subscription]") {
+TEST_CASE("a prefix of the index matches topics that begin with it", "[core][publisher][subscription]") {
     auto [prefix, topic, matches] = GENERATE(table<std::string, std::string, bool>({
         {"", "", true},
         {"", "host/cpu", true},
@@ -186,7 +186,7 @@ TEST_CASE("subscribing twice is subscribing once, and one cancel ends it", "[cor
     CHECK_FALSE(index.matches("abc"));
 }
 
-TEST_CASE("a prefix stays for as long as one subscriber has it", "[core][publisher][subscription]") {
+TEST_CASE("a prefix stays while at least one subscriber has it", "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey first = index.add_subscriber();
     const SubscriberKey second = index.add_subscriber();
@@ -199,7 +199,7 @@ TEST_CASE("a prefix stays for as long as one subscriber has it", "[core][publish
     CHECK_FALSE(index.matches("abc"));
 }
 
-TEST_CASE("a prefix that a thousand subscribers share is known to each of them", "[core][publisher][subscription]") {
+TEST_CASE("a prefix shared by a thousand subscribers matches each of them", "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     std::vector<SubscriberKey> subscribers(1'000);
     for (SubscriberKey& subscriber : subscribers) {
@@ -212,7 +212,7 @@ TEST_CASE("a prefix that a thousand subscribers share is known to each of them",
     CHECK(matched(index, "shared/x").size() == 999);
 }
 
-TEST_CASE("a subscriber that comes after another has left has none of its prefixes",
+TEST_CASE("a subscriber that is added after another was removed has none of its prefixes",
           "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey first = index.add_subscriber();
@@ -225,7 +225,7 @@ TEST_CASE("a subscriber that comes after another has left has none of its prefix
     CHECK(matched(index, "a") == std::vector{second});
 }
 
-TEST_CASE("what a leaving subscriber had is told, long prefixes too", "[core][publisher][subscription]") {
+TEST_CASE("removing a subscriber reports its prefixes, including long ones", "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey subscriber = index.add_subscriber();
     const std::set<std::string> prefixes{"", "a", std::string(51, 'b'), numbered(7, 1024)};
@@ -237,7 +237,7 @@ TEST_CASE("what a leaving subscriber had is told, long prefixes too", "[core][pu
     CHECK(heard == prefixes);
 }
 
-TEST_CASE("people are shown the latest few prefixes, sorted", "[core][publisher][subscription]") {
+TEST_CASE("some() returns the latest few prefixes, sorted", "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey subscriber = index.add_subscriber();
     for (const auto* prefix : {"c", "b", "a"}) {
@@ -248,7 +248,7 @@ TEST_CASE("people are shown the latest few prefixes, sorted", "[core][publisher]
     CHECK(index.some(subscriber, 0).empty());
 }
 
-TEST_CASE("an index refuses a prefix over its length", "[core][publisher][subscription]") {
+TEST_CASE("an index refuses a prefix over the maximum length", "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey subscriber = index.add_subscriber();
     CHECK(index.insert(subscriber, std::string(limits::subscription_bytes_max, 'p')) == Insert::added);
@@ -257,7 +257,7 @@ TEST_CASE("an index refuses a prefix over its length", "[core][publisher][subscr
     CHECK(index.size() == 1);
 }
 
-TEST_CASE("a full subscriber is refused, knows what it has, and may go on when one leaves",
+TEST_CASE("a full subscriber is refused new prefixes, keeps its own, and may continue after another was removed",
           "[core][publisher][subscription]") {
     SubscriptionIndex index({100, 3, 100});
     const SubscriberKey full = index.add_subscriber();
@@ -272,7 +272,7 @@ TEST_CASE("a full subscriber is refused, knows what it has, and may go on when o
     CHECK(index.insert(full, "d") == Insert::added);
 }
 
-TEST_CASE("a subscriber's prefixes are bounded in bytes, and cancelled ones give theirs back",
+TEST_CASE("a subscriber's prefixes are bounded in bytes, and canceled ones are subtracted",
           "[core][publisher][subscription]") {
     SubscriptionIndex index({100, 100, 10});
     const SubscriberKey subscriber = index.add_subscriber();
@@ -285,7 +285,7 @@ TEST_CASE("a subscriber's prefixes are bounded in bytes, and cancelled ones give
     CHECK(index.insert(subscriber, "x") == Insert::added);
 }
 
-TEST_CASE("all subscribers together have a limit, and one that leaves gives its share back",
+TEST_CASE("all subscribers together have a limit, and removing one frees its share",
           "[core][publisher][subscription]") {
     SubscriptionIndex index({2, 100, 100});
     const SubscriberKey first = index.add_subscriber();
@@ -297,7 +297,7 @@ TEST_CASE("all subscribers together have a limit, and one that leaves gives its 
     CHECK(index.insert(second, "b") == Insert::added);
 }
 
-TEST_CASE("half of the capacity is shared evenly, the other half goes to the first subscribers",
+TEST_CASE("half of the capacity is shared evenly, the other half is first come, first served",
           "[core][publisher][subscription]") {
     SubscriptionIndex index({20, 100, 100, 2});  // a share of 5
     const SubscriberKey first = index.add_subscriber();
@@ -315,7 +315,7 @@ TEST_CASE("half of the capacity is shared evenly, the other half goes to the fir
     CHECK(index.insert(second, "more") == Insert::added);
 }
 
-TEST_CASE("different prefixes together are bounded in bytes, a shared one counts once",
+TEST_CASE("distinct prefixes together are bounded in bytes, and a shared one counts once",
           "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey subscriber = index.add_subscriber();
@@ -330,7 +330,7 @@ TEST_CASE("different prefixes together are bounded in bytes, a shared one counts
     CHECK(index.insert(other, "x") == Insert::added);
 }
 
-TEST_CASE("an index does what sets do, whatever is asked in whatever order", "[core][publisher][subscription]") {
+TEST_CASE("an index behaves like a set per subscriber for random operations", "[core][publisher][subscription]") {
     const auto seed = GENERATE(1U, 2U, 3U, 4U, 5U);
     CAPTURE(seed);
     Pair pair(seed);
@@ -342,7 +342,7 @@ TEST_CASE("an index does what sets do, whatever is asked in whatever order", "[c
     }
 }
 
-TEST_CASE("hours of subscribing and cancelling need no more memory than their peak",
+TEST_CASE("long sequences of subscribing and canceling need no more memory than their peak",
           "[core][publisher][subscription]") {
     SubscriptionIndex index(wide);
     const SubscriberKey stays = index.add_subscriber();
@@ -350,7 +350,7 @@ TEST_CASE("hours of subscribing and cancelling need no more memory than their pe
     std::size_t peak = 0;
     for (std::size_t round = 0; round < 40; ++round) {
         const SubscriberKey subscriber = index.add_subscriber();
-        const std::size_t bytes = 10 + round * 20;  // another length each time
+        const std::size_t bytes = 10 + round * 20;  // a different length each time
         const std::size_t count = 400'000 / (bytes + 64);
         for (std::size_t number = 0; number < count; ++number) {
             REQUIRE(index.insert(subscriber, numbered(number + round * 10'000, bytes)) == Insert::added);
@@ -369,8 +369,7 @@ TEST_CASE("hours of subscribing and cancelling need no more memory than their pe
     CHECK(matched(index, "stays") == std::vector{stays});
 }
 
-TEST_CASE("a subscriber with all the prefixes leaves, and takes the memory with it",
-          "[core][publisher][subscription]") {
+TEST_CASE("removing a subscriber with all the prefixes frees their memory", "[core][publisher][subscription]") {
     constexpr std::size_t count = 50'000;
     SubscriptionIndex index(wide);
     const SubscriberKey stays = index.add_subscriber();

@@ -16,7 +16,7 @@ Topic& fresh_topic(TopicTable& table, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("topics are stale until their readers were looked for", "[core][publisher][topics]") {
+TEST_CASE("topics are stale until their readers were searched", "[core][publisher][topics]") {
     TopicTable table;
     Topic& topic = table[table.intern("t")];
     CHECK_FALSE(table.is_fresh(topic));
@@ -60,7 +60,7 @@ TEST_CASE("a prefix of very many topics makes all of them stale", "[core][publis
     CHECK_FALSE(table.is_fresh(last));
 }
 
-TEST_CASE("topics stay where they are, whatever comes after them", "[core][publisher][topics]") {
+TEST_CASE("topics keep their address when others are added", "[core][publisher][topics]") {
     TopicTable table;
     const TopicId first = table.intern("0");
     const Topic* const place = &table[first];

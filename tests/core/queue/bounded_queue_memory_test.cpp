@@ -1,4 +1,4 @@
-// How much memory a queue has, and what happens when there is no more.
+// The memory that a queue uses, and what happens when there is none.
 #include "core/bounded_queue.hpp"
 #include "core/queue/bounded_queue_pusher.hpp"
 #include "core/single_producer_lane.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> memory_is_gone{false};
 
-/// Takes new blocks' memory away while it lives.
+/// While it exists, there is no memory for new blocks.
 struct NoMemory {
     NoMemory() { memory_is_gone = true; }
     ~NoMemory() { memory_is_gone = false; }
@@ -27,7 +27,7 @@ struct NoMemory {
 
 using Lane = SingleProducerLane<TelemetrySample>;
 
-/// In and out again, `rounds` times.
+/// Adds and takes the items, `rounds` times.
 void cross(Lane& lane, std::size_t items, std::size_t capacity, int rounds) {
     std::vector<TelemetrySample> samples(items);
     for (int round = 0; round < rounds; ++round) {
@@ -38,7 +38,7 @@ void cross(Lane& lane, std::size_t items, std::size_t capacity, int rounds) {
 
 }  // namespace
 
-// What a lane allocates its blocks with, for this whole program.
+// Called by a lane to allocate its blocks; replaced for this whole program.
 void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
     if (memory_is_gone) {
         return nullptr;
@@ -69,7 +69,7 @@ TEST_CASE("a lane has no more blocks than its capacity needs", "[core][queue]") 
     CHECK(lane.blocks() * Lane::block_items <= capacity + 2 * Lane::block_items);
 }
 
-TEST_CASE("a lane gives back what only a larger capacity needed", "[core][queue]") {
+TEST_CASE("a lane frees blocks that only a larger capacity needed", "[core][queue]") {
     Lane lane(10'000, 4);
     cross(lane, 10'000, 10'000, 1);
     CHECK(lane.blocks() * Lane::block_items >= 10'000);
@@ -77,7 +77,8 @@ TEST_CASE("a lane gives back what only a larger capacity needed", "[core][queue]
     CHECK(lane.blocks() <= Lane::blocks_max(100));
 }
 
-TEST_CASE("items for which there is no memory are refused and counted, and the queue goes on", "[core][queue]") {
+TEST_CASE("items for which there is no memory are refused and counted, and the queue continues to work",
+          "[core][queue]") {
     BoundedQueue<int> queue(100'000, OverflowPolicy::block);
     Pusher pusher{queue};
     {
@@ -94,7 +95,7 @@ TEST_CASE("items for which there is no memory are refused and counted, and the q
     CHECK(pop_up_to(queue, 2'000) == numbers(5'000, 1'000));
 }
 
-TEST_CASE("with drop_oldest, room is made by the oldest also when there is no memory", "[core][queue]") {
+TEST_CASE("with drop_oldest, old items are replaced even when there is no memory", "[core][queue]") {
     BoundedQueue<int> queue(500, OverflowPolicy::drop_oldest);
     Pusher pusher{queue};
     const NoMemory no_memory;

@@ -1,4 +1,4 @@
-// Random histories of a queue, step by step beside its rules in plain containers.
+// Compares random operations on a queue with a model of its rules in plain containers.
 #include "core/bounded_queue.hpp"
 #include "core/queue/bounded_queue_pusher.hpp"
 #include "support/catch.hpp"
@@ -15,7 +15,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// The queue's rules, item by item.
+/// The rules of the queue, item by item.
 struct Model {
     std::size_t capacity;
     OverflowPolicy policy = OverflowPolicy::drop_oldest;
@@ -54,7 +54,7 @@ struct Model {
     }
 };
 
-/// Does the same random thing to the queue and to the model; every difference is a failed check.
+/// Applies the same random operation to the queue and to the model; every difference fails a check.
 class Comparison {
   public:
     Comparison(std::uint64_t seed, std::size_t capacity_max)
@@ -84,7 +84,7 @@ class Comparison {
     }
 
   private:
-    /// What the step has lost is forgotten after it.
+    /// Compares the queue with the model, and forgets the losses of the step.
     void check() {
         REQUIRE(queue_.size() == model_.held.size());
         REQUIRE(queue_.high_water() == model_.high_water);
@@ -114,7 +114,7 @@ class Comparison {
     void pop(std::size_t count) { REQUIRE(pop_up_to(queue_, count) == model_.pop(count)); }
     void push(std::size_t count) {
         if (model_.policy == OverflowPolicy::block && !model_.closed) {
-            count = std::min(count, model_.room());  // nobody else would make room
+            count = std::min(count, model_.room());  // no other thread would free capacity
         }
         pusher_.push(numbers(next_, static_cast<int>(count)));
         for (std::size_t index = 0; index < count; ++index) {
@@ -133,7 +133,8 @@ class Comparison {
 
 }  // namespace
 
-TEST_CASE("any sequence of pushes, pops, resizes and policies does what the plain model does", "[core][queue]") {
+TEST_CASE("any sequence of pushes, pops, resizes and policy changes has the same result as in the model",
+          "[core][queue]") {
     const std::size_t capacity_max = GENERATE(std::size_t{4}, std::size_t{60}, std::size_t{1'000});
     const std::uint64_t seed = GENERATE(range<std::uint64_t>(1, 16));
     CAPTURE(capacity_max, seed);

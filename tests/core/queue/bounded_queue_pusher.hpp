@@ -26,7 +26,7 @@ std::vector<T> pop_up_to(BoundedQueue<T>& queue, std::size_t count) {
     return out;
 }
 
-/// Pushes and remembers what was lost.
+/// Pushes items and records the losses.
 struct Pusher {
     BoundedQueue<int>& queue;
     BoundedQueue<int>::Producer* producer = &queue.first();

@@ -14,7 +14,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("items come out in the order they went in, singly or in bulk", "[core][queue]") {
+TEST_CASE("items leave in the order in which they were added, singly or in bulk", "[core][queue]") {
     BoundedQueue<int> queue(100, OverflowPolicy::drop_oldest);
     queue.push(queue.first(), 1, no_loss);
     queue.push(queue.first(), std::span<const int>(numbers(2, 50)), no_loss);
@@ -24,7 +24,7 @@ TEST_CASE("items come out in the order they went in, singly or in bulk", "[core]
     CHECK(pop_up_to(queue, 100).empty());
 }
 
-TEST_CASE("drop_oldest keeps the newest items and hands the oldest to on_loss", "[core][queue]") {
+TEST_CASE("drop_oldest keeps the newest items and passes the oldest to on_loss", "[core][queue]") {
     const int capacity = GENERATE(1, 5, 40, 100);
     CAPTURE(capacity);
     BoundedQueue<int> queue(static_cast<std::size_t>(capacity), OverflowPolicy::drop_oldest);
@@ -35,7 +35,7 @@ TEST_CASE("drop_oldest keeps the newest items and hands the oldest to on_loss", 
     CHECK(pop_up_to(queue, 1'000) == numbers(250 - capacity, capacity));
 }
 
-TEST_CASE("drop_newest refuses what does not fit", "[core][queue]") {
+TEST_CASE("drop_newest refuses items that do not fit", "[core][queue]") {
     BoundedQueue<int> queue(5, OverflowPolicy::drop_newest);
     Pusher pusher{queue};
     pusher.push(numbers(0, 8));
@@ -57,7 +57,7 @@ TEST_CASE("a closed queue refuses new items and keeps the old ones for the consu
     CHECK(pop_up_to(queue, 1'000) == numbers(0, 5));
 }
 
-TEST_CASE("resize loses nothing, and none enters without one leaving until the consumer has caught up",
+TEST_CASE("resize loses nothing, and until the consumer has caught up an item can only replace another",
           "[core][queue]") {
     BoundedQueue<int> queue(8, OverflowPolicy::drop_newest);
     Pusher pusher{queue};
@@ -74,7 +74,7 @@ TEST_CASE("resize loses nothing, and none enters without one leaving until the c
     CHECK(pop_up_to(queue, 100) == std::vector{5, 6, 7, 101});
 }
 
-TEST_CASE("a larger capacity takes effect at once", "[core][queue]") {
+TEST_CASE("a larger capacity takes effect immediately", "[core][queue]") {
     BoundedQueue<int> queue(2, OverflowPolicy::drop_newest);
     queue.resize(500);
     Pusher pusher{queue};
@@ -90,7 +90,7 @@ TEST_CASE("each overflow policy has a name", "[core][queue]") {
     CHECK(to_string(OverflowPolicy::block) == "block");
 }
 
-TEST_CASE("with policy block a producer waits for room and loses nothing", "[core][queue]") {
+TEST_CASE("with policy block, a producer waits for capacity and loses nothing", "[core][queue]") {
     BoundedQueue<int> queue(2, OverflowPolicy::block);
     Pusher pusher{queue};
     std::thread producer([&] { pusher.push(numbers(0, 1'000)); });
@@ -106,7 +106,7 @@ TEST_CASE("with policy block a producer waits for room and loses nothing", "[cor
     CHECK(pusher.lost.empty());
 }
 
-TEST_CASE("close wakes a producer that waits for room, and its item counts as lost", "[core][queue]") {
+TEST_CASE("close wakes a producer that waits for capacity, and its items count as lost", "[core][queue]") {
     BoundedQueue<int> queue(1, OverflowPolicy::block);
     Pusher pusher{queue};
     std::thread producer([&] { pusher.push({1, 2, 3}); });
@@ -117,7 +117,7 @@ TEST_CASE("close wakes a producer that waits for room, and its item counts as lo
     CHECK(pusher.losses == std::vector(2, QueueLoss::closed));
 }
 
-TEST_CASE("more capacity wakes a producer that waits for room", "[core][queue]") {
+TEST_CASE("a larger capacity wakes a producer that waits for capacity", "[core][queue]") {
     BoundedQueue<int> queue(1, OverflowPolicy::block);
     Pusher pusher{queue};
     std::thread producer([&] { pusher.push({1, 2, 3}); });
@@ -128,7 +128,7 @@ TEST_CASE("more capacity wakes a producer that waits for room", "[core][queue]")
     CHECK(queue.size() == 3);
 }
 
-TEST_CASE("another policy wakes a producer that waits for room", "[core][queue]") {
+TEST_CASE("another policy wakes a producer that waits for capacity", "[core][queue]") {
     BoundedQueue<int> queue(1, OverflowPolicy::block);
     Pusher pusher{queue};
     std::thread producer([&] { pusher.push({1, 2, 3}); });
@@ -138,7 +138,7 @@ TEST_CASE("another policy wakes a producer that waits for room", "[core][queue]"
     CHECK(pusher.lost == std::vector{2, 3});
 }
 
-TEST_CASE("a producer that has to wait says so first, with all in the queue that fits", "[core][queue]") {
+TEST_CASE("on_wait is called before a producer waits, when the queue is full", "[core][queue]") {
     BoundedQueue<int> queue(3, OverflowPolicy::block);
     std::atomic<int> waits{0};
     std::atomic<bool> was_full{true};
@@ -161,7 +161,7 @@ TEST_CASE("a producer that has to wait says so first, with all in the queue that
     CHECK(was_full);
 }
 
-TEST_CASE("a producer that need not wait does not say so", "[core][queue]") {
+TEST_CASE("on_wait is not called if a producer does not have to wait", "[core][queue]") {
     const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
     BoundedQueue<int> queue(3, policy);
     int waits = 0;
@@ -172,7 +172,7 @@ TEST_CASE("a producer that need not wait does not say so", "[core][queue]") {
 
 namespace {
 
-/// Two producers of a queue for 80 items: each has a share of 20, and 40 are lent.
+/// Two producers of a queue for 80 items: each has a share of 20, and 40 can be lent.
 struct Shares {
     explicit Shares(OverflowPolicy policy) : queue(80, policy), calm{queue, &queue.first()} {
         flooding.producer = &queue.add_producer();
@@ -186,7 +186,7 @@ struct Shares {
 
 }  // namespace
 
-TEST_CASE("a producer that floods the queue takes no room of another one's share", "[core][queue]") {
+TEST_CASE("a producer that floods the queue does not use the share of another one", "[core][queue]") {
     const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest);
     CAPTURE(to_string(policy));
     Shares shares(policy);
@@ -200,7 +200,8 @@ TEST_CASE("a producer that floods the queue takes no room of another one's share
     CHECK(shares.calm.lost.size() == 1);
 }
 
-TEST_CASE("what is lent comes back when it is taken, and goes to whoever needs it", "[core][queue]") {
+TEST_CASE("lent capacity is returned when items are taken, and then lent to the producer that needs it",
+          "[core][queue]") {
     Shares shares(OverflowPolicy::drop_newest);
     shares.flooding.push(numbers(0, 60));
     REQUIRE(shares.flooding.lost.empty());
@@ -214,7 +215,7 @@ TEST_CASE("what is lent comes back when it is taken, and goes to whoever needs i
     CHECK(shares.flooding.lost == numbers(80, 1));
 }
 
-TEST_CASE("producers are served in turn, an equal part each", "[core][queue]") {
+TEST_CASE("producers are served in turn, with an equal part each", "[core][queue]") {
     Shares shares(OverflowPolicy::drop_newest);
     shares.flooding.push(numbers(0, 60));
     shares.calm.push(numbers(1'000, 8));
@@ -227,7 +228,7 @@ TEST_CASE("producers are served in turn, an equal part each", "[core][queue]") {
     CHECK(pop_up_to(shares.queue, 100) == numbers(12, 48));
 }
 
-TEST_CASE("a producer that nearly fills each portion starves no other one", "[core][queue]") {
+TEST_CASE("a producer that nearly fills each batch does not starve another one", "[core][queue]") {
     Shares shares(OverflowPolicy::drop_oldest);
     for (int round = 0; round < 100; ++round) {
         shares.flooding.push(numbers(0, 39));
@@ -238,8 +239,7 @@ TEST_CASE("a producer that nearly fills each portion starves no other one", "[co
     CHECK_FALSE(shares.flooding.lost.empty());
 }
 
-TEST_CASE("a producer that waits is woken when the queue has become empty by portions that were filled exactly",
-          "[core][queue]") {
+TEST_CASE("a waiting producer is woken when the queue is emptied by batches that are filled exactly", "[core][queue]") {
     BoundedQueue<int> queue(16, OverflowPolicy::block);
     Pusher waiting{queue};
     for (int other = 0; other < 15; ++other) {
@@ -252,7 +252,7 @@ TEST_CASE("a producer that waits is woken when the queue has become empty by por
     CHECK(waiting.lost.empty());
 }
 
-TEST_CASE("a producer that has retired leaves its share to the others", "[core][queue]") {
+TEST_CASE("a retired producer leaves its share to the others", "[core][queue]") {
     Shares shares(OverflowPolicy::drop_newest);
     CHECK(shares.queue.guaranteed() == 20);
     shares.queue.retire(*shares.flooding.producer);
@@ -268,7 +268,7 @@ TEST_CASE("a producer that has retired leaves its share to the others", "[core][
     CHECK(shares.calm.lost == std::vector{80});
 }
 
-TEST_CASE("a producer that waits for room keeps no other one waiting", "[core][queue]") {
+TEST_CASE("a producer that waits for capacity does not block another one", "[core][queue]") {
     Shares shares(OverflowPolicy::block);
     std::thread flood([&] { shares.flooding.push(numbers(0, 500)); });
     CHECK(eventually([&] { return shares.queue.size() == 60; }));
@@ -280,7 +280,7 @@ TEST_CASE("a producer that waits for room keeps no other one waiting", "[core][q
     CHECK(shares.flooding.lost.empty());
 }
 
-TEST_CASE("each of more producers than the capacity has room for one item", "[core][queue]") {
+TEST_CASE("every producer has capacity for one item, even with more producers than capacity", "[core][queue]") {
     BoundedQueue<int> queue(1, OverflowPolicy::drop_oldest);
     for (int number = 0; number < 3; ++number) {
         Pusher pusher{queue, number == 0 ? &queue.first() : &queue.add_producer()};
@@ -291,7 +291,7 @@ TEST_CASE("each of more producers than the capacity has room for one item", "[co
     CHECK(queue.size() == 3);
 }
 
-TEST_CASE("there is a limit of producers", "[core][queue]") {
+TEST_CASE("the number of producers is limited", "[core][queue]") {
     BoundedQueue<int> queue(1);
     while (queue.producers() < BoundedQueue<int>::producers_max) {
         (void)queue.add_producer();

@@ -1,4 +1,4 @@
-// The queue between threads. What the threads see is judged after they have ended.
+// The queue between threads. The observations of the threads are checked after they have ended.
 #include "core/bounded_queue.hpp"
 #include "core/queue/bounded_queue_pusher.hpp"
 #include "support/catch.hpp"
@@ -21,14 +21,14 @@ struct Tagged {
     int number;
 };
 
-/// Of each producer. Fewer through a small queue, where nearly each costs a change of threads, which a busy machine
+/// Items of each producer. Fewer for a small queue, where nearly every item costs a thread switch, which a busy machine
 /// delays.
 int items_through(std::size_t capacity) {
     constexpr std::size_t small = 10;
     return capacity < small ? 600 : 6'000;
 }
 
-/// Producers against one consumer, one watcher, and perhaps a meddler that changes settings.
+/// Producers, one consumer, a thread that watches the size, and optionally a thread that changes settings.
 class Contest {
   public:
     Contest(std::size_t capacity, OverflowPolicy policy, std::size_t threads)
@@ -72,7 +72,7 @@ class Contest {
     std::vector<BoundedQueue<Tagged>::Producer*> ways_in;
     std::size_t size_max = 0;
     std::vector<Tagged> popped;
-    std::vector<std::vector<Tagged>> lost;  // as each producer was told
+    std::vector<std::vector<Tagged>> lost;  // as reported to each producer
 
   private:
     void watch(const std::atomic<std::size_t>& producing) {
@@ -115,7 +115,7 @@ bool numbers_rise_per_producer(const std::vector<Tagged>& items, std::size_t pro
     return true;
 }
 
-/// How often each item turned up, popped or lost.
+/// Returns how often each item appeared, popped or lost.
 std::vector<int> appearances(const Contest& contest) {
     std::vector<int> count(contest.producers * static_cast<std::size_t>(contest.items_per_producer));
     const auto note = [&](const Tagged& item) {
@@ -136,12 +136,12 @@ std::size_t lost_total(const Contest& contest) {
     return total;
 }
 
-/// Each producer has room for one item.
+/// Each producer has capacity for one item.
 std::size_t size_limit(const Contest& contest, std::size_t capacity) {
     return std::max(capacity, contest.producers);
 }
 
-void check_books(const Contest& contest, std::size_t capacity_max) {
+void check_ledger(const Contest& contest, std::size_t capacity_max) {
     CHECK(contest.size_max <= size_limit(contest, capacity_max));
     CHECK(contest.queue.high_water() <= capacity_max);
     CHECK(contest.queue.size() == 0);
@@ -153,7 +153,7 @@ void check_books(const Contest& contest, std::size_t capacity_max) {
 
 }  // namespace
 
-TEST_CASE("between threads the queue never exceeds its capacity and each item is popped or lost exactly once",
+TEST_CASE("between threads the queue never exceeds its capacity, and each item is popped or lost exactly once",
           "[core][queue]") {
     const std::size_t producers = GENERATE(std::size_t{1}, std::size_t{3});
     const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest, OverflowPolicy::block);
@@ -161,29 +161,29 @@ TEST_CASE("between threads the queue never exceeds its capacity and each item is
     CAPTURE(producers, to_string(policy), capacity);
     Contest contest(capacity, policy, producers);
     contest.run();
-    check_books(contest, capacity);
+    check_ledger(contest, capacity);
     CHECK((policy != OverflowPolicy::block || lost_total(contest) == 0));
 }
 
-TEST_CASE("what one producer is told of comes in order, whoever takes the oldest", "[core][queue]") {
+TEST_CASE("losses are reported to a producer in order, whichever side takes the oldest items", "[core][queue]") {
     const std::size_t capacity = GENERATE(std::size_t{1}, std::size_t{40});
     Contest contest(capacity, OverflowPolicy::drop_oldest, 1);
     contest.run();
     CHECK(numbers_rise_per_producer(contest.lost[0], 1));
 }
 
-TEST_CASE("no resize loses an item, and the size stays within the largest capacity", "[core][queue]") {
+TEST_CASE("resizing loses no item, and the size stays within the largest capacity", "[core][queue]") {
     const std::size_t producers = GENERATE(std::size_t{1}, std::size_t{3});
     CAPTURE(producers);
     constexpr std::size_t capacity_max = 700;
     Contest contest(capacity_max, OverflowPolicy::block, producers);
     std::mt19937 random(1);
     contest.run([&random](BoundedQueue<Tagged>& queue) { queue.resize(1 + random() % capacity_max); });
-    check_books(contest, capacity_max);
+    check_ledger(contest, capacity_max);
     CHECK(lost_total(contest) == 0);
 }
 
-TEST_CASE("the books hold while another thread changes capacity and policy", "[core][queue]") {
+TEST_CASE("every item is accounted for while another thread changes capacity and policy", "[core][queue]") {
     const std::size_t producers = GENERATE(std::size_t{1}, std::size_t{3});
     CAPTURE(producers);
     constexpr std::size_t capacity_max = 90;
@@ -194,10 +194,10 @@ TEST_CASE("the books hold while another thread changes capacity and policy", "[c
         queue.set_policy(static_cast<OverflowPolicy>(random() % 3));
         std::this_thread::yield();
     });
-    check_books(contest, capacity_max);
+    check_ledger(contest, capacity_max);
 }
 
-TEST_CASE("what was pushed before a close is popped, what comes after it is lost", "[core][queue]") {
+TEST_CASE("items pushed before a close are popped, items pushed after it are lost", "[core][queue]") {
     const std::size_t producers = GENERATE(std::size_t{1}, std::size_t{3});
     const auto policy = GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest, OverflowPolicy::block);
     CAPTURE(producers, to_string(policy));
@@ -207,5 +207,5 @@ TEST_CASE("what was pushed before a close is popped, what comes after it is lost
             queue.close();
         }
     });
-    check_books(contest, 20);
+    check_ledger(contest, 20);
 }

@@ -10,14 +10,15 @@ using namespace telegate;
 
 namespace {
 
-/// Who is inside; each looks whether the other is. On cache lines of their own, so that neither waits for the other's.
+/// Which side is inside; each checks for the other. The flags are on separate cache lines, so that neither side waits
+/// for the other's.
 struct Room {
     alignas(64) std::atomic<bool> consumer{false};
     alignas(64) std::atomic<bool> evictor{false};
     alignas(64) TakerGuard guard;
 };
 
-/// In, a look, and out again. True when the other was there too.
+/// Enters, checks and leaves. Returns whether the other side was inside too.
 template <class Taker>
 bool meets_other(Room& room, std::atomic<bool>& mine, const std::atomic<bool>& other, int looks) {
     const Taker taker(room.guard);
@@ -32,9 +33,9 @@ bool meets_other(Room& room, std::atomic<bool>& mine, const std::atomic<bool>& o
 
 }  // namespace
 
-TEST_CASE("a consumer and an evictor that comes and goes are never inside together", "[core][thread]") {
+TEST_CASE("a consumer and an evictor that comes and goes are never inside at the same time", "[core][thread]") {
     constexpr int looks = 50;
-    constexpr int long_looks = 2'000;  // longer than the way of an evictor back from the system
+    constexpr int long_looks = 2'000;  // longer than an evictor takes to return from the kernel
     constexpr int stays_max = 50'000;
     constexpr int takes_between = 8;  // at most
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
@@ -62,7 +63,7 @@ TEST_CASE("a consumer and an evictor that comes and goes are never inside togeth
     CHECK(met_by_evictor == 0);
 }
 
-TEST_CASE("a consumer takes without a turn again when evictors have left", "[core]") {
+TEST_CASE("a consumer takes without a turn again after evictors have left", "[core]") {
     TakerGuard guard;
     CHECK_FALSE(guard.evictors_are_here());
     { const TakerGuard::Evictor evictor(guard); }
@@ -70,6 +71,6 @@ TEST_CASE("a consumer takes without a turn again when evictors have left", "[cor
     guard.evictors_leave();
     CHECK_FALSE(guard.evictors_are_here());
     { const TakerGuard::Consumer consumer(guard); }
-    { const TakerGuard::Evictor evictor(guard); }  // would wait for ever for a turn that was kept
+    { const TakerGuard::Evictor evictor(guard); }  // would wait forever for a turn that was not returned
     CHECK(guard.evictors_are_here());
 }

@@ -29,20 +29,20 @@ TEST_CASE("a waker is readable from wake to clear", "[core][waker]") {
     CHECK_FALSE(is_awake(waker));
 }
 
-TEST_CASE("however often it is woken, one wake-up is pending", "[core][waker]") {
+TEST_CASE("one wake-up is pending, however often the waker is woken", "[core][waker]") {
     Waker waker;
     for (int count = 0; count < 1000; ++count) {
         waker.wake();
     }
-    CHECK(waker.signalled() == 1);
+    CHECK(waker.signaled() == 1);
     waker.clear();
     CHECK_FALSE(is_awake(waker));
     waker.wake();
-    CHECK(waker.signalled() == 2);
+    CHECK(waker.signaled() == 2);
     CHECK(is_awake(waker));
 }
 
-TEST_CASE("clearing a waker that nobody woke does nothing", "[core][waker]") {
+TEST_CASE("clearing a waker that was not woken has no effect", "[core][waker]") {
     Waker waker;
     waker.clear();
     CHECK_FALSE(is_awake(waker));
@@ -50,18 +50,18 @@ TEST_CASE("clearing a waker that nobody woke does nothing", "[core][waker]") {
     CHECK(is_awake(waker));
 }
 
-TEST_CASE("a waker is patient when its thread says so, and can be woken all the same", "[core][waker]") {
+TEST_CASE("a waker in low-power mode can still be woken", "[core][waker]") {
     Waker waker;
-    CHECK_FALSE(waker.is_patient());
-    waker.be_patient();
-    CHECK(waker.is_patient());
+    CHECK_FALSE(waker.is_low_power());
+    waker.begin_low_power();
+    CHECK(waker.is_low_power());
     waker.wake();
     CHECK(is_awake(waker));
-    waker.be_prompt();
-    CHECK_FALSE(waker.is_patient());
+    waker.end_low_power();
+    CHECK_FALSE(waker.is_low_power());
 }
 
-TEST_CASE("no item stays behind when producers wake the consumer once per item", "[core][waker][thread]") {
+TEST_CASE("no item is left behind when producers wake the consumer once per item", "[core][waker][thread]") {
     constexpr int items_each = 20'000;
     BoundedQueue<int> queue(64, OverflowPolicy::block);
     Waker waker;
@@ -80,7 +80,7 @@ TEST_CASE("no item stays behind when producers wake the consumer once per item",
     std::size_t taken = 0;
     bool woken = true;
     while (taken < 3 * items_each && woken) {
-        woken = is_awake(waker, 60'000);  // a lost wake-up would wait here for ever
+        woken = is_awake(waker, 60'000);  // a lost wake-up would time out here
         waker.clear();
         while (const std::size_t count = queue.pop(batch)) {
             taken += count;
@@ -91,5 +91,5 @@ TEST_CASE("no item stays behind when producers wake the consumer once per item",
         producer.join();
     }
     CHECK(taken == 3 * items_each);
-    CHECK(waker.signalled() <= 3 * items_each);
+    CHECK(waker.signaled() <= 3 * items_each);
 }

@@ -33,7 +33,7 @@ class Polled : public BusyPolled {
 
 }  // namespace
 
-TEST_CASE("a loop looks several times before it not_founds", "[core][busy_polls]") {
+TEST_CASE("an event loop polls several times before it calls not_found", "[core][busy_polls]") {
     Reactor reactor;
     Polled polled;
     reactor.busy_polls().add(polled);
@@ -44,7 +44,7 @@ TEST_CASE("a loop looks several times before it not_founds", "[core][busy_polls]
     CHECK(reactor.busy_polls().empty());
 }
 
-TEST_CASE("a loop goes on with what it has found, once", "[core][busy_polls]") {
+TEST_CASE("an event loop calls found once, and stops polling", "[core][busy_polls]") {
     Reactor reactor;
     Polled polled;
     polled.has_come = true;
@@ -55,7 +55,7 @@ TEST_CASE("a loop goes on with what it has found, once", "[core][busy_polls]") {
     CHECK(reactor.busy_polls().empty());
 }
 
-TEST_CASE("a loop that is polled looks without waiting, and looks again the next time", "[core][busy_polls]") {
+TEST_CASE("poll() polls once without waiting, and again the next time", "[core][busy_polls]") {
     Reactor reactor;
     Polled polled;
     reactor.busy_polls().add(polled);
@@ -67,7 +67,7 @@ TEST_CASE("a loop that is polled looks without waiting, and looks again the next
     CHECK(polled.not_founds == 0);
 }
 
-TEST_CASE("what is posted comes before a busy wait", "[core][busy_polls]") {
+TEST_CASE("posted calls run before a busy wait", "[core][busy_polls]") {
     Reactor reactor;
     Polled polled;
     bool is_called = false;
@@ -79,7 +79,7 @@ TEST_CASE("what is posted comes before a busy wait", "[core][busy_polls]") {
     reactor.busy_polls().remove(polled);
 }
 
-TEST_CASE("two that are always found are found once in each turn", "[core][busy_polls]") {
+TEST_CASE("two objects that are always found are found once per iteration", "[core][busy_polls]") {
     Reactor reactor;
     Polled one;
     Polled other;
@@ -99,7 +99,7 @@ TEST_CASE("two that are always found are found once in each turn", "[core][busy_
     reactor.busy_polls().remove(other);
 }
 
-TEST_CASE("one that goes while another is found is not looked at any more", "[core][busy_polls]") {
+TEST_CASE("an object removed while another is found is not polled any more", "[core][busy_polls]") {
     Reactor reactor;
     Polled stays;
     Polled goes;
@@ -115,7 +115,7 @@ TEST_CASE("one that goes while another is found is not looked at any more", "[co
     CHECK(goes.looks == 0);
 }
 
-TEST_CASE("a loop that runs until it is stopped finds and stops", "[core][busy_polls]") {
+TEST_CASE("run() calls found, and returns after stop", "[core][busy_polls]") {
     Reactor reactor;
     Polled polled;
     polled.has_come = true;

@@ -32,7 +32,7 @@ TEST_CASE("a channel keeps the names and the unit it was added with", "[core][ch
     CHECK(info.topic == "boiler/temp");
 }
 
-TEST_CASE("ids count from zero in order of arrival", "[core][channel]") {
+TEST_CASE("ids count from zero in the order of adding", "[core][channel]") {
     ChannelTable table;
     for (std::uint32_t index = 0; index < 300; ++index) {
         CHECK(table.add(host, "host", name_of(index), "") == ChannelId{index});
@@ -74,7 +74,8 @@ struct ShortOfMemory final : ChannelTable::Room {
 
 }  // namespace
 
-TEST_CASE("a channel that nobody has room for is refused and counted, and the next one is not", "[core][channel]") {
+TEST_CASE("a channel for which a room has no memory is refused and counted, and the next one is added",
+          "[core][channel]") {
     ChannelTable table;
     ShortOfMemory room;
     table.add_room(room);
@@ -89,7 +90,7 @@ TEST_CASE("a channel that nobody has room for is refused and counted, and the ne
     CHECK(table.add(host, "host", "much", ""));
 }
 
-TEST_CASE("who comes later gets room for the channels that there are", "[core][channel]") {
+TEST_CASE("a room that is added later gets the existing channels", "[core][channel]") {
     ChannelTable table;
     const auto first = table.add(host, "host", "first", "");
     ShortOfMemory room;
@@ -112,7 +113,7 @@ TEST_CASE("a full table refuses new channels, counts them and still knows the ol
     CHECK(table.size() == ChannelTable::channels_max);
 }
 
-TEST_CASE("a reader sees every entry complete while others are added", "[core][channel][thread]") {
+TEST_CASE("a reader only sees complete entries while others are added", "[core][channel][thread]") {
     constexpr std::size_t channels = 5'000;
     ChannelTable table;
     std::thread writer([&table] {
@@ -149,7 +150,7 @@ TEST_CASE("two threads that add the same channels get the same ids", "[core][cha
     CHECK(table.size() == channels);
 }
 
-TEST_CASE("a channel that has gone keeps its id and is not current until it comes back", "[core][channels]") {
+TEST_CASE("a channel that disappears keeps its id and is not current until it returns", "[core][channels]") {
     ChannelTable table;
     const ChannelId id = table.add(DeviceId{0}, "boiler", "temp", "Cel").value();
     CHECK(table.is_current(id));

@@ -17,7 +17,7 @@ namespace {
 constexpr milliseconds age{160};
 constexpr milliseconds step_length{10};
 
-/// Looks step by step; so many bytes are published in each.
+/// Calls look() at regular steps; 100 bytes are published in each.
 struct Looks {
     explicit Looks(std::uint32_t ticks) : marks(ticks) {}
     void look() {
@@ -33,7 +33,7 @@ struct Looks {
 
 }  // namespace
 
-TEST_CASE("what is published is old after its age and a step, and not before", "[core][session][age]") {
+TEST_CASE("published data is old after its age plus one step, and not before", "[core][session][age]") {
     const auto ticks = GENERATE(0U, UINT32_MAX - 1, UINT32_MAX / 2 - 1);
     Looks looks(ticks);
     looks.look();
@@ -52,7 +52,7 @@ TEST_CASE("what is published is old after its age and a step, and not before", "
     CHECK_FALSE(AgeMarks::is_up_to(old.up_to_tick, looks.marks.tick()));
 }
 
-TEST_CASE("no tick is 0, also where they begin again", "[core][session][age]") {
+TEST_CASE("no tick is 0, even after ticks restart", "[core][session][age]") {
     Looks looks(UINT32_MAX - 3);
     for (int i = 0; i < 6; ++i) {
         CHECK(looks.marks.tick() != 0);
@@ -62,8 +62,7 @@ TEST_CASE("no tick is 0, also where they begin again", "[core][session][age]") {
     }
 }
 
-TEST_CASE("what lies in a peer's own log is given up by its tick, also where ticks begin again",
-          "[core][session][age]") {
+TEST_CASE("messages in a peer's own log are dropped by their tick, even after ticks restart", "[core][session][age]") {
     SegmentPool pool(1'024);
     SegmentLog log(pool);
     Backlog backlog(10);

@@ -16,7 +16,7 @@ using telegate::test::message;
 
 namespace {
 
-/// What a backlog should do, done slowly, message by message.
+/// The expected behavior of a backlog, computed slowly, message by message.
 struct Model {
     enum class Where : std::uint8_t { log, copied, held };
     struct Waiting {
@@ -36,7 +36,7 @@ struct Model {
         const Waiting& here = waiting[index];
         return before.segment_start != here.segment_start || before.slice.end != here.slice.begin;
     }
-    /// The oldest message that may be given up; all before it are under way and safe.
+    /// The oldest message that may be dropped; all before it are in flight and kept.
     [[nodiscard]] std::size_t oldest() const {
         const auto found =
             std::find_if(waiting.begin(), waiting.end(), [](const Waiting& one) { return one.where == Where::log; });
@@ -83,11 +83,12 @@ struct Model {
         while (end < waiting.size() && !starts_run(end)) {
             ++end;
         }
-        std::size_t before = 0;  // bytes of the messages in front of the run
+        std::size_t before = 0;  // bytes of the messages before the run
         for (std::size_t i = 0; i < first; ++i) {
             before += waiting[i].wire.size();
         }
-        const std::size_t under_way = partial > 0 ? 1 : claimed;  // a message, or what is claimed; never both
+        // a partly sent message, or the claimed ones; never both
+        const std::size_t under_way = partial > 0 ? 1 : claimed;
         std::size_t kept = 0;
         std::size_t kept_bytes = 0;
         for (std::size_t i = first; i < end && before + kept_bytes < under_way; ++i) {
@@ -114,7 +115,7 @@ struct Model {
         return before - waiting.size();
     }
 
-    /// Returns what these bytes are.
+    /// Returns the contents of these bytes.
     std::string send(std::size_t bytes, std::uint64_t& completed) {
         const std::string sent = to_send().substr(0, bytes);
         claimed -= std::min(claimed, bytes);
@@ -136,11 +137,11 @@ struct Model {
 
     std::size_t runs_max;
     std::deque<Waiting> waiting;
-    std::size_t partial = 0;  // sent of the first
+    std::size_t partial = 0;  // bytes sent of the first message
     std::size_t claimed = 0;
 };
 
-/// A backlog and its model, which are told the same.
+/// A backlog and its model, which get the same calls.
 struct ModeledBacklog {
     ModeledBacklog(unsigned seed, std::size_t runs_max)
         : random(seed),
@@ -157,7 +158,7 @@ struct ModeledBacklog {
         lost += backlog.add(slice);
         model_lost += model.add(wire, slice);
         if (random() % 4 == 0) {
-            (void)append("x");  // somebody else's
+            (void)append("x");  // of another peer
         }
     }
     Slice append(const std::string& wire) {
@@ -175,7 +176,7 @@ struct ModeledBacklog {
         lost += backlog.give_up_before(position);
         model_lost += model.give_up_before(position);
     }
-    /// As a sender does: whole messages up to rest_bytes_max, or one.
+    /// Like a sender: claims whole messages up to rest_bytes_max, or one.
     void claim() {
         std::size_t bytes = 0;
         for (const Model::Waiting& one : model.waiting) {
@@ -243,7 +244,7 @@ struct ModeledBacklog {
 
 }  // namespace
 
-TEST_CASE("whatever is published, claimed, sent, given up and begun again, a backlog does as its model",
+TEST_CASE("whatever is published, claimed, sent, dropped and restarted, a backlog behaves like its model",
           "[core][session][backlog]") {
     const unsigned seed = GENERATE(range(1U, 13U));
     CAPTURE(seed);

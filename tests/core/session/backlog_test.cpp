@@ -25,7 +25,7 @@ struct BacklogLine {
     }
     std::uint64_t add(const std::string& wire) { return backlog.add(append(wire)); }
 
-    /// What gather() offers, as text.
+    /// Returns what gather() offers, as text.
     [[nodiscard]] std::string offered() const {
         std::array<StreamPart, 512> parts;
         std::string bytes;
@@ -56,7 +56,7 @@ std::string numbered(int number, std::size_t payload_bytes = 4) {
 
 }  // namespace
 
-TEST_CASE("an empty backlog offers nothing and stands at a boundary", "[core][session][backlog]") {
+TEST_CASE("an empty backlog offers nothing and is at a message boundary", "[core][session][backlog]") {
     const BacklogLine line;
     CHECK(line.backlog.empty());
     CHECK(line.backlog.at_boundary());
@@ -76,7 +76,7 @@ TEST_CASE("messages are offered whole and in order, across segments", "[core][se
     CHECK(line.offered() == expected);
 }
 
-TEST_CASE("neighbouring messages of a segment are one stretch", "[core][session][backlog]") {
+TEST_CASE("adjacent messages in a segment form one run", "[core][session][backlog]") {
     BacklogLine line(4096);
     for (int number = 0; number < 20; ++number) {
         line.add(numbered(number));
@@ -85,7 +85,7 @@ TEST_CASE("neighbouring messages of a segment are one stretch", "[core][session]
     CHECK(line.backlog.gather(parts) == 1);
 }
 
-TEST_CASE("a message that the reader does not want splits the stretch", "[core][session][backlog]") {
+TEST_CASE("a message that the reader does not want splits the run", "[core][session][backlog]") {
     BacklogLine line(4096);
     line.add(numbered(1));
     line.append(numbered(2));
@@ -133,8 +133,9 @@ TEST_CASE("long frames are stepped over like short ones", "[core][session][backl
     CHECK(line.completed == 2);
 }
 
-TEST_CASE("giving up before a position drops what begins there and keeps the rest", "[core][session][backlog]") {
-    BacklogLine line(numbered(0).size());  // one message a segment
+TEST_CASE("dropping before a position drops the ranges that begin there and keeps the rest",
+          "[core][session][backlog]") {
+    BacklogLine line(numbered(0).size());  // one message per segment
     for (int number = 0; number < 4; ++number) {
         line.add(numbered(number));
     }
@@ -145,7 +146,7 @@ TEST_CASE("giving up before a position drops what begins there and keeps the res
     CHECK(line.backlog.bytes() == line.offered().size());
 }
 
-TEST_CASE("a message that is partly sent is finished when it is given up", "[core][session][backlog]") {
+TEST_CASE("a partly sent message is finished when it is dropped", "[core][session][backlog]") {
     BacklogLine line(4096);
     line.add(numbered(1));
     line.add(numbered(2));
@@ -162,7 +163,7 @@ TEST_CASE("a message that is partly sent is finished when it is given up", "[cor
     CHECK(line.backlog.empty());
 }
 
-TEST_CASE("the rest of a message given up holds no segment", "[core][session][backlog]") {
+TEST_CASE("the rest of a dropped message holds no segment", "[core][session][backlog]") {
     BacklogLine line(64);
     line.add(message("t", std::string(2000, 'x')));
     line.send(1);
@@ -173,7 +174,7 @@ TEST_CASE("the rest of a message given up holds no segment", "[core][session][ba
     CHECK(line.backlog.bytes() > 1900);
 }
 
-TEST_CASE("what comes after a given-up rest follows it, and the rest survives another loss",
+TEST_CASE("new messages follow the rest of a dropped one, and the rest survives another loss",
           "[core][session][backlog]") {
     BacklogLine line(numbered(0).size());
     line.add(numbered(1));
@@ -188,12 +189,12 @@ TEST_CASE("what comes after a given-up rest follows it, and the rest survives an
     CHECK(line.completed == 2);
 }
 
-TEST_CASE("giving up everything counts the message that is partly sent", "[core][session][backlog]") {
+TEST_CASE("dropping everything counts the partly sent message", "[core][session][backlog]") {
     BacklogLine line(numbered(0).size());
     line.add(numbered(1));
     line.add(numbered(2));
     line.send(3);
-    line.backlog.give_up_before(1);  // the first is now a rest
+    line.backlog.give_up_before(1);  // the first message is now a rest
     CHECK(line.backlog.give_up_all() == 2);
     CHECK(line.backlog.empty());
     CHECK(line.backlog.at_boundary());
@@ -201,19 +202,19 @@ TEST_CASE("giving up everything counts the message that is partly sent", "[core]
     CHECK(line.backlog.give_up_all() == 0);
 }
 
-TEST_CASE("beyond its runs a backlog gives up the oldest", "[core][session][backlog]") {
+TEST_CASE("a backlog with too many runs drops the oldest", "[core][session][backlog]") {
     BacklogLine line(4096, 4);
     std::uint64_t given_up = 0;
     for (int number = 0; number < 10; ++number) {
         given_up += line.add(numbered(number));
-        line.append("x");  // so that no two coalesce
+        line.append("x");  // so that no two messages coalesce
     }
     CHECK(given_up == 6);
     CHECK(line.offered() == numbered(6) + numbered(7) + numbered(8) + numbered(9));
     CHECK(line.backlog.messages() == 4);
 }
 
-TEST_CASE("a reader that falls behind never makes the log grow past its limit", "[core][session][backlog]") {
+TEST_CASE("a slow reader never makes the log exceed its limit", "[core][session][backlog]") {
     constexpr std::size_t segment = 256;
     constexpr std::size_t limit = 10 * segment;
     BacklogLine line(segment);
@@ -230,11 +231,11 @@ TEST_CASE("a reader that falls behind never makes the log grow past its limit", 
         memory_max = std::max(memory_max, line.pool.memory_bytes());
     }
     CHECK(lost + line.backlog.messages() == 5'000);
-    CHECK(memory_max <= limit + 17 * segment);  // the spare ones
+    CHECK(memory_max <= limit + 17 * segment);  // the spare segments
     CHECK(line.offered().ends_with(numbered(4'999, 20)));
 }
 
-TEST_CASE("whatever is sent and given up, only whole messages come out, each at most once, in order",
+TEST_CASE("whatever is sent and dropped, only whole messages come out, each at most once, in order",
           "[core][session][backlog]") {
     const unsigned seed = GENERATE(range(1U, 20U));
     CAPTURE(seed);
@@ -272,7 +273,7 @@ TEST_CASE("whatever is sent and given up, only whole messages come out, each at 
     CHECK(line.backlog.empty());
 }
 
-TEST_CASE("what lies in a segment says so, and a rest that was copied does not", "[core][session][backlog]") {
+TEST_CASE("a part in a segment names the segment, and a copied rest does not", "[core][session][backlog]") {
     BacklogLine line(4096);
     line.add(numbered(1));
     std::array<StreamPart, 4> parts;
@@ -284,7 +285,7 @@ TEST_CASE("what lies in a segment says so, and a rest that was copied does not",
     CHECK(parts[0].segment == nullptr);
 }
 
-TEST_CASE("claimed messages survive being given up, also over several segments", "[core][session][backlog]") {
+TEST_CASE("claimed messages survive being dropped, even across several segments", "[core][session][backlog]") {
     BacklogLine line(2 * numbered(0).size());
     std::string all;
     for (int number = 0; number < 7; ++number) {
@@ -304,7 +305,7 @@ TEST_CASE("claimed messages survive being given up, also over several segments",
     CHECK(line.backlog.bytes() == 0);
 }
 
-TEST_CASE("claimed messages that are sent need no claim any more", "[core][session][backlog]") {
+TEST_CASE("sent messages are no longer claimed", "[core][session][backlog]") {
     BacklogLine line(numbered(0).size());
     line.add(numbered(1));
     line.add(numbered(2));
@@ -314,7 +315,7 @@ TEST_CASE("claimed messages that are sent need no claim any more", "[core][sessi
     CHECK(line.backlog.empty());
 }
 
-TEST_CASE("after a restart a message that was partly sent is offered from its start", "[core][session][backlog]") {
+TEST_CASE("after a restart a partly sent message is offered from its start", "[core][session][backlog]") {
     BacklogLine line(4096);
     line.add(numbered(1));
     line.add(numbered(2));
@@ -325,7 +326,7 @@ TEST_CASE("after a restart a message that was partly sent is offered from its st
     CHECK(line.backlog.bytes() == numbered(2).size());
 }
 
-TEST_CASE("after a restart a message whose start is gone is given up", "[core][session][backlog]") {
+TEST_CASE("after a restart a message whose start is gone is dropped", "[core][session][backlog]") {
     BacklogLine line(4096);
     line.add(numbered(1));
     line.send(3);
@@ -337,8 +338,7 @@ TEST_CASE("after a restart a message whose start is gone is given up", "[core][s
     CHECK(line.backlog.bytes() == numbered(2).size());
 }
 
-TEST_CASE("of a large message that is partly sent the segment is held, and only while it is needed",
-          "[core][session][backlog]") {
+TEST_CASE("a large partly sent message holds its segment, and only while it is needed", "[core][session][backlog]") {
     const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
     BacklogLine line;
     line.add(large);
@@ -369,11 +369,11 @@ TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once",
     line.send(100);
     CHECK(line.backlog.give_up_before(line.log.end()) == 0);
     REQUIRE(line.pool.held_bytes() > 0);
-    SECTION("given up") {
+    SECTION("dropped") {
         CHECK(line.backlog.give_up_all() == 1);
         CHECK(line.backlog.bytes() == 0);
     }
-    SECTION("begun again: it is whole, and waits as any other") {
+    SECTION("restarted: the message is whole, and pending like any other") {
         CHECK(line.backlog.restart() == 0);
         CHECK(line.backlog.bytes() == large.size());
         CHECK((line.offered() == large));
@@ -382,7 +382,7 @@ TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once",
     CHECK(line.pool.held_bytes() == 0);
 }
 
-TEST_CASE("a run that is held is one more than a backlog has otherwise", "[core][session][backlog]") {
+TEST_CASE("a held run does not count toward the limit of a backlog", "[core][session][backlog]") {
     const std::string large = numbered(1, limits::rest_bytes_max + 1'000);
     BacklogLine line(64, 1);
     line.add(large);

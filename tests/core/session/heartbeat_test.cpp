@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A session whose clock the test turns: an interval of 10 s and a timeout of 30 s.
+/// A session with a clock that the test advances: an interval of 10 s and a timeout of 30 s.
 struct Patient : SessionHarness {
     explicit Patient(SocketOptions options_in = {}, unsigned minor = 1)
         : SessionHarness(zmtp::SocketType::router, std::move(options_in)) {
         make_open("DEALER", false, minor);
         now = Clock::now();
     }
-    /// Looks four times a second. Stops when the session has ended.
+    /// Calls tick() four times a second, for `time`. Stops when the session has ended.
     void pass(std::chrono::milliseconds time) {
         for (const auto end = now + time; now < end && ended == 0;) {
             now += 250ms;
@@ -29,7 +29,7 @@ struct Patient : SessionHarness {
             turn();
         }
     }
-    /// PINGs written since the last call.
+    /// Returns the number of PINGs written since the last call.
     [[nodiscard]] std::size_t pings() {
         const std::string sent = std::exchange(wire->written, {});
         std::size_t count = 0;
@@ -50,7 +50,7 @@ SocketOptions without_heartbeat() {
 
 }  // namespace
 
-TEST_CASE("a quiet peer is sent PING with our timeout as its TTL, and no context", "[core][session][heartbeat]") {
+TEST_CASE("a quiet peer is sent PING with our timeout as its TTL and no context", "[core][session][heartbeat]") {
     Patient h;
     h.pass(9'500ms);
     CHECK(h.wire->written.empty());
@@ -58,7 +58,7 @@ TEST_CASE("a quiet peer is sent PING with our timeout as its TTL, and no context
     CHECK(h.wire->written == ping("", 300));
 }
 
-TEST_CASE("a TTL of ours is never one that libzmq counts wrongly", "[core][session][heartbeat]") {
+TEST_CASE("the TTL that we send is never one that libzmq miscounts", "[core][session][heartbeat]") {
     SocketOptions options;
     options.heartbeat_timeout = std::chrono::hours(1);
     Patient h(options);
@@ -66,7 +66,7 @@ TEST_CASE("a TTL of ours is never one that libzmq counts wrongly", "[core][sessi
     CHECK(h.wire->written == ping("", 650));
 }
 
-TEST_CASE("a peer that answers is never taken for dead, and its round trip is known", "[core][session][heartbeat]") {
+TEST_CASE("a peer that replies is never closed, and its round trip is known", "[core][session][heartbeat]") {
     Patient h;
     CHECK_FALSE(h.session->status().round_trip.has_value());
     for (int round = 0; round < 20; ++round) {
@@ -79,7 +79,7 @@ TEST_CASE("a peer that answers is never taken for dead, and its round trip is kn
     CHECK(h.session->status().round_trip->count() >= 0);
 }
 
-TEST_CASE("a peer that sends anything is not asked", "[core][session][heartbeat]") {
+TEST_CASE("a peer that sends anything is sent no PING", "[core][session][heartbeat]") {
     Patient h;
     for (int second = 0; second < 100; ++second) {
         h.pass(1s);
@@ -89,21 +89,21 @@ TEST_CASE("a peer that sends anything is not asked", "[core][session][heartbeat]
     CHECK(h.ended == 0);
 }
 
-TEST_CASE("a silent peer is asked every interval and closed after the timeout", "[core][session][heartbeat]") {
+TEST_CASE("a silent peer is sent PING every interval and closed after the timeout", "[core][session][heartbeat]") {
     Patient h;
     h.pass(29s);
     CHECK(h.pings() == 2);
     CHECK(h.ended == 0);
     h.pass(2s);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
     CHECK(h.session->ending() == Session::Ending::silence);
 }
 
-TEST_CASE("a process that hangs is found, though its machine takes our PINGs", "[core][session][heartbeat]") {
+TEST_CASE("a hung process is detected although its machine acknowledges our PINGs", "[core][session][heartbeat]") {
     Patient h;
     h.wire->acknowledged_ms_ago = 5;
     h.pass(31s);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
 TEST_CASE("a peer that reads slowly but sends nothing is alive", "[core][session][heartbeat]") {
@@ -119,20 +119,21 @@ TEST_CASE("a peer that reads slowly but sends nothing is alive", "[core][session
     }
     CHECK(h.ended == 0);
     h.pass(60s);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
-TEST_CASE("what our machine took counts only once the peer's did", "[core][session][heartbeat]") {
+TEST_CASE("bytes that our machine took count only once the peer's machine has acknowledged them",
+          "[core][session][heartbeat]") {
     Patient h;
     for (int second = 0; second < 40 && h.ended == 0; ++second) {
         h.send(std::string(100, 'x'));
         h.wire->unacknowledged += 102;
         h.pass(1s);
     }
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
-TEST_CASE("a peer that has no room but acknowledges is alive, until it stops that too", "[core][session][heartbeat]") {
+TEST_CASE("a peer with a full receive buffer is alive until it stops acknowledging", "[core][session][heartbeat]") {
     Patient h;
     h.wire->room = 0;
     h.append("waits");
@@ -142,7 +143,7 @@ TEST_CASE("a peer that has no room but acknowledges is alive, until it stops tha
     CHECK(h.ended == 0);
     h.wire->acknowledged_ms_ago = 31'000;
     h.pass(31s);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
 TEST_CASE("a peer whose bytes our application does not take is alive", "[core][session][heartbeat]") {
@@ -154,14 +155,14 @@ TEST_CASE("a peer whose bytes our application does not take is alive", "[core][s
     CHECK(h.pings() == 0);
 }
 
-TEST_CASE("an interval of zero neither asks nor judges", "[core][session][heartbeat]") {
+TEST_CASE("an interval of zero sends no PING and closes no peer", "[core][session][heartbeat]") {
     Patient h(without_heartbeat());
     h.pass(600s);
     CHECK(h.ended == 0);
     CHECK(h.wire->written.empty());
 }
 
-TEST_CASE("a peer in the same process is not asked", "[core][session][heartbeat]") {
+TEST_CASE("a peer in the same process is sent no PING", "[core][session][heartbeat]") {
     SessionHarness h;
     const auto wire = std::make_shared<Wire>();
     wire->stays_in_process = true;
@@ -173,7 +174,7 @@ TEST_CASE("a peer in the same process is not asked", "[core][session][heartbeat]
     CHECK(h.ended == 0);
 }
 
-TEST_CASE("a timeout no longer than the interval leaves time for an answer", "[core][session][heartbeat]") {
+TEST_CASE("a timeout no longer than the interval leaves time for a reply", "[core][session][heartbeat]") {
     SocketOptions options;
     options.heartbeat_interval = 10s;
     options.heartbeat_timeout = GENERATE(10s, 2s);
@@ -183,10 +184,10 @@ TEST_CASE("a timeout no longer than the interval leaves time for an answer", "[c
     h.pass(options.heartbeat_timeout - 500ms);
     CHECK(h.ended == 0);
     h.pass(1s);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
-TEST_CASE("a peer of ZMTP 3.0 is sent no PING, and is not taken for dead while nothing waits for it",
+TEST_CASE("a ZMTP 3.0 peer is sent no PING and stays open while nothing is pending for it",
           "[core][session][heartbeat]") {
     Patient h({}, 0);
     h.pass(600s);
@@ -197,14 +198,13 @@ TEST_CASE("a peer of ZMTP 3.0 is sent no PING, and is not taken for dead while n
     CHECK(h.ended == 0);
 }
 
-TEST_CASE("a peer of ZMTP 3.0 that takes nothing of what waits for it is closed after the timeout",
-          "[core][session][heartbeat]") {
+TEST_CASE("a ZMTP 3.0 peer that takes no pending data is closed after the timeout", "[core][session][heartbeat]") {
     SocketOptions options;
     options.heartbeat_timeout = GENERATE(30s, 2s);
     const auto patience = std::max<std::chrono::milliseconds>(options.heartbeat_timeout, 10s);
     Patient h(options, 0);
     h.pass(60s);
-    SECTION("it has no room") {
+    SECTION("its receive buffer is full") {
         h.wire->room = 0;
         h.append("waits");
         h.session->flush();
@@ -216,11 +216,12 @@ TEST_CASE("a peer of ZMTP 3.0 that takes nothing of what waits for it is closed 
     h.pass(options.heartbeat_timeout - 500ms);
     CHECK(h.ended == 0);
     h.pass(patience);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
     CHECK(h.wire->written.find("PING") == std::string::npos);
 }
 
-TEST_CASE("a peer of ZMTP 3.0 that reads slowly, or says that it has no room, is alive", "[core][session][heartbeat]") {
+TEST_CASE("a ZMTP 3.0 peer that reads slowly or acknowledges with a full receive buffer is alive",
+          "[core][session][heartbeat]") {
     Patient h({}, 0);
     h.wire->room = 0;
     for (int count = 0; count < 1'000; ++count) {
@@ -233,23 +234,23 @@ TEST_CASE("a peer of ZMTP 3.0 that reads slowly, or says that it has no room, is
             h.pass(10s);
         }
     }
-    SECTION("has no room") {
+    SECTION("has a full receive buffer") {
         h.wire->acknowledged_ms_ago = 4'000;
         h.pass(300s);
     }
     CHECK(h.ended == 0);
 }
 
-TEST_CASE("the peer's TTL is kept, also without a heartbeat of ours", "[core][session][heartbeat]") {
+TEST_CASE("the peer's TTL is observed, even without a heartbeat of ours", "[core][session][heartbeat]") {
     Patient h(without_heartbeat());
     h.receive(ping("", 50));
     h.pass(4'500ms);
     CHECK(h.ended == 0);
     h.pass(1'500ms);
-    CHECK(h.why == "silent");
+    CHECK(h.why == "heartbeat timeout");
 }
 
-TEST_CASE("a TTL ends with the next bytes, and zero is none", "[core][session][heartbeat]") {
+TEST_CASE("a TTL ends with the next bytes, and zero means no TTL", "[core][session][heartbeat]") {
     Patient h(without_heartbeat());
     SECTION("the next bytes") {
         h.receive(ping("", 50));
@@ -279,7 +280,7 @@ TEST_CASE("a malformed PING is a violation", "[core][session][heartbeat]") {
     CHECK(h.session->ending() == Session::Ending::violation);
 }
 
-TEST_CASE("a flood of PINGs that is read is answered whole", "[core][session][heartbeat]") {
+TEST_CASE("a flood of PINGs from a peer that reads is answered completely", "[core][session][heartbeat]") {
     SessionHarness h;
     h.make_open();
     std::string flood;
@@ -301,11 +302,11 @@ TEST_CASE("a peer that does not read its PONGs is closed", "[core][session][hear
         flood += ping("0123456789abcdef");
     }
     h.receive(flood);
-    CHECK(h.why == "does not read its PONGs");
+    CHECK(h.why == "peer does not read its PONGs");
     CHECK(h.wire->written.size() == 10'000);
 }
 
-TEST_CASE("PING between the frames of a message is answered and the message goes on", "[core][session][heartbeat]") {
+TEST_CASE("PING between the frames of a message is answered and the message continues", "[core][session][heartbeat]") {
     SessionHarness h;
     h.make_open();
     h.receive(frame(1, "a") + ping("x"));

@@ -8,7 +8,7 @@
 
 namespace telegate::test {
 
-/// What waits in an outbox, as it would be written.
+/// Returns the pending data of an outbox as it would be written.
 [[nodiscard]] inline std::string offered(const Outbox& outbox) {
     std::array<StreamPart, 512> parts;
     std::string bytes;

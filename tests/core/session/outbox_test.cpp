@@ -45,7 +45,7 @@ TEST_CASE("frames are written with their headers", "[core][session][outbox]") {
     CHECK(outbox.backlog().messages() == 1);
 }
 
-TEST_CASE("a finished frame is added as it is", "[core][session][outbox]") {
+TEST_CASE("a finished frame is added unchanged", "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     const std::string wire = test::subscribe("topic");
@@ -66,7 +66,7 @@ TEST_CASE("an outbox that has sent everything holds no segment", "[core][session
     CHECK(adds_up(outbox));
 }
 
-TEST_CASE("an outbox has room up to its limit, and an empty one for any message", "[core][session][outbox]") {
+TEST_CASE("an outbox has capacity up to its limit, and an empty one accepts any message", "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     CHECK(outbox.has_room(1'000'000, 100));
@@ -80,7 +80,8 @@ TEST_CASE("an outbox has room up to its limit, and an empty one for any message"
     CHECK_FALSE(outbox.refused());
 }
 
-TEST_CASE("what is lost with a connection is counted, and what is kept starts anew", "[core][session][outbox]") {
+TEST_CASE("messages lost with a connection are counted, and kept ones are sent again from the start",
+          "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"one"});
@@ -97,7 +98,8 @@ TEST_CASE("what is lost with a connection is counted, and what is kept starts an
     CHECK(adds_up(outbox));
 }
 
-TEST_CASE("a message that is cut again and again is given up, and the one behind it comes", "[core][session][outbox]") {
+TEST_CASE("a message that is interrupted again and again is dropped, and the next one is sent",
+          "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {std::string(1000, 'x')});
@@ -120,20 +122,20 @@ TEST_CASE("a message that is cut again and again is given up, and the one behind
     CHECK(adds_up(outbox));
 }
 
-TEST_CASE("connections that are lost between messages cost none", "[core][session][outbox]") {
+TEST_CASE("connections that are lost between messages drop no message", "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     append(outbox, {"small"});
     append(outbox, {"behind"});
     for (unsigned lost = 0; lost < 3 * limits::cuts_per_message_max; ++lost) {
-        outbox.backlog().claim(frame(0, "small").size());  // sealed, but nothing of it was written
+        outbox.backlog().claim(frame(0, "small").size());  // sealed, but no byte of it was written
         outbox.restart_partial(false);
     }
     CHECK(offered(outbox) == frame(0, "small") + frame(0, "behind"));
     CHECK(outbox.dropped() == 0);
 }
 
-TEST_CASE("cuts are counted for one message, not for the next", "[core][session][outbox]") {
+TEST_CASE("interruptions are counted for one message, not for the next", "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);
     const std::string wire = frame(0, "message");
@@ -147,7 +149,7 @@ TEST_CASE("cuts are counted for one message, not for the next", "[core][session]
     }
     CHECK(outbox.sent() == 5);
     CHECK(outbox.dropped() == 0);
-    append(outbox, {"given up"});
+    append(outbox, {"dropped"});
     append(outbox, {"behind"});
     for (unsigned cut = 0; cut < 2 * limits::cuts_per_message_max; ++cut) {
         outbox.consume(1);
@@ -159,7 +161,7 @@ TEST_CASE("cuts are counted for one message, not for the next", "[core][session]
     CHECK(adds_up(outbox));
 }
 
-TEST_CASE("a rest whose start is gone is given up, and does not count against the next message",
+TEST_CASE("a rest whose start is gone is dropped and does not count against the next message",
           "[core][session][outbox]") {
     SegmentPool pool(outbox_segment_bytes);
     Outbox outbox(pool);

@@ -33,7 +33,7 @@ std::string fault_of(const std::string& wire, const ReceiverSetting& setting = {
     return all_at_once(wire, setting).fault;
 }
 
-/// Some of everything that is allowed.
+/// Returns examples of all allowed traffic.
 std::string mixed_traffic() {
     return frame(0, "one") + frame(1, "topic") + frame(0, "payload") + command("PING", "12") + frame(0, "") +
            frame(1, "") + frame(1, "") + frame(0, "") + long_form(0, "small but long") + frame(1, "a") +
@@ -41,7 +41,7 @@ std::string mixed_traffic() {
            frame(0, "c") + frame(0, std::string(5000, 'd')) + command("SUBSCRIBE", "e") + frame(0, "last");
 }
 
-/// Many frames of all sizes, short ones most of all; sooner or later a message of many.
+/// Returns many frames of all sizes, mostly short ones, and at some point a message of many frames.
 std::string random_traffic(unsigned seed) {
     std::mt19937 random(seed);
     const auto below = [&random](unsigned end) {
@@ -68,7 +68,7 @@ TEST_CASE("messages come out whole, with all their frames, in order", "[core][se
           "(one)(a||b)()");
 }
 
-TEST_CASE("commands come out in their place, also between the frames of a message", "[core][session][receiver]") {
+TEST_CASE("commands come out in their order, also between the frames of a message", "[core][session][receiver]") {
     const Transcript result =
         all_at_once(command("PING", "12") + frame(1, "a") + command("PONG", "") + frame(1, "b") + frame(0, "c"));
     CHECK(result.messages == "(a|b|c)");
@@ -79,13 +79,13 @@ TEST_CASE("the long form of a small size is read like the short one", "[core][se
     CHECK(all_at_once(long_form(1, "a") + long_form(0, "") + long_form(4, "\4PONG")).messages == "(a|)");
 }
 
-TEST_CASE("of an unfinished message nothing is seen", "[core][session][receiver]") {
+TEST_CASE("no part of an unfinished message is delivered", "[core][session][receiver]") {
     const Transcript result = all_at_once(frame(0, "whole") + frame(1, "half") + frame(1, "more"));
     CHECK(result.messages == "(whole)");
     CHECK(result.fault.empty());
 }
 
-TEST_CASE("however the bytes are cut, the same comes out", "[core][session][receiver]") {
+TEST_CASE("however the bytes are split, the result is the same", "[core][session][receiver]") {
     const std::string wire = mixed_traffic();
     const Transcript whole = all_at_once(wire);
     CHECK(whole.fault.empty());
@@ -102,7 +102,7 @@ TEST_CASE("however the bytes are cut, the same comes out", "[core][session][rece
     }
 }
 
-TEST_CASE("a turn ends with its budget of frames, and the next one goes on", "[core][session][receiver]") {
+TEST_CASE("an iteration ends with its budget of frames, and the next one continues", "[core][session][receiver]") {
     const std::string wire = mixed_traffic();
     const Transcript whole = all_at_once(wire);
     for (std::size_t frames = 1; frames < 10; ++frames) {
@@ -112,7 +112,7 @@ TEST_CASE("a turn ends with its budget of frames, and the next one goes on", "[c
     }
 }
 
-TEST_CASE("long runs of frames come out the same whatever limits, turns and reads cut them",
+TEST_CASE("long runs of frames come out the same whatever the limits, iterations and reads",
           "[core][session][receiver]") {
     const auto seed = GENERATE(1U, 2U, 3U, 4U);
     const auto bytes_max = GENERATE(std::size_t{300}, std::size_t{3'000}, std::size_t{64 * 1024});
@@ -135,7 +135,7 @@ TEST_CASE("long runs of frames come out the same whatever limits, turns and read
     }
 }
 
-TEST_CASE("a run ends where the next frame is not whole, be it by one byte", "[core][session][receiver]") {
+TEST_CASE("a run ends where the next frame is incomplete, even by one byte", "[core][session][receiver]") {
     const std::size_t before = GENERATE(0U, 1U, 4U, 50U);
     const std::string last = GENERATE(frame(0, ""), frame(0, std::string(255, 'x')), frame(0, std::string(256, 'x')),
                                       frame(1, "a") + frame(0, "b"));
@@ -154,7 +154,7 @@ TEST_CASE("a run ends where the next frame is not whole, be it by one byte", "[c
     }
 }
 
-TEST_CASE("a turn's budget of frames is kept however small they are", "[core][session][receiver]") {
+TEST_CASE("an iteration's budget of frames is kept however small they are", "[core][session][receiver]") {
     constexpr std::size_t count = 30'000;
     std::string wire;
     for (std::size_t number = 0; number < count; ++number) {
@@ -178,7 +178,7 @@ TEST_CASE("a turn's budget of frames is kept however small they are", "[core][se
     CHECK(input.unread().empty());
 }
 
-TEST_CASE("reserved flags are a violation, at the first byte", "[core][session][receiver]") {
+TEST_CASE("reserved flags are a violation at the first byte", "[core][session][receiver]") {
     const auto bit = GENERATE(range(3U, 8U));
     CHECK(fault_of(big_endian(1U << bit, 1)) == "reserved frame flag set");
     CHECK(fault_of(frame(0, "a") + big_endian(1U << bit, 1) + "\2ab") == "reserved frame flag set");
@@ -189,7 +189,7 @@ TEST_CASE("a command with MORE is a violation", "[core][session][receiver]") {
     CHECK(fault_of("\7") == "command frame with MORE");
 }
 
-TEST_CASE("what came before a violation is given out, once, and what comes after never", "[core][session][receiver]") {
+TEST_CASE("messages before a violation are delivered once, and nothing after it is", "[core][session][receiver]") {
     const std::string wire = frame(0, "good") + frame(1, "half") + "\x80" + frame(0, "after");
     Receiver receiver(1000, 1000);
     Transcript result = test::feed(receiver, as_bytes(wire), {100});
@@ -200,7 +200,8 @@ TEST_CASE("what came before a violation is given out, once, and what comes after
     CHECK(result.fault == "reserved frame flag set");
 }
 
-TEST_CASE("sizes no message may have are refused before any room is made", "[core][session][receiver]") {
+TEST_CASE("message sizes that are not allowed are refused before any memory is allocated",
+          "[core][session][receiver]") {
     const auto [size, fault] = GENERATE(table<std::uint64_t, std::string>({
         {std::uint64_t{1} << 63U, "frame size with bit 63 set"},
         {~std::uint64_t{0}, "frame size with bit 63 set"},
@@ -214,7 +215,7 @@ TEST_CASE("sizes no message may have are refused before any room is made", "[cor
     CHECK(result.unread_bytes_max == 13);
 }
 
-TEST_CASE("a huge size that is allowed costs no more room than what has arrived", "[core][session][receiver]") {
+TEST_CASE("a huge allowed size takes no more memory than the bytes that have arrived", "[core][session][receiver]") {
     const std::string wire = big_endian(2, 1) + big_endian(std::uint64_t{1} << 40U, 8) + std::string(10'000, 'x');
     Receiver receiver(std::size_t{1} << 41U, 10);
     const Transcript result = test::feed(receiver, as_bytes(wire), {100});
@@ -223,7 +224,7 @@ TEST_CASE("a huge size that is allowed costs no more room than what has arrived"
     CHECK(result.unread_bytes_max == wire.size());
 }
 
-TEST_CASE("the limit is on the message with all its frames and headers", "[core][session][receiver]") {
+TEST_CASE("the limit applies to the message with all its frames and headers", "[core][session][receiver]") {
     const ReceiverSetting setting{.message_bytes_max = 100};
     CHECK(fault_of(frame(0, std::string(98, 'x')) + frame(0, std::string(98, 'y')), setting).empty());
     CHECK(fault_of(frame(0, std::string(99, 'x')), setting) == "message over the size limit");
@@ -232,7 +233,7 @@ TEST_CASE("the limit is on the message with all its frames and headers", "[core]
           "message over the size limit");
 }
 
-TEST_CASE("endless frames of one message end at the limit", "[core][session][receiver]") {
+TEST_CASE("an endless series of frames in one message ends at the limit", "[core][session][receiver]") {
     std::string wire;
     for (int count = 0; count < 11; ++count) {
         wire += frame(1, "");
@@ -243,7 +244,7 @@ TEST_CASE("endless frames of one message end at the limit", "[core][session][rec
           "message with too many frames");
 }
 
-TEST_CASE("endless commands inside one message end at its limit in bytes", "[core][session][receiver]") {
+TEST_CASE("an endless series of commands inside one message ends at its limit in bytes", "[core][session][receiver]") {
     std::string wire = frame(1, "a");
     for (int count = 0; count < 100; ++count) {
         wire += command("PING", "12");
@@ -258,7 +259,7 @@ TEST_CASE("a command with a long size but without the flag, as libzmq sends it, 
     CHECK(result.commands == "<" + body + ">");
 }
 
-TEST_CASE("a short command of no bytes comes out as soon as it cannot be a long one from libzmq",
+TEST_CASE("a short empty command comes out as soon as it cannot be a long one from libzmq",
           "[core][session][receiver]") {
     const auto [zeros, next] =
         GENERATE(table<std::size_t, char>({{1, '\1'}, {1, '\4'}, {5, '\1'}, {6, '\2'}, {6, '\0'}}));
@@ -268,13 +269,14 @@ TEST_CASE("a short command of no bytes comes out as soon as it cannot be a long 
     CHECK(all_at_once(begin + next).commands.starts_with("<>"));
 }
 
-TEST_CASE("a command has a limit of its own", "[core][session][receiver]") {
+TEST_CASE("a command has a separate limit", "[core][session][receiver]") {
     CHECK(fault_of(frame(4, std::string(limits::command_bytes_max, 'x')), {.message_bytes_max = 100}).empty());
     CHECK(fault_of(frame(4, std::string(limits::command_bytes_max + 1, 'x'))) == "command over the size limit");
     CHECK(fault_of(big_endian(6, 1) + big_endian(1 << 20, 8)) == "command over the size limit");
 }
 
-TEST_CASE("a message of many frames that trickles in costs time in proportion", "[core][session][receiver]") {
+TEST_CASE("a message of many frames that arrives in small pieces takes proportional time",
+          "[core][session][receiver]") {
     std::string wire;
     for (int count = 0; count < 999; ++count) {
         wire += frame(1, "frame");
@@ -309,7 +311,7 @@ struct SealedReceiverLine {
 
 }  // namespace
 
-TEST_CASE("sealed frames are opened once each, and what is inside decides", "[core][session][receiver]") {
+TEST_CASE("sealed frames are opened once each, and the inner flags count", "[core][session][receiver]") {
     const SealedReceiverLine line;
     std::string wire;
     for (const auto& [flags, body] : {std::pair(0U, "one"), {1U, "a"}, {4U, "\4PING12"}, {1U, ""}}) {
@@ -324,18 +326,19 @@ TEST_CASE("sealed frames are opened once each, and what is inside decides", "[co
     CHECK(result.commands == "<\4PING12>");
 }
 
-TEST_CASE("a sealed frame that is changed, repeated or bare is a violation", "[core][session][receiver]") {
+TEST_CASE("a sealed frame that is changed, repeated or not sealed is a violation", "[core][session][receiver]") {
     const SealedReceiverLine line;
     const std::string first = line.seal(0, "one");
     std::string changed = line.seal(0, "two");
     changed.back() = static_cast<char>(changed.back() ^ 1);
-    CHECK(line.receive(first + first, 10'000).fault == "frame that does not open");
-    CHECK(line.receive(changed, 10'000).fault == "frame that does not open");
-    CHECK(line.receive(frame(0, "in clear"), 10'000).fault == "frame that does not open");
-    CHECK(line.receive(frame(4, "\4PING12"), 10'000).fault == "frame that does not open");
+    CHECK(line.receive(first + first, 10'000).fault == "cannot decrypt frame");
+    CHECK(line.receive(changed, 10'000).fault == "cannot decrypt frame");
+    CHECK(line.receive(frame(0, "in clear"), 10'000).fault == "cannot decrypt frame");
+    CHECK(line.receive(frame(4, "\4PING12"), 10'000).fault == "cannot decrypt frame");
 }
 
-TEST_CASE("a sealed frame may not have MORE outside, nor a command be too large inside", "[core][session][receiver]") {
+TEST_CASE("a sealed frame must not have MORE outside, nor an inner command over the limit",
+          "[core][session][receiver]") {
     const SealedReceiverLine line;
     std::string more = line.seal(0, "one");
     more[0] = static_cast<char>(more[0] | 1);
@@ -344,7 +347,7 @@ TEST_CASE("a sealed frame may not have MORE outside, nor a command be too large 
           "command over the size limit");
 }
 
-TEST_CASE("a sealed frame over the limit is refused, whatever it is outside", "[core][session][receiver]") {
+TEST_CASE("a sealed frame over the limit is refused, whatever its outer flags are", "[core][session][receiver]") {
     const SealedReceiverLine line;
     const auto flags = GENERATE(2U, 6U);
     CHECK(line.receive(big_endian(flags, 1) + big_endian(64 * 1024, 8), 10'000).fault == "message over the size limit");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t any_budget = 1 << 30;
 
-/// A sender with a stream that a test scripts.
+/// A sender with a stream that the test scripts.
 struct SenderLine {
     SegmentPool pool{4096};
     Outbox outbox{pool};
@@ -37,7 +37,7 @@ struct SenderLine {
     }
 };
 
-/// The same with a cipher, and the far end's.
+/// Like SenderLine, with a cipher and that of the far end.
 struct SealedSenderLine : SenderLine {
     zmtp::CurveCipher sealing{CurveKey{}, false, 1, 1};
     zmtp::CurveCipher opening{CurveKey{}, true, 1, 1};
@@ -52,7 +52,7 @@ struct SealedSenderLine : SenderLine {
 
 }  // namespace
 
-TEST_CASE("before the handshake is done only its bytes go out", "[core][session][sender]") {
+TEST_CASE("before the handshake is done only its bytes are sent", "[core][session][sender]") {
     SenderLine line;
     line.append("t", "waits");
     line.sender.add_raw(as_bytes("greeting"));
@@ -65,7 +65,7 @@ TEST_CASE("before the handshake is done only its bytes go out", "[core][session]
     CHECK(line.sender.bytes_written() == line.wire->written.size());
 }
 
-TEST_CASE("a command goes out before the next message, never inside one", "[core][session][sender]") {
+TEST_CASE("a command is sent before the next message, never inside one", "[core][session][sender]") {
     SenderLine line;
     line.sender.begin_messages(nullptr);
     line.append("t", "one");
@@ -100,7 +100,7 @@ TEST_CASE("written a byte at a time, each message counts with its last byte", "[
     }
 }
 
-TEST_CASE("a turn's budget ends the writing", "[core][session][sender]") {
+TEST_CASE("an iteration's budget ends the writing", "[core][session][sender]") {
     SenderLine line;
     line.sender.begin_messages(nullptr);
     for (int count = 0; count < 1000; ++count) {
@@ -112,7 +112,7 @@ TEST_CASE("a turn's budget ends the writing", "[core][session][sender]") {
     CHECK(line.write(any_budget) == Sender::Status::done);
 }
 
-TEST_CASE("commands that are not read stay within their limit", "[core][session][sender]") {
+TEST_CASE("commands that the peer does not read stay within their limit", "[core][session][sender]") {
     SenderLine line;
     line.sender.begin_messages(nullptr);
     line.wire->room = 0;
@@ -129,7 +129,7 @@ TEST_CASE("commands that are not read stay within their limit", "[core][session]
     CHECK_FALSE(line.sender.add_control(as_bytes(pong)));
 }
 
-TEST_CASE("the stream's error is passed on, and an end is a broken pipe", "[core][session][sender]") {
+TEST_CASE("a stream error is passed on, and the end of the stream is a broken pipe", "[core][session][sender]") {
     SenderLine line;
     line.sender.begin_messages(nullptr);
     line.append("t", "one");
@@ -140,7 +140,7 @@ TEST_CASE("the stream's error is passed on, and an end is a broken pipe", "[core
     CHECK(line.outbox.sent() == 0);
 }
 
-TEST_CASE("sealed messages and commands arrive as they are", "[core][session][sender]") {
+TEST_CASE("sealed messages and commands arrive unchanged", "[core][session][sender]") {
     SealedSenderLine line;
     line.append("a", "one");
     CHECK(line.sender.add_control(as_bytes(command("PING", "12"))));
@@ -172,7 +172,8 @@ TEST_CASE("a sealed message counts as sent only with the last of its sealed byte
     }
 }
 
-TEST_CASE("what was sealed is finished when the backlog gives up, and the rest is counted", "[core][session][sender]") {
+TEST_CASE("sealed messages are finished when the backlog drops messages, and the others are counted",
+          "[core][session][sender]") {
     SealedSenderLine line;
     SegmentPool pool(256);
     SegmentLog log(pool);
@@ -203,7 +204,7 @@ TEST_CASE("what was sealed is finished when the backlog gives up, and the rest i
     CHECK(line.adds_up());
 }
 
-TEST_CASE("a large sealed message behind a small one counts as sent, also when its run is given up",
+TEST_CASE("a large sealed message after a small one counts as sent, even if its run is dropped",
           "[core][session][sender]") {
     SealedSenderLine line;
     SegmentPool pool(1024 * 1024);
@@ -213,7 +214,7 @@ TEST_CASE("a large sealed message behind a small one counts as sent, also when i
         std::memcpy(log.prepare(wire.size()), wire.data(), wire.size());
         line.outbox.add(log.commit(wire.size()));
     }
-    line.wire->room = GENERATE(std::size_t{10}, std::size_t{1'000});  // within the first, or the second
+    line.wire->room = GENERATE(std::size_t{10}, std::size_t{1'000});  // within the first message, or the second
     const bool in_first = line.wire->room == 10;
     CHECK(line.write() == Sender::Status::full);
     line.outbox.give_up_before(log.end());
@@ -227,7 +228,7 @@ TEST_CASE("a large sealed message behind a small one counts as sent, also when i
     CHECK(line.adds_up());
 }
 
-TEST_CASE("whatever is written, given up and added, sealed messages arrive whole and the counts add up",
+TEST_CASE("whatever is written, dropped and added, sealed messages arrive whole and the counts add up",
           "[core][session][sender]") {
     const unsigned seed = GENERATE(range(1U, 15U));
     CAPTURE(seed);
@@ -313,5 +314,5 @@ TEST_CASE("a message that is sealed is partly written with the first of its seal
         was_within = line.sender.is_within_message();
     }
     CHECK_FALSE(was_within);
-    CHECK(changes == 4);  // into each message, and out of it
+    CHECK(changes == 4);  // into each message and out of it
 }

@@ -10,7 +10,7 @@ using namespace telegate;
 using namespace telegate::test;
 using State = Session::State;
 
-TEST_CASE("a session that drains sends what is pending, ends the stream and waits for the peer", "[core][session]") {
+TEST_CASE("a draining session sends its pending messages, ends the stream and waits for the peer", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->room = 3;
@@ -33,7 +33,7 @@ TEST_CASE("a session that drains sends what is pending, ends the stream and wait
     CHECK(h.outbox->sent() == 1);
 }
 
-TEST_CASE("a session that drains ends although nobody has taken what came", "[core][session]") {
+TEST_CASE("a draining session ends although its owner has not taken what arrived", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -44,7 +44,7 @@ TEST_CASE("a session that drains ends although nobody has taken what came", "[co
     CHECK(h.why == "shutdown");
 }
 
-TEST_CASE("a session that drains does not wait long for a peer that has received everything", "[core][session]") {
+TEST_CASE("a draining session does not wait long for a peer that has received everything", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.append("pending");
@@ -65,7 +65,7 @@ TEST_CASE("a session that drains does not wait long for a peer that has received
     CHECK(h.outbox->dropped() == 0);
 }
 
-TEST_CASE("draining before the handshake is done closes", "[core][session]") {
+TEST_CASE("draining before the handshake is done closes the session", "[core][session]") {
     SessionHarness h;
     h.make().start();
     h.session->drain();
@@ -73,7 +73,7 @@ TEST_CASE("draining before the handshake is done closes", "[core][session]") {
     CHECK(h.ended == 1);
 }
 
-TEST_CASE("closing drops what is pending and counts it", "[core][session]") {
+TEST_CASE("closing drops pending messages and counts them", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->room = 8;
@@ -90,7 +90,7 @@ TEST_CASE("closing drops what is pending and counts it", "[core][session]") {
     CHECK(h.adds_up());
 }
 
-TEST_CASE("an outbox that is kept goes on with the next connection, from a message's start", "[core][session]") {
+TEST_CASE("a kept outbox continues with the next connection, from a message's start", "[core][session]") {
     SessionHarness h(zmtp::SocketType::dealer);
     h.make_open("ROUTER", true);
     h.wire->room = 8;
@@ -106,7 +106,7 @@ TEST_CASE("an outbox that is kept goes on with the next connection, from a messa
     CHECK(h.adds_up());
 }
 
-TEST_CASE("a call that was posted finds out that the session has gone", "[core][session]") {
+TEST_CASE("a posted call does nothing once the session is gone", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -118,7 +118,7 @@ TEST_CASE("a call that was posted finds out that the session has gone", "[core][
     CHECK(h.ended == 1);
 }
 
-TEST_CASE("a session may be closed from inside its own calls", "[core][session]") {
+TEST_CASE("a session can be closed from inside its own callbacks", "[core][session]") {
     SessionHarness h(zmtp::SocketType::pub);
     SECTION("opened") {
         h.context.events.opened = [](Session& session) {
@@ -141,7 +141,7 @@ TEST_CASE("a session may be closed from inside its own calls", "[core][session]"
     CHECK(h.why == "enough");
 }
 
-TEST_CASE("a session was of no use when it was lost in the middle of all that there was", "[core][session]") {
+TEST_CASE("a session was of no use if it was lost in the middle of the only message", "[core][session]") {
     SessionHarness h;
     h.make_open("DEALER", true);
     const auto is_cut_in_large_message = [&] {

@@ -21,8 +21,8 @@ struct Trouble {
     bool keep_outbox = false;
 };
 
-/// A whole life: handshake, subscription, messages in and out, PING, multipart, drain. Returns how many operations the
-/// stream was asked for.
+/// Runs a whole session: handshake, subscription, messages in and out, PING, multipart, drain. Returns the number of
+/// operations on the stream.
 std::size_t live(const Trouble& trouble) {
     SessionHarness h;
     h.make(trouble.keep_outbox);
@@ -57,7 +57,7 @@ std::size_t live(const Trouble& trouble) {
     h.wire->incoming_ends = true;
     h.turn();
     check();
-    h.turn();  // for the last write to block
+    h.turn();  // so that the last write blocks
     h.session->close("cut");
     check();
 
@@ -81,7 +81,8 @@ std::size_t live(const Trouble& trouble) {
 
 }  // namespace
 
-TEST_CASE("a whole life with a failure at any operation ends once, and the counts add up", "[core][session][faults]") {
+TEST_CASE("a whole session with a failure at any operation ends once, and the counts add up",
+          "[core][session][faults]") {
     Trouble trouble;
     trouble.read_pieces =
         GENERATE(std::vector<std::size_t>{}, std::vector<std::size_t>{1}, std::vector<std::size_t>{7, 64});
@@ -90,7 +91,7 @@ TEST_CASE("a whole life with a failure at any operation ends once, and the count
     trouble.error = GENERATE(ECONNRESET, 0);
     trouble.keep_outbox = trouble.error == 0;
     const std::size_t operations = live(trouble);
-    // Where every byte is an operation, every so many-th failure tells as much as each.
+    // If every byte is an operation, a sample of the failures is as good as all of them.
     const std::size_t step = operations / rounds(operations > 500 ? operations / 13 : operations);
     for (trouble.fail_at = 1; trouble.fail_at <= operations + 1; trouble.fail_at += step) {
         CAPTURE(trouble.fail_at);
@@ -108,7 +109,7 @@ struct SessionPair {
         server.make().start();
         client.make().start();
     }
-    /// Carries what was written from one to the other, and lets both turn, until nothing happens.
+    /// Carries written bytes from one to the other and runs both until nothing happens.
     void turn() {
         bool any = true;
         while (any) {
@@ -153,7 +154,7 @@ void exchange(SessionPair& pair, unsigned seed) {
             pair.turn();
         }
         if (random() % 50 == 0) {
-            pair.server.session->tick(Clock::now() + std::chrono::seconds(15));  // mostly a PING
+            pair.server.session->tick(Clock::now() + std::chrono::seconds(15));  // usually a PING
         }
     }
     pair.server.session->drain();
@@ -169,7 +170,7 @@ void exchange(SessionPair& pair, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("two sessions exchange messages, however the stream cuts them", "[core][session][faults]") {
+TEST_CASE("two sessions exchange messages however the stream splits them", "[core][session][faults]") {
     const unsigned seed = GENERATE(range(1U, 10U));
     CAPTURE(seed);
     SessionPair pair;
@@ -178,7 +179,7 @@ TEST_CASE("two sessions exchange messages, however the stream cuts them", "[core
     exchange(pair, seed);
 }
 
-TEST_CASE("two sessions exchange sealed messages, however the stream cuts them", "[core][session][faults]") {
+TEST_CASE("two sessions exchange sealed messages however the stream splits them", "[core][session][faults]") {
     const unsigned seed = GENERATE(range(1U, 10U));
     CAPTURE(seed);
     const CurveKeyPair server_keys = make_curve_key_pair();

@@ -15,7 +15,7 @@ namespace telegate::test {
 
 using Clock = std::chrono::steady_clock;
 
-/// One session on a scripted stream, and all that it reported.
+/// One session on a scripted stream, and everything that it reported.
 ///
 /// Threads: one. Limits: none. Failure: none.
 struct SessionHarness {
@@ -53,7 +53,7 @@ struct SessionHarness {
         session = std::make_unique<Session>(context, std::move(arrival));
         return *session;
     }
-    /// Goes through the handshake with a peer that speaks NULL, and forgets what was written for it.
+    /// Completes the handshake with a peer that uses NULL, and discards what was written for it.
     Session& make_open(std::string_view peer_type = "DEALER", bool keep_outbox = false, unsigned minor = 1) {
         make(keep_outbox).start();
         receive(greeting(minor) + ready(peer_type));
@@ -61,13 +61,13 @@ struct SessionHarness {
         return *session;
     }
 
-    /// Runs whatever is due, until nothing is.
+    /// Runs everything that is due, until nothing is.
     void turn() {
         do {
             reactor.poll();
         } while (wire->turn());
     }
-    /// `bytes` come from the peer.
+    /// Delivers `bytes` from the peer.
     void receive(std::string_view bytes) {
         wire->incoming += bytes;
         turn();
@@ -105,7 +105,7 @@ struct SessionHarness {
     SessionContext context;
     std::shared_ptr<Wire> wire;
     MessageBatch batch;
-    bool takes = true;  // as soon as it is told
+    bool takes = true;  // as soon as it is notified
 
     int opened = 0;
     int readable = 0;

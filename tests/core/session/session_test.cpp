@@ -9,7 +9,7 @@ using namespace telegate::test;
 using namespace std::chrono_literals;
 using State = Session::State;
 
-TEST_CASE("a session greets at once and says READY when it is greeted", "[core][session]") {
+TEST_CASE("a session sends its greeting at once, and READY after the peer's greeting", "[core][session]") {
     SessionHarness h(zmtp::SocketType::pub);
     h.make().start();
     CHECK(h.wire->written == greeting());
@@ -23,7 +23,7 @@ TEST_CASE("a session greets at once and says READY when it is greeted", "[core][
     CHECK(h.session->peer().socket_type == zmtp::SocketType::sub);
 }
 
-TEST_CASE("what comes behind the handshake in the same piece is seen at once", "[core][session]") {
+TEST_CASE("data that follows the handshake in the same piece is processed at once", "[core][session]") {
     SessionHarness h(zmtp::SocketType::pub);
     h.make().start();
     h.receive(greeting() + ready("SUB") + subscribe("a") + subscribe_3_0("b") + cancel("a"));
@@ -41,7 +41,7 @@ TEST_CASE("a handshake that breaks the protocol ends the session", "[core][sessi
     CHECK(h.wire->written == greeting());
 }
 
-TEST_CASE("the handshake has a deadline in all, however the bytes trickle", "[core][session]") {
+TEST_CASE("the handshake has one deadline, however slowly the bytes arrive", "[core][session]") {
     SessionHarness h;
     h.make().start();
     const auto start = Clock::now();
@@ -52,10 +52,10 @@ TEST_CASE("the handshake has a deadline in all, however the bytes trickle", "[co
         REQUIRE(h.ended == 0);
     }
     h.session->tick(start + h.options.handshake_time_max + 1s);
-    CHECK(h.why == "no handshake in time");
+    CHECK(h.why == "handshake timeout");
 }
 
-TEST_CASE("messages come in and go out", "[core][session]") {
+TEST_CASE("messages are received and sent", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.receive(frame(1, "a") + frame(0, "b") + frame(0, "c"));
@@ -74,7 +74,7 @@ TEST_CASE("messages come in and go out", "[core][session]") {
     CHECK(status.bytes_sent > 64);
 }
 
-TEST_CASE("nothing goes out before the handshake is done, then what waited does", "[core][session]") {
+TEST_CASE("nothing is sent before the handshake is done, then the pending messages are", "[core][session]") {
     SessionHarness h(zmtp::SocketType::dealer);
     h.append("early");
     h.make(true).start();
@@ -85,7 +85,7 @@ TEST_CASE("nothing goes out before the handshake is done, then what waited does"
     CHECK(h.wire->written.ends_with(frame(0, "early")));
 }
 
-TEST_CASE("a session that is not taken from reads no more", "[core][session]") {
+TEST_CASE("a session whose owner does not take reads no more", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -100,7 +100,7 @@ TEST_CASE("a session that is not taken from reads no more", "[core][session]") {
     CHECK(h.readable == readable_before + 2);
 }
 
-TEST_CASE("a stream that has more is read on without waiting, as far as the turn's share goes", "[core][session]") {
+TEST_CASE("a stream with more data is read on without waiting, within the iteration's budget", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -140,7 +140,7 @@ TEST_CASE("a stream that has more is read on without waiting, as far as the turn
     CHECK(h.messages.ends_with("(last)"));
 }
 
-TEST_CASE("a session that has more, and is not asked for it, still answers PING", "[core][session]") {
+TEST_CASE("a session with untaken data still answers PING", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -159,7 +159,7 @@ TEST_CASE("a session that has more, and is not asked for it, still answers PING"
     CHECK(h.messages == "(one)(two)");
 }
 
-TEST_CASE("what a batch shows lies still until the next take", "[core][session]") {
+TEST_CASE("a batch stays valid until the next take", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
@@ -172,7 +172,7 @@ TEST_CASE("what a batch shows lies still until the next take", "[core][session]"
     CHECK(h.messages == "(first)(other)");
 }
 
-TEST_CASE("a large message arrives, whatever the buffer", "[core][session]") {
+TEST_CASE("a large message arrives whatever the buffer size", "[core][session]") {
     SessionHarness h;
     h.make_open();
     const std::string large(3'000'000, 'x');
@@ -181,7 +181,7 @@ TEST_CASE("a large message arrives, whatever the buffer", "[core][session]") {
     CHECK(h.messages == "(a|" + large + ")(b)");
 }
 
-TEST_CASE("messages that came before the end are given out first", "[core][session]") {
+TEST_CASE("messages that arrived before the end of the stream are delivered first", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->incoming_ends = true;
@@ -191,7 +191,7 @@ TEST_CASE("messages that came before the end are given out first", "[core][sessi
     CHECK(h.why == "peer left");
 }
 
-TEST_CASE("messages that came before a violation are given out first", "[core][session]") {
+TEST_CASE("messages that arrived before a violation are delivered first", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.receive(frame(0, "good") + "\x80");
@@ -201,7 +201,7 @@ TEST_CASE("messages that came before a violation are given out first", "[core][s
     CHECK(h.ended == 1);
 }
 
-TEST_CASE("messages that came are given out although nothing can be written any more", "[core][session]") {
+TEST_CASE("messages that arrived are delivered although nothing can be written any more", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->writes_fail = true;
@@ -221,7 +221,7 @@ TEST_CASE("messages that came are given out although nothing can be written any 
     CHECK(h.outbox->dropped() == h.outbox->matched());
 }
 
-TEST_CASE("a handshake that cannot be answered ends", "[core][session]") {
+TEST_CASE("a handshake whose reply cannot be sent ends", "[core][session]") {
     SessionHarness h;
     h.make();
     h.wire->writes_fail = true;
@@ -230,7 +230,7 @@ TEST_CASE("a handshake that cannot be answered ends", "[core][session]") {
     CHECK(h.ended == 1);
 }
 
-TEST_CASE("handshake commands after the handshake are a violation, unknown ones are not", "[core][session]") {
+TEST_CASE("handshake commands after the handshake are a violation; unknown commands are not", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.receive(command("JOIN", "group") + command("SOMETHING", ""));
@@ -255,7 +255,7 @@ TEST_CASE("an empty command is a violation as soon as traffic follows", "[core][
     CHECK(h.session->ending() == Session::Ending::violation);
 }
 
-TEST_CASE("a flood of small commands gives way to others between turns", "[core][session]") {
+TEST_CASE("a flood of small commands yields to other sessions between iterations", "[core][session]") {
     SessionHarness h(zmtp::SocketType::pub);
     h.make_open("SUB");
     constexpr int commands = 100'000;
@@ -269,7 +269,7 @@ TEST_CASE("a flood of small commands gives way to others between turns", "[core]
     CHECK(h.readable - readable_before >= commands / static_cast<int>(limits::frames_per_turn));
 }
 
-TEST_CASE("a flood of bytes without a message gives way to others between turns", "[core][session]") {
+TEST_CASE("a flood of bytes without a message yields to other sessions between iterations", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->read_pieces = {100'000};
@@ -279,12 +279,12 @@ TEST_CASE("a flood of bytes without a message gives way to others between turns"
     CHECK(h.messages.size() > limits::read_bytes_per_turn);
 }
 
-TEST_CASE("a session that has nothing unread gives its receive buffer back", "[core][session]") {
+TEST_CASE("a session without unread data gives its receive buffer back", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.receive(frame(0, "one"));
     const std::byte* const message = h.batch[0][0].data();
-    SECTION("after the next look at the deadlines") {
+    SECTION("after the next check of the deadlines") {
         h.session->tick(Clock::now());
     }
     SECTION("after a take that found nothing") {
@@ -307,7 +307,7 @@ TEST_CASE("sessions of one socket that are taken from in turn share a receive bu
     CHECK(h.messages == "(one)(two)");
 }
 
-TEST_CASE("room is told once the backlog has fallen to half its limit", "[core][session]") {
+TEST_CASE("free capacity is reported once the backlog has fallen to half its limit", "[core][session]") {
     SocketOptions options;
     options.backlog_bytes_max = 1'000;
     SessionHarness h(zmtp::SocketType::router, options);
@@ -331,7 +331,7 @@ TEST_CASE("room is told once the backlog has fallen to half its limit", "[core][
     CHECK(h.rooms == 1);
 }
 
-TEST_CASE("room is told to who was refused, though the backlog never passed half", "[core][session]") {
+TEST_CASE("free capacity is reported to a refused sender, even if the backlog never passed half", "[core][session]") {
     SocketOptions options;
     options.backlog_bytes_max = 1'000;
     SessionHarness h(zmtp::SocketType::router, options);
@@ -344,7 +344,7 @@ TEST_CASE("room is told to who was refused, though the backlog never passed half
     CHECK(h.outbox->has_room(800, options.backlog_bytes_max));
 }
 
-TEST_CASE("an alias is the identity, whatever the peer tells", "[core][session]") {
+TEST_CASE("an alias is the identity, whatever the peer sends", "[core][session]") {
     const std::string dealer =
         command("READY", "\x0BSocket-Type" + big_endian(6, 4) + "DEALER" + "\x08Identity" + big_endian(4, 4) + "told");
     SessionHarness h;
@@ -362,7 +362,8 @@ TEST_CASE("an alias is the identity, whatever the peer tells", "[core][session]"
     CHECK(h.session->identity() == "alias");
 }
 
-TEST_CASE("a peer that takes all gets its share in one turn, and the rest in later ones", "[core][session]") {
+TEST_CASE("a peer that takes everything gets its share in one iteration, and the rest in later ones",
+          "[core][session]") {
     SessionHarness h;
     h.make_open();
     constexpr std::size_t share_max = limits::write_bytes_per_turn + 64 * 1024;  // whole segments
@@ -376,7 +377,7 @@ TEST_CASE("a peer that takes all gets its share in one turn, and the rest in lat
     for (std::size_t before = 0; h.wire->written.size() < wire_bytes; ++turns) {
         REQUIRE(h.wire->written.size() - before <= share_max);
         before = h.wire->written.size();
-        h.session->flush();  // it has had its share
+        h.session->flush();  // its share of this iteration is used up
         REQUIRE(h.wire->written.size() == before);
         REQUIRE(h.wire->turn());
     }

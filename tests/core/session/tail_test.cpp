@@ -34,7 +34,7 @@ struct Shared {
             all.push_back(owned.back().get());
         }
     }
-    /// One message to each of `readers`, one by one.
+    /// Adds one message to each of `readers`, one by one.
     void give(const std::string& wire, const std::vector<Outbox*>& readers) {
         tail.settle();
         write(log.prepare(wire.size()), wire);
@@ -55,7 +55,7 @@ struct Shared {
     std::vector<Outbox*> all;
 };
 
-/// The same messages twice: by a tail where there is one, and to each outbox one by one.
+/// Publishes the same messages twice: by a tail if possible, and to each outbox one by one.
 class Twins {
   public:
     Twins(std::size_t count, std::uint32_t seed) : tailed_(count), plain_(count), random_(seed) {}
@@ -75,7 +75,7 @@ class Twins {
         plain_.give(wire, of(plain_));
     }
 
-    /// The same with one outbox of each side.
+    /// Calls `change` for one outbox of each side.
     template <class Change>
     void change(const Change& change) {
         const std::size_t place = below(tailed_.all.size());
@@ -141,12 +141,12 @@ class Twins {
     std::mt19937 random_;
     std::vector<std::size_t> readers_;
     std::vector<Outbox*> given_;  // to the tail
-    bool is_same_ = false;        // the readers are those of the tail
+    bool is_same_ = false;        // whether the readers are those of the tail
 };
 
 }  // namespace
 
-TEST_CASE("a tail that is closed has no room", "[core][session][tail]") {
+TEST_CASE("a closed tail accepts nothing", "[core][session][tail]") {
     Shared shared(1);
     CHECK_FALSE(shared.tail.is_open());
     CHECK_FALSE(shared.tail.has_room(1));
@@ -159,7 +159,7 @@ TEST_CASE("a tail that is closed has no room", "[core][session][tail]") {
     CHECK_FALSE(shared.tail.fits(1));
 }
 
-TEST_CASE("a tail takes as much as it is told, and no more than its segment holds", "[core][session][tail]") {
+TEST_CASE("a tail accepts as much as it was opened for, and no more than its segment holds", "[core][session][tail]") {
     Shared shared(1);
     shared.give(std::string(56, 'x'), shared.all);
     const auto bytes_max = GENERATE(std::size_t{0}, std::size_t{10}, std::size_t{200}, std::size_t{1'000});
@@ -171,7 +171,7 @@ TEST_CASE("a tail takes as much as it is told, and no more than its segment hold
     CHECK_FALSE(shared.tail.fits(tail_segment_bytes - 55));
 }
 
-TEST_CASE("a tail that was given more than it is told has no room", "[core][session][tail]") {
+TEST_CASE("a tail that was given more than it was opened for accepts nothing", "[core][session][tail]") {
     Shared shared(1);
     shared.give(frame(0, "first"), shared.all);
     shared.tail.open(shared.log, shared.all, 10);
@@ -181,7 +181,7 @@ TEST_CASE("a tail that was given more than it is told has no room", "[core][sess
     CHECK(shared.tail.fits(1));
 }
 
-TEST_CASE("whoever looks at an outbox sees what is in the tail", "[core][session][tail]") {
+TEST_CASE("every read of an outbox includes the tail", "[core][session][tail]") {
     Shared shared(3);
     shared.give(frame(0, "first"), shared.all);
     shared.tail.open(shared.log, shared.all, tail_segment_bytes);
@@ -209,7 +209,7 @@ TEST_CASE("whoever looks at an outbox sees what is in the tail", "[core][session
     }
 }
 
-TEST_CASE("what changes an outbox comes after what is in the tail", "[core][session][tail]") {
+TEST_CASE("every change of an outbox follows the contents of the tail", "[core][session][tail]") {
     Shared shared(2);
     shared.give(frame(0, "first"), shared.all);
     shared.tail.open(shared.log, shared.all, tail_segment_bytes);
@@ -219,11 +219,11 @@ TEST_CASE("what changes an outbox comes after what is in the tail", "[core][sess
         CHECK(outbox.consume(frame(0, "first").size() + frame(0, "second").size()) == 2);
         CHECK(outbox.sent() == 2);
     }
-    SECTION("giving up all") {
+    SECTION("dropping everything") {
         outbox.give_up_all();
         CHECK(outbox.dropped() == 2);
     }
-    SECTION("giving up what is old") {
+    SECTION("dropping old messages") {
         outbox.give_up_before(shared.log.end());
         CHECK(outbox.dropped() == 2);
     }
@@ -232,7 +232,7 @@ TEST_CASE("what changes an outbox comes after what is in the tail", "[core][sess
     CHECK(shared.all[1]->backlog().messages() == 2);
 }
 
-TEST_CASE("an outbox goes on in a tail of its own", "[core][session][tail]") {
+TEST_CASE("an outbox continues in its own tail", "[core][session][tail]") {
     SegmentPool pool(tail_segment_bytes);
     Outbox outbox(pool);
     const std::array<Bytes, 1> one = {as_bytes("one")};
@@ -264,7 +264,7 @@ TEST_CASE("frames of every size are the same in a tail", "[core][session][tail]"
     CHECK(offered(outbox) == frame(0, "first") + frame(0, body) + frame(1, "id") + frame(0, body));
 }
 
-TEST_CASE("by a tail or one by one, readers get the same and count the same", "[core][session][tail]") {
+TEST_CASE("by a tail or one by one, readers get the same messages and the same counts", "[core][session][tail]") {
     const auto seed = GENERATE(range(0U, 40U));
     CAPTURE(seed);
     Twins twins(1 + seed % 5, seed);

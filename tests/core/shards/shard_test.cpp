@@ -20,7 +20,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// One shard, with all that comes in handed over to its first place, and a lane to it.
+/// One shard with a lane. Every accepted connection is handed to its first place.
 struct ShardBench {
     ShardBench() {
         options.io_threads = 2;
@@ -47,7 +47,7 @@ struct ShardBench {
                 [](const std::exception_ptr&) {
                 }};
     }
-    /// A peer with its handshake done, which has read what the publisher says.
+    /// Connects a peer that has finished its handshake and has read the publisher's hello.
     RawPeer join() {
         RawPeer peer(endpoint);
         peer.send(greeting() + ready("SUB"));
@@ -87,7 +87,7 @@ struct ShardBench {
 
 }  // namespace
 
-TEST_CASE("what was meant for a session that has left goes to nobody, whoever has its place",
+TEST_CASE("messages for a session that has ended are dropped, even if another session has its place",
           "[core][publisher][shards]") {
     ShardBench b;
     RawPeer first = b.join();

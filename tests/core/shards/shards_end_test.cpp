@@ -25,7 +25,7 @@ struct SlowCrowd : PublisherHarness {
             peers.push_back(subscriber({""}, 4'096));
         }
     }
-    /// Whether everybody meets the end of the stream.
+    /// Returns true if all peers reach the end of the stream.
     bool all_end() {
         return turn_until([&] {
             return std::all_of(peers.begin(), peers.end(), [](RawPeer& peer) {
@@ -40,7 +40,7 @@ struct SlowCrowd : PublisherHarness {
 
 }  // namespace
 
-TEST_CASE("closing lets the subscribers of all threads take what is pending", "[core][publisher][shards][close]") {
+TEST_CASE("closing lets the subscribers of all threads read what is pending", "[core][publisher][shards][close]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     SlowCrowd h(3, transport);
     h.publisher->send("large", four_megabytes);
@@ -61,7 +61,7 @@ TEST_CASE("closing lets the subscribers of all threads take what is pending", "[
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("what is not read within the grace is cut on all threads, and a second close shortens it",
+TEST_CASE("messages not read within the grace period are dropped on all threads, and a second close shortens it",
           "[core][publisher][shards][close]") {
     SlowCrowd h(3);
     h.publisher->send("large", four_megabytes);
@@ -76,7 +76,7 @@ TEST_CASE("what is not read within the grace is cut on all threads, and a second
     CHECK(adds_up(h.totals()));
 }
 
-TEST_CASE("closing without subscribers is done soon, and the one who hears may destroy the publisher",
+TEST_CASE("closing without subscribers is done soon, and its callback may destroy the publisher",
           "[core][publisher][shards][close]") {
     PublisherHarness h(on_threads(4));
     bool done = false;
@@ -87,7 +87,7 @@ TEST_CASE("closing without subscribers is done soon, and the one who hears may d
     CHECK(h.turn_until([&] { return done; }));
 }
 
-TEST_CASE("a connection that comes while the publisher closes is ended", "[core][publisher][shards][close]") {
+TEST_CASE("a connection that is made while the publisher closes is closed", "[core][publisher][shards][close]") {
     for (int round = 0; round < 20; ++round) {
         PublisherHarness h(on_threads(2));
         RawPeer first = h.connect();
@@ -127,17 +127,17 @@ TEST_CASE("a publisher on several threads may be destroyed at any moment", "[cor
             }
         }
         h.publisher.reset();
-        h.turn();  // what was on its way to the reactor comes too late
+        h.turn();  // calls posted to the reactor arrive too late
     }
 }
 
-TEST_CASE("sessions that are lost with the publisher end for their peers", "[core][publisher][shards]") {
+TEST_CASE("sessions that end with the publisher are closed for their peers", "[core][publisher][shards]") {
     SlowCrowd h(4);
     h.publisher.reset();
     CHECK(h.all_end());
 }
 
-TEST_CASE("a subscriber on any thread can be closed by its number", "[core][publisher][shards][close]") {
+TEST_CASE("a subscriber on any thread can be closed by its id", "[core][publisher][shards][close]") {
     SlowCrowd h(3);
     for (const PeerStatus& peer : h.publisher->subscribers()) {
         CHECK(h.publisher->close_peer(peer.id));

@@ -28,12 +28,12 @@ PublisherOptions small_backlogs_on(std::size_t io_threads) {
     PublisherOptions options = small_backlog();
     options.io_threads = io_threads;
     options.flush_bytes = 16 * 1024;
-    options.handshake_time_max = 40ms;  // short deadlines make the publisher look often
-    options.heartbeat_interval = 0ms;   // the peers here do not answer, and only messages are expected
+    options.handshake_time_max = 40ms;  // short deadlines make the publisher check often
+    options.heartbeat_interval = 0ms;   // the peers here do not reply, and only messages are expected
     return options;
 }
 
-/// The numbers of the messages that a peer has received, whole and unharmed, whatever their topics.
+/// The numbers of the messages that a peer has received, complete and intact, whatever their topics.
 std::vector<int> numbers_of_all_topics(const RawPeer& peer) {
     REQUIRE(peer.received().starts_with(publisher_hello()));
     std::string_view left = std::string_view(peer.received()).substr(publisher_hello().size());
@@ -52,7 +52,7 @@ std::vector<int> numbers_of_all_topics(const RawPeer& peer) {
     return numbers;
 }
 
-/// Turns until there is room, while the peers read. Whether there is in the end.
+/// Runs until there is capacity, while the peers read. Returns true if there is capacity in the end.
 template <class Peers>
 bool wait_for_room(PublisherHarness& h, Peers& peers) {
     return h.publisher->has_room(load_payload_bytes) || h.turn_until([&] {
@@ -72,7 +72,7 @@ bool all_end_with(PublisherHarness& h, Peers& peers, const std::string& last) {
 
 }  // namespace
 
-TEST_CASE("a publisher on several threads that asks for room loses nothing", "[core][publisher][shards]") {
+TEST_CASE("a publisher on several threads that checks for capacity loses nothing", "[core][publisher][shards]") {
     const auto [io_threads, transport] = GENERATE(table<std::size_t, Transport>(
         {{2, Transport::tcp}, {4, Transport::tcp}, {2, Transport::ipc}, {4, Transport::ipc}}));
     PublisherHarness h(small_backlogs_on(io_threads), transport);
@@ -96,7 +96,7 @@ TEST_CASE("a publisher on several threads that asks for room loses nothing", "[c
     CHECK(h.totals().sent == 6 * count);
 }
 
-TEST_CASE("sparse subscriptions on another thread lose nothing either when the publisher asks",
+TEST_CASE("a sparse subscription on another thread loses nothing if the publisher checks for capacity",
           "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(2));
     std::vector<RawPeer> peers;
@@ -116,7 +116,7 @@ TEST_CASE("sparse subscriptions on another thread lose nothing either when the p
     CHECK(numbers_of_all_topics(peers[0]).size() == count / 3);
 }
 
-TEST_CASE("what is published at once and fits the backlog pushes out nothing that a subscriber could take",
+TEST_CASE("messages published at once that fit into the backlog displace nothing that a subscriber could read",
           "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(2));
     RawPeer peer = h.subscriber({"t"});
@@ -132,7 +132,7 @@ TEST_CASE("what is published at once and fits the backlog pushes out nothing tha
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("the reactor is woken when another thread has room again", "[core][publisher][shards]") {
+TEST_CASE("the reactor wakes up when another thread has capacity again", "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(2));
     RawPeer peer = h.subscriber({"t"}, 4'096);  // the first goes to the other thread
     int number = 0;
@@ -150,14 +150,14 @@ TEST_CASE("the reactor is woken when another thread has room again", "[core][pub
     bool has_room = false;
     CHECK(eventually([&] {
         peer.read(64 * 1024);
-        // Nothing else happens here that would end this turn.
+        // Nothing else here would end this iteration.
         const bool is_woken = h.reactor.run_for(20ms);
         has_room = is_woken && h.publisher->has_room(load_payload_bytes);
         return has_room;
     }));
 }
 
-TEST_CASE("who waits for a subscriber of the publisher's own thread is not kept awake by threads that have room",
+TEST_CASE("threads with capacity do not keep a publisher awake that waits for a subscriber of its own thread",
           "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(2));
     const RawPeer idle = h.subscriber({"u"});  // the first goes to the other thread
@@ -172,12 +172,12 @@ TEST_CASE("who waits for a subscriber of the publisher's own thread is not kept 
     bool slept = false;
     for (int turns = 0; turns < 100 && !slept; ++turns) {
         REQUIRE_FALSE(h.publisher->has_room(load_payload_bytes));
-        slept = !h.reactor.run_for(5ms);  // false: nothing was to be done in all that time
+        slept = !h.reactor.run_for(5ms);  // false: there was nothing to do in all that time
     }
     CHECK(slept);
 }
 
-TEST_CASE("a slow subscriber on another thread costs nobody else anything, and its losses are counted",
+TEST_CASE("a slow subscriber on another thread affects no other, and its losses are counted",
           "[core][publisher][shards]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h(small_backlogs_on(2), transport);
@@ -218,7 +218,7 @@ TEST_CASE("a slow subscriber on another thread costs nobody else anything, and i
     CHECK(h.totals().dropped == status_of_slow().dropped);
 }
 
-TEST_CASE("who publishes without asking is held up by no thread, and all losses are counted",
+TEST_CASE("a publisher that does not check for capacity is blocked by no thread, and all losses are counted",
           "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(3));
     std::vector<RawPeer> peers;
@@ -227,7 +227,7 @@ TEST_CASE("who publishes without asking is held up by no thread, and all losses 
     }
     constexpr std::uint64_t count = 50'000;
     for (std::uint64_t number = 0; number < count; ++number) {
-        h.publisher->send("t", load_payload_of(static_cast<int>(number)));  // the reactor is not turned
+        h.publisher->send("t", load_payload_of(static_cast<int>(number)));  // the reactor is not running
     }
     CHECK(all_end_with(h, peers, message("t", load_payload_of(count - 1))));
     CHECK(h.turn_until([&] { return h.totals().pending == 0; }));
@@ -243,7 +243,8 @@ TEST_CASE("who publishes without asking is held up by no thread, and all losses 
     }
 }
 
-TEST_CASE("peers may come, change what they want and go while others get everything", "[core][publisher][shards]") {
+TEST_CASE("peers may connect, change their subscriptions and disconnect while others receive everything",
+          "[core][publisher][shards]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h(small_backlogs_on(4), transport);
     std::vector<RawPeer> steady;

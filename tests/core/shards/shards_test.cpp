@@ -25,7 +25,7 @@ using Kind = MonitorEventKind;
 
 namespace {
 
-/// Threads of this process with names that begin so.
+/// Returns the number of threads of this process whose names start with `begin`.
 std::size_t threads_named(std::string_view begin) {
     std::size_t count = 0;
     DIR* const tasks = ::opendir("/proc/self/task");
@@ -39,7 +39,7 @@ std::size_t threads_named(std::string_view begin) {
     return count;
 }
 
-/// A harness with subscribers of everything.
+/// A harness with subscribers to everything.
 struct Crowd : PublisherHarness {
     Crowd(std::size_t io_threads, std::size_t count, Transport transport = Transport::tcp)
         : PublisherHarness(on_threads(io_threads), transport) {
@@ -47,7 +47,7 @@ struct Crowd : PublisherHarness {
             peers.push_back(subscriber({""}));
         }
     }
-    /// Whether everybody gets just this.
+    /// Returns true if every subscriber receives exactly this.
     bool all_get(const std::string& expected) {
         return turn_until([&] {
             return std::all_of(peers.begin(), peers.end(),
@@ -60,7 +60,7 @@ struct Crowd : PublisherHarness {
 
 }  // namespace
 
-TEST_CASE("a publisher has threads of its own, named, as long as it lives", "[core][publisher][shards]") {
+TEST_CASE("a publisher has its own named threads as long as it exists", "[core][publisher][shards]") {
     {
         PublisherHarness h(on_threads(3));
         CHECK(eventually([] { return threads_named("tg-io-2") == 1 && threads_named("tg-io-3") == 1; }));
@@ -71,7 +71,7 @@ TEST_CASE("a publisher has threads of its own, named, as long as it lives", "[co
     CHECK(threads_named("tg-io-") == 0);
 }
 
-TEST_CASE("a lone message reaches the subscribers of all threads at once", "[core][publisher][shards]") {
+TEST_CASE("a single message reaches the subscribers of all threads at once", "[core][publisher][shards]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     Crowd h(4, 8, transport);
     h.publisher->send("t", "x");
@@ -81,7 +81,7 @@ TEST_CASE("a lone message reaches the subscribers of all threads at once", "[cor
     CHECK(h.totals().subscriptions == 8);
 }
 
-TEST_CASE("connections are shared out to the thread with the fewest", "[core][publisher][shards]") {
+TEST_CASE("connections go to the thread with the fewest", "[core][publisher][shards]") {
     Reactor reactor;
     PublisherOptions options = on_threads(4);
     RemoteSessions remote;
@@ -113,7 +113,7 @@ TEST_CASE("connections are shared out to the thread with the fewest", "[core][pu
         CHECK(on_shard(shard) == 2);
     }
     CHECK(peers.sessions().size() == 2);
-    for (std::uint64_t id = 1; id <= 8; ++id) {  // two of them leave a thread of theirs empty
+    for (std::uint64_t id = 1; id <= 8; ++id) {  // two of them leave a thread without connections
         if (remote.find(id) != nullptr && remote.find(id)->shard == 1) {
             raw[id - 1].close();
         }
@@ -126,7 +126,7 @@ TEST_CASE("connections are shared out to the thread with the fewest", "[core][pu
     CHECK(on_shard(1) == 2);
 }
 
-TEST_CASE("a topic that nobody wants any more is not wanted, wherever the subscribers were",
+TEST_CASE("a topic is no longer wanted when its last subscriber has disconnected, whatever its thread",
           "[core][publisher][shards]") {
     PublisherHarness h(on_threads(2));
     const TopicId topic = h.publisher->intern("topic");
@@ -145,7 +145,7 @@ TEST_CASE("a topic that nobody wants any more is not wanted, wherever the subscr
     CHECK_FALSE(h.publisher->wanted(topic));
 }
 
-TEST_CASE("readers of different topics on one thread get their own, in order", "[core][publisher][shards]") {
+TEST_CASE("readers of different topics on one thread receive their own, in order", "[core][publisher][shards]") {
     PublisherHarness h(on_threads(2));
     std::vector<RawPeer> peers;
     for (const std::string_view prefix : {"a", "b", "", "ab", "a", "c"}) {
@@ -166,7 +166,7 @@ TEST_CASE("readers of different topics on one thread get their own, in order", "
     CHECK(h.totals().dropped == 0);
 }
 
-TEST_CASE("the monitor hears of all threads on the reactor's own, each connection in order",
+TEST_CASE("the monitor receives events of all threads on the reactor's thread, in order for each connection",
           "[core][publisher][shards]") {
     PublisherHarness h(on_threads(4));
     std::vector<std::pair<std::uint64_t, Kind>> told;
@@ -175,7 +175,7 @@ TEST_CASE("the monitor hears of all threads on the reactor's own, each connectio
     h.publisher->set_monitor([&](const MonitorEvent& event) {
         is_home = is_home && std::this_thread::get_id() == home;
         told.emplace_back(event.peer_id, event.kind);
-        (void)h.publisher->subscribers();  // asks all threads, from within
+        (void)h.publisher->subscribers();  // queries all threads, from within
         (void)h.totals();
     });
     {
@@ -204,7 +204,7 @@ TEST_CASE("the monitor hears of all threads on the reactor's own, each connectio
     h.publisher->set_monitor({});
 }
 
-TEST_CASE("what a monitor throws leaves the reactor, and the publisher goes on", "[core][publisher][shards]") {
+TEST_CASE("an exception of a monitor leaves the reactor, and the publisher continues", "[core][publisher][shards]") {
     PublisherHarness h(on_threads(2));
     bool has_thrown = false;
     h.publisher->set_monitor([&](const MonitorEvent& event) {
@@ -229,7 +229,7 @@ TEST_CASE("what a monitor throws leaves the reactor, and the publisher goes on",
     CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("t", "x"); }));
 }
 
-TEST_CASE("there are never more sessions than allowed, on all threads together", "[core][publisher][shards]") {
+TEST_CASE("the session limit applies to all threads together", "[core][publisher][shards]") {
     PublisherOptions options = on_threads(4);
     options.sessions_max = 6;
     PublisherHarness h(options);
@@ -247,7 +247,7 @@ TEST_CASE("there are never more sessions than allowed, on all threads together",
     CHECK(h.serves());
 }
 
-TEST_CASE("the oldest handshake gives way to a newcomer, on whichever thread it is", "[core][publisher][shards]") {
+TEST_CASE("a new connection displaces the oldest handshake, on whichever thread it is", "[core][publisher][shards]") {
     PublisherOptions options = on_threads(3);
     const bool by_sessions = GENERATE(false, true);
     (by_sessions ? options.sessions_max : options.handshakes_per_address_max) = 5;
@@ -269,7 +269,7 @@ TEST_CASE("the oldest handshake gives way to a newcomer, on whichever thread it 
     CHECK(h.serves());
 }
 
-TEST_CASE("a flood of subscriptions waits for the publisher's thread, and none is lost", "[core][publisher][shards]") {
+TEST_CASE("many subscriptions at once wait for the publisher's thread, and none is lost", "[core][publisher][shards]") {
     PublisherHarness h(on_threads(2));
     RawPeer peer = h.subscriber({"first"});
     std::string bytes;
@@ -279,7 +279,7 @@ TEST_CASE("a flood of subscriptions waits for the publisher's thread, and none i
     }
     bytes += subscribe("last") + ping("done");
     peer.send(bytes);
-    // The publisher's thread is busy meanwhile: what the other one has to tell stops growing.
+    // The publisher's thread is busy meanwhile: the notes of the other thread stop growing.
     CHECK_FALSE(eventually([&] { return peer.send() && peer.read().ends_with(pong("done")); }, 100ms));
     CHECK(h.turn_until([&] {
         peer.send();
@@ -290,11 +290,11 @@ TEST_CASE("a flood of subscriptions waits for the publisher's thread, and none i
     CHECK_FALSE(h.publisher->wanted(h.publisher->intern("prefix/1")));
 }
 
-TEST_CASE("inproc peers are served by the reactor that was given, beside those on other threads",
+TEST_CASE("inproc peers are served by the given reactor, together with those on other threads",
           "[core][publisher][shards]") {
     PublisherHarness h(on_threads(2));
     RawPeer peer = h.subscriber({""});
-    const Endpoint endpoint{Transport::inproc, {}, 0, "beside the shards"};
+    const Endpoint endpoint{Transport::inproc, {}, 0, "in addition to the shards"};
     h.publisher->bind(endpoint);
     Subscriber subscriber(h.reactor, {});
     subscriber.subscribe("");

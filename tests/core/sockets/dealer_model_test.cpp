@@ -25,7 +25,7 @@ std::size_t size_from(std::mt19937& random) {
     }
 }
 
-/// The message of this number: the first frame says which.
+/// Returns the message with this number, which is in the first frame.
 Frames message_of(std::size_t number) {
     std::mt19937 random(static_cast<std::uint32_t>(number));
     Frames frames{std::to_string(number)};
@@ -35,15 +35,15 @@ Frames message_of(std::size_t number) {
     return frames;
 }
 
-/// A router with a loop of its own, one of those that a dealer sends to.
+/// A router with its own event loop, one of those that a dealer sends to.
 struct RouterPeer {
     Reactor reactor;
     std::unique_ptr<Router> socket;
     std::string name;
-    Endpoint endpoint;  // that the dealer connects to, or it connects to
+    Endpoint endpoint;  // that one of the two connects to
     bool is_called = false;
     bool is_stalled = false;
-    bool has_lost = false;  // it went away once, with what was on its way to it
+    bool has_lost = false;  // it disconnected once with messages in flight to it
     std::vector<std::size_t> numbers;
 
     void start() {
@@ -69,7 +69,7 @@ struct RouterPeer {
     }
 };
 
-/// A dealer, and what those it sends to have got from it.
+/// A dealer, and what its peers have received from it.
 class DealerModel {
   public:
     explicit DealerModel(std::uint32_t seed) : random_(seed), loses_nothing_(seed % 3 == 0) {
@@ -118,7 +118,7 @@ class DealerModel {
 
   private:
     [[nodiscard]] std::size_t below(std::size_t end) { return random_() % end; }
-    /// Nothing comes from the peers, but who receives sees sooner that one is lost.
+    /// The peers send nothing, but receiving detects a lost connection sooner.
     void turn_dealer() {
         MessageBatch batch;
         dealer_reactor_.poll();
@@ -139,7 +139,7 @@ class DealerModel {
             return false;
         });
     }
-    /// Whether the dealer has a connection to `name`.
+    /// Returns whether the dealer has a connection to `name`.
     [[nodiscard]] bool is_there(const std::string& name) const {
         const auto all = dealer_.peers();
         return std::any_of(all.begin(), all.end(), [&](const PeerStatus& status) { return status.identity == name; });
@@ -163,7 +163,7 @@ class DealerModel {
         if (peer.is_called) {
             peer.endpoint = fresh_endpoint(below(2) == 0 ? Transport::ipc : Transport::inproc, scratch_.path());
             dealer_.connect(peer.endpoint);
-            send_some();  // it is sent to already, though nobody is there
+            send_some();  // messages go to it already, although it is not there
         } else {
             peer.endpoint = endpoints_[below(endpoints_.size())];
         }
@@ -187,7 +187,7 @@ class DealerModel {
         numbers_of_gone_.insert(numbers_of_gone_.end(), leaving->numbers.begin(), leaving->numbers.end());
         peers_.erase(leaving);
     }
-    /// One that the dealer connects to is lost, and comes back later: what waits for it meanwhile is kept.
+    /// Closes a peer that the dealer connects to, and restarts it later: messages pending for it meanwhile are kept.
     void begin_again() {
         if (peers_.empty() || loses_nothing_) {
             return;
@@ -251,7 +251,7 @@ class DealerModel {
     }
 
     std::mt19937 random_;
-    const bool loses_nothing_;  // nobody leaves
+    const bool loses_nothing_;  // no peer leaves
     ScratchDir scratch_;
     Reactor dealer_reactor_;
     Dealer dealer_{dealer_reactor_, with_small_backlog(impatient("dealer"))};
@@ -265,7 +265,7 @@ class DealerModel {
 
 }  // namespace
 
-TEST_CASE("whatever a dealer and its peers do, each message comes to one of them, in order and once",
+TEST_CASE("whatever a dealer and its peers do, each message reaches one of them, in order and once",
           "[core][sockets][model]") {
     const auto seed = GENERATE(range(0U, 12U));
     CAPTURE(seed);

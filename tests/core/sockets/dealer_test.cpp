@@ -7,7 +7,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A dealer, bound, for peers of raw bytes.
+/// A bound dealer for peers of raw bytes.
 class DealerBench : public Bench {
   public:
     explicit DealerBench(SocketOptions options = {}, Transport transport = Transport::ipc)
@@ -51,7 +51,7 @@ TEST_CASE("a dealer sends to its peers in turn", "[core][sockets]") {
     CHECK(bench.turn_until([&] { return one.read().size() + three.read().size() == 6 * message("", "1").size(); }));
 }
 
-TEST_CASE("a dealer passes over a peer that is full, and is full when all are", "[core][sockets]") {
+TEST_CASE("a dealer passes over a full peer, and is full when all peers are", "[core][sockets]") {
     SocketOptions options;
     options.backlog_bytes_max = 50'000;
     DealerBench bench(options, GENERATE(Transport::tcp, Transport::ipc));
@@ -78,7 +78,7 @@ TEST_CASE("a dealer passes over a peer that is full, and is full when all are", 
         return writable == 1;
     }));
     const std::size_t sent_before = sent;
-    fill();  // all that is new goes to the one with room
+    fill();  // all new messages go to the one with capacity
     REQUIRE(bench.turn_until([&] {
         before = slow.read().size();
         return bench.dealer.peers().at(0).pending == 0 || bench.dealer.peers().at(1).pending == 0;
@@ -90,7 +90,7 @@ TEST_CASE("a dealer passes over a peer that is full, and is full when all are", 
     CHECK(adds_up(bench.dealer.totals()));
 }
 
-TEST_CASE("what a dealer sends before its peer is bound arrives in order", "[core][sockets]") {
+TEST_CASE("messages that a dealer sends before its peer is bound arrive in order", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     constexpr std::size_t count = 1'000;
     Bench bench;
@@ -115,7 +115,7 @@ TEST_CASE("what a dealer sends before its peer is bound arrives in order", "[cor
     }
 }
 
-TEST_CASE("what waits for a connected peer is kept over a loss of the connection", "[core][sockets]") {
+TEST_CASE("messages pending for a connected peer survive a lost connection", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -139,7 +139,7 @@ TEST_CASE("what waits for a connected peer is kept over a loss of the connection
     CHECK(adds_up(dealer.totals()));
 }
 
-TEST_CASE("a message partly sent when its peer dies is sent again from its start", "[core][sockets]") {
+TEST_CASE("a partly sent message whose peer dies is sent again from its start", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -153,7 +153,7 @@ TEST_CASE("a message partly sent when its peer dies is sent again from its start
     REQUIRE(dealer.send({"next"}) == SendStatus::sent);
     dealer.flush();
     bench.turn();
-    REQUIRE(dealer.peers().at(0).pending == 2);  // nobody receives
+    REQUIRE(dealer.peers().at(0).pending == 2);  // nothing is received
     REQUIRE(dealer.peers().at(0).bytes_sent > 1'000);
     first.reset();
     Router second(bench.reactor, {});
@@ -165,7 +165,7 @@ TEST_CASE("a message partly sent when its peer dies is sent again from its start
     CHECK(adds_up(dealer.totals()));
 }
 
-TEST_CASE("what waits for a peer that came to us goes with it, counted", "[core][sockets]") {
+TEST_CASE("messages pending for an accepted peer are dropped with it and counted", "[core][sockets]") {
     DealerBench bench;
     {
         const RawSession peer = bench.raw("DEALER");
@@ -180,7 +180,7 @@ TEST_CASE("what waits for a peer that came to us goes with it, counted", "[core]
     CHECK(bench.dealer.totals().dropped == 1);
 }
 
-TEST_CASE("two dealers talk both ways, whoever binds", "[core][sockets]") {
+TEST_CASE("two dealers talk both ways, whichever binds", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     DealerBench bench({}, transport);
     Dealer other(bench.reactor, {});
@@ -194,7 +194,7 @@ TEST_CASE("two dealers talk both ways, whoever binds", "[core][sockets]") {
     CHECK(at_other.messages.at(0) == Frames{"to connected"});
 }
 
-TEST_CASE("a dealer sends to endpoints that are not there yet, in turn, within its limit", "[core][sockets]") {
+TEST_CASE("a dealer sends in turn, within its limit, to endpoints that are not there yet", "[core][sockets]") {
     Bench bench;
     SocketOptions options = impatient();
     options.backlog_bytes_max = 100;
@@ -220,7 +220,7 @@ TEST_CASE("a dealer sends to endpoints that are not there yet, in turn, within i
     CHECK(bench.turn_until([&] { return inbox.take() == 11; }));
 }
 
-TEST_CASE("a disconnected endpoint takes what waited for it along, counted", "[core][sockets]") {
+TEST_CASE("disconnecting an endpoint drops and counts its pending messages", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -247,7 +247,7 @@ TEST_CASE("a disconnected endpoint takes what waited for it along, counted", "[c
     CHECK(bench.turn_until([&] { return inbox.take() == 1 && router.peers().empty(); }));
 }
 
-TEST_CASE("a closing dealer sends what is pending within its grace", "[core][sockets]") {
+TEST_CASE("a closing dealer sends pending messages within its grace period", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -272,7 +272,7 @@ TEST_CASE("a closing dealer sends what is pending within its grace", "[core][soc
     CHECK(adds_up(dealer.totals()));
 }
 
-TEST_CASE("two dealers on two threads exchange all that they send", "[core][sockets]") {
+TEST_CASE("two dealers on two threads exchange everything that they send", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::inproc, Transport::ipc);
     constexpr std::size_t count = 10'000;
     const ScratchDir scratch;

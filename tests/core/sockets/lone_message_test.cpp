@@ -7,13 +7,13 @@
 using namespace telegate;
 using namespace telegate::test;
 
-// Whatever came before, unless the connection is full, a message that is sent alone is with the peer's side of the
-// connection after one turn of the sender's loop: in the kernel, or in the ring of an inproc link. The peer's loop is
-// turned only then.
+// Whatever was sent before, unless the connection is full, a single message is on the peer's side of the connection
+// after one iteration of the sender's event loop: in the kernel, or in the ring of an inproc link. The peer's loop runs
+// only after that.
 
 namespace {
 
-/// The loop of the one who receives, apart from the sender's.
+/// The receiver's event loop, separate from the sender's.
 struct Both : Bench {
     Reactor other;
 
@@ -33,7 +33,7 @@ bool has_sent_all(const Socket& socket, std::uint64_t messages) {
     return totals.sent == messages && totals.pending == 0;
 }
 
-/// Sends alone, again and again: straight after another, with and without a look at the counts, after a burst.
+/// Sends single messages repeatedly: directly after another one, with and without a read of the counts, after a burst.
 template <class Socket, class Receiver>
 void check_lone_messages(Both& bench, Socket& socket, Receiver& receiver,
                          const std::function<void(std::string)>& send) {
@@ -68,7 +68,7 @@ Transport any_transport() {
 
 }  // namespace
 
-TEST_CASE("a lone message of a publisher leaves within the turn", "[core][sockets][lone]") {
+TEST_CASE("a publisher's single message is sent within the iteration", "[core][sockets][lone]") {
     Both bench;
     const Transport transport = any_transport();
     Publisher publisher(bench.reactor, {});
@@ -85,7 +85,7 @@ TEST_CASE("a lone message of a publisher leaves within the turn", "[core][socket
     });
 }
 
-TEST_CASE("a lone message of a router leaves within the turn", "[core][sockets][lone]") {
+TEST_CASE("a router's single message is sent within the iteration", "[core][sockets][lone]") {
     Both bench;
     const Transport transport = any_transport();
     Router router(bench.reactor, {});
@@ -98,7 +98,7 @@ TEST_CASE("a lone message of a router leaves within the turn", "[core][sockets][
                         [&](const std::string& text) { CHECK(router.send("dealer", {text}) == SendStatus::sent); });
 }
 
-TEST_CASE("a lone message of a dealer leaves within the turn", "[core][sockets][lone]") {
+TEST_CASE("a dealer's single message is sent within the iteration", "[core][sockets][lone]") {
     Both bench;
     const Transport transport = any_transport();
     Router router(bench.other, {});
@@ -110,7 +110,7 @@ TEST_CASE("a lone message of a dealer leaves within the turn", "[core][sockets][
     });
 }
 
-TEST_CASE("what goes to a raw peer alone is in its socket within the turn", "[core][sockets][lone]") {
+TEST_CASE("a single message to a raw peer is in its socket within the iteration", "[core][sockets][lone]") {
     Bench bench;
     Router router(bench.reactor, {});
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
@@ -126,7 +126,7 @@ TEST_CASE("what goes to a raw peer alone is in its socket within the turn", "[co
     }
 }
 
-TEST_CASE("a message behind much that was written before the end of the turn leaves within it too",
+TEST_CASE("a message after much data that was written early is also sent within the iteration",
           "[core][sockets][lone]") {
     Both bench;
     Router router(bench.reactor, {});
@@ -135,14 +135,14 @@ TEST_CASE("a message behind much that was written before the end of the turn lea
     Dealer dealer(bench.other, named);
     dealer.connect(router.bind(fresh_endpoint(Transport::inproc, bench.scratch.path())));
     REQUIRE(bench.both_until([&] { return router.peers().size() == 1; }));
-    const std::string much(300'000, 'x');  // does not wait for the end of the turn
+    const std::string much(300'000, 'x');  // is written before the end of the iteration
     CHECK(router.send("dealer", {much}) == SendStatus::sent);
     CHECK(router.send("dealer", {"lone"}) == SendStatus::sent);
     bench.reactor.poll();
     CHECK(has_sent_all(router, 2));
 }
 
-TEST_CASE("what a router's monitor sends in the middle of a flush, and what comes next, leaves too",
+TEST_CASE("a message that a router's monitor sends during a flush, and the next one, are also sent",
           "[core][sockets][lone]") {
     Bench bench;
     Router router(bench.reactor, {});
@@ -154,7 +154,7 @@ TEST_CASE("what a router's monitor sends in the middle of a flush, and what come
     std::string expected;
     router.set_monitor([&](const MonitorEvent& event) {
         if (event.kind == MonitorEventKind::slow) {
-            (void)router.totals();  // so that what is sent has to be told of again
+            (void)router.totals();  // so that the next message has to be marked again
             CHECK(router.send("reading", {"alarm"}) == SendStatus::sent);
             expected = usual + frame(0, "alarm");
         }
@@ -163,7 +163,7 @@ TEST_CASE("what a router's monitor sends in the middle of a flush, and what come
     while (expected.empty()) {
         REQUIRE(router.send("stuck", {payload}) == SendStatus::sent);
         REQUIRE(router.send("reading", {"x"}) == SendStatus::sent);
-        router.flush();  // the one that is stuck comes first
+        router.flush();  // the blocked one comes first
         REQUIRE((!expected.empty() || bench.turn_until([&] { return reading.read().ends_with(usual); })));
     }
     CHECK(router.send("reading", {"last"}) == SendStatus::sent);

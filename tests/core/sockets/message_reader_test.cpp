@@ -36,7 +36,7 @@ TEST_CASE("messages are read one by one, in order, with their frames", "[core][s
     }
 }
 
-TEST_CASE("a reader tells whose message it is", "[core][sockets]") {
+TEST_CASE("a reader reports which peer sent a message", "[core][sockets]") {
     RouterBench bench;
     const auto one = bench.dealer("one");
     const auto two = bench.dealer("two");

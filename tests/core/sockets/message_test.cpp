@@ -37,7 +37,7 @@ Texts texts_of(const MessageBatch& batch) {
 
 }  // namespace
 
-TEST_CASE("a batch keeps the messages that are wanted, whole and in order", "[core][sockets]") {
+TEST_CASE("a batch keeps the wanted messages, whole and in order", "[core][sockets]") {
     const Texts all{{"a", "1"}, {"b"}, {"c", "", "3"}, {"", "x"}, {"e", "5"}};
     for (unsigned wanted = 0; wanted < 32; ++wanted) {
         CAPTURE(wanted);
@@ -59,7 +59,7 @@ TEST_CASE("a batch keeps the messages that are wanted, whole and in order", "[co
     }
 }
 
-TEST_CASE("an unfinished message can be forgotten without harm to those before it", "[core][sockets]") {
+TEST_CASE("an unfinished message can be discarded without affecting those before it", "[core][sockets]") {
     MessageBatch batch = batch_of({{"a", "1"}});
     batch.add_frame(as_bytes("half"));
     CHECK(batch.unfinished().size() == 1);
@@ -71,7 +71,7 @@ TEST_CASE("an unfinished message can be forgotten without harm to those before i
     CHECK(batch.empty());
 }
 
-TEST_CASE("a batch takes any number of messages, and its copy and what it was moved to show the same",
+TEST_CASE("a batch takes any number of messages, and its copy and its moved-to object show the same",
           "[core][sockets]") {
     const std::string text = "frame";
     Texts all;
@@ -96,7 +96,7 @@ TEST_CASE("a batch takes any number of messages, and its copy and what it was mo
     CHECK(moved.peer() == "peer");
 }
 
-TEST_CASE("a run adds to a batch what there is room for, behind what is there", "[core][sockets]") {
+TEST_CASE("a run adds to a batch as much as fits, after the existing messages", "[core][sockets]") {
     MessageBatch batch;
     CHECK(batch.begin_run(10).room() == 0);
     batch.end_run(batch.begin_run(10));

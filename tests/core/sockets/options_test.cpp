@@ -23,7 +23,7 @@ struct Change {
     std::string complaint;
 };
 
-/// What the constructor of `Socket` says of options that it must refuse.
+/// Returns what the constructor of `Socket` reports for options that it must refuse.
 template <class Socket, class Options>
 std::string complaint_of(const Options& options) {
     Reactor reactor;
@@ -35,7 +35,7 @@ std::string complaint_of(const Options& options) {
     return "";
 }
 
-/// Memory of which nobody may touch a byte, so that it costs none.
+/// Memory of which no byte may be touched, so that it costs none.
 class Untouchable {
   public:
     explicit Untouchable(std::size_t bytes)
@@ -54,37 +54,47 @@ class Untouchable {
 
 }  // namespace
 
-TEST_CASE("an option that a socket cannot work with is named, with its value and what is allowed", "[core][options]") {
+TEST_CASE("an option that a socket cannot work with is reported with its value and the allowed range",
+          "[core][options]") {
     const auto& change = GENERATE(
-        Change{[](auto& o) { o.sessions_max = 0; }, "sessions_max is 0; allowed are 1 to 1048576"},
-        Change{[](auto& o) { o.handshakes_max = 0; }, "handshakes_max is 0; allowed are 1 to 1048576"},
+        Change{[](auto& o) { o.sessions_max = 0; }, "sessions_max is out of range: 0; must be 1 to 1048576"},
+        Change{[](auto& o) { o.handshakes_max = 0; }, "handshakes_max is out of range: 0; must be 1 to 1048576"},
         Change{[](auto& o) { o.handshakes_per_address_max = 0; },
-               "handshakes_per_address_max is 0; allowed are 1 to 1048576"},
-        Change{[](auto& o) { o.backlog_bytes_max = 0; }, "backlog_bytes_max is 0; allowed are 1 to 1099511627776"},
-        Change{[](auto& o) { o.message_bytes_max = 255; }, "message_bytes_max is 255; allowed are 256 to 1073741824"},
+               "handshakes_per_address_max is out of range: 0; must be 1 to 1048576"},
+        Change{[](auto& o) { o.backlog_bytes_max = 0; },
+               "backlog_bytes_max is out of range: 0; must be 1 to 1099511627776"},
+        Change{[](auto& o) { o.message_bytes_max = 255; },
+               "message_bytes_max is out of range: 255; must be 256 to 1073741824"},
         Change{[](auto& o) { o.message_bytes_max = gib + 1; },
-               "message_bytes_max is 1073741825; allowed are 256 to 1073741824"},
-        Change{[](auto& o) { o.frames_per_message_max = 0; }, "frames_per_message_max is 0; allowed are 1 to 1048576"},
-        Change{[](auto& o) { o.segment_bytes = 0; }, "segment_bytes is 0; allowed are 256 to 16777216"},
-        Change{[](auto& o) { o.segment_bytes = 5 * gib; }, "segment_bytes is 5368709120; allowed are 256 to 16777216"},
+               "message_bytes_max is out of range: 1073741825; must be 256 to 1073741824"},
+        Change{[](auto& o) { o.frames_per_message_max = 0; },
+               "frames_per_message_max is out of range: 0; must be 1 to 1048576"},
+        Change{[](auto& o) { o.segment_bytes = 0; }, "segment_bytes is out of range: 0; must be 256 to 16777216"},
+        Change{[](auto& o) { o.segment_bytes = 5 * gib; },
+               "segment_bytes is out of range: 5368709120; must be 256 to 16777216"},
         Change{[](auto& o) { o.receive_buffer_bytes = 255; },
-               "receive_buffer_bytes is 255; allowed are 256 to 1048576"},
+               "receive_buffer_bytes is out of range: 255; must be 256 to 1048576"},
         Change{[](auto& o) { o.receive_buffer_bytes = 1024 * 1024 + 1; },
-               "receive_buffer_bytes is 1048577; allowed are 256 to 1048576"},
+               "receive_buffer_bytes is out of range: 1048577; must be 256 to 1048576"},
         Change{[](auto& o) { o.handshake_time_max = 0ms; },
-               "handshake_time_max is 0 ms; allowed are 1 ms to 86400000 ms"},
+               "handshake_time_max is out of range: 0 ms; must be 1 ms to 86400000 ms"},
         Change{[](auto& o) { o.heartbeat_interval = -1ms; },
-               "heartbeat_interval is -1 ms; allowed are 0 ms to 86400000 ms"},
-        Change{[](auto& o) { o.heartbeat_timeout = 0ms; }, "heartbeat_timeout is 0 ms; allowed are 10 ms to 65000 ms"},
+               "heartbeat_interval is out of range: -1 ms; must be 0 ms to 86400000 ms"},
+        Change{[](auto& o) { o.heartbeat_timeout = 0ms; },
+               "heartbeat_timeout is out of range: 0 ms; must be 10 ms to 65000 ms"},
         Change{[](auto& o) { o.heartbeat_timeout = 65'001ms; },
-               "heartbeat_timeout is 65001 ms; allowed are 10 ms to 65000 ms"},
-        Change{[](auto& o) { o.reconnect_first = 0ms; }, "reconnect_first is 0 ms; allowed are 1 ms to 5000 ms"},
-        Change{[](auto& o) { o.reconnect_first = 6s; }, "reconnect_first is 6000 ms; allowed are 1 ms to 5000 ms"},
-        Change{[](auto& o) { o.reconnect_max = 0ms; }, "reconnect_max is 0 ms; allowed are 1 ms to 86400000 ms"},
+               "heartbeat_timeout is out of range: 65001 ms; must be 10 ms to 65000 ms"},
+        Change{[](auto& o) { o.reconnect_first = 0ms; },
+               "reconnect_first is out of range: 0 ms; must be 1 ms to 5000 ms"},
+        Change{[](auto& o) { o.reconnect_first = 6s; },
+               "reconnect_first is out of range: 6000 ms; must be 1 ms to 5000 ms"},
+        Change{[](auto& o) { o.reconnect_max = 0ms; },
+               "reconnect_max is out of range: 0 ms; must be 1 ms to 86400000 ms"},
         Change{[](auto& o) { o.identity = std::string(300, 'x'); },
-               "identity is 300 bytes; allowed are 1 to 255, the first not zero"},
+               "invalid identity: 300 bytes; must be 1 to 255 bytes and must not start with a zero byte"},
         Change{[](auto& o) { o.identity = std::string("\0x", 2); },
-               "identity is 2 bytes, the first zero; allowed are 1 to 255, the first not zero"});
+               "invalid identity: 2 bytes, starting with a zero byte; must be 1 to 255 bytes and must not start with a "
+               "zero byte"});
     PublisherOptions options;
     change.make(options);
     const SocketOptions common = options;
@@ -94,19 +104,20 @@ TEST_CASE("an option that a socket cannot work with is named, with its value and
     CHECK(complaint_of<Router>(common) == change.complaint);
 }
 
-TEST_CASE("a publisher refuses limits of subscriptions that it cannot keep", "[core][options]") {
-    const auto& change = GENERATE(Change{[](auto& o) { o.subscriptions_max = 2 * gib; },
-                                         "subscriptions_max is 2147483648; allowed are 1 to 1073741824"},
-                                  Change{[](auto& o) { o.subscriptions_per_peer_max = 0; },
-                                         "subscriptions_per_peer_max is 0; allowed are 1 to 1073741824"},
-                                  Change{[](auto& o) { o.subscription_bytes_per_peer_max = 0; },
-                                         "subscription_bytes_per_peer_max is 0; allowed are 1 to 1099511627776"});
+TEST_CASE("a publisher refuses limits on subscriptions that it cannot keep", "[core][options]") {
+    const auto& change =
+        GENERATE(Change{[](auto& o) { o.subscriptions_max = 2 * gib; },
+                        "subscriptions_max is out of range: 2147483648; must be 1 to 1073741824"},
+                 Change{[](auto& o) { o.subscriptions_per_peer_max = 0; },
+                        "subscriptions_per_peer_max is out of range: 0; must be 1 to 1073741824"},
+                 Change{[](auto& o) { o.subscription_bytes_per_peer_max = 0; },
+                        "subscription_bytes_per_peer_max is out of range: 0; must be 1 to 1099511627776"});
     PublisherOptions options;
     change.make(options);
     CHECK(complaint_of<Publisher>(options) == change.complaint);
 }
 
-TEST_CASE("the defaults are allowed, and so are the outermost values", "[core][options]") {
+TEST_CASE("the defaults and the extreme values are allowed", "[core][options]") {
     const auto& change = GENERATE(
         Change{[](auto&) {}, ""}, Change{[](auto& o) { o.identity = std::string(255, 'x'); }, ""},
         Change{[](auto& o) { o.segment_bytes = o.message_bytes_max = 256; }, ""},
@@ -138,7 +149,7 @@ TEST_CASE("a message of 4 GiB is refused, and the next one is sent", "[core][opt
     CHECK(router.send("a", {"small"}) == SendStatus::sent);
 }
 
-TEST_CASE("a publisher refuses room for 4 GiB, and goes on", "[core][options]") {
+TEST_CASE("a publisher refuses to prepare 4 GiB, and continues", "[core][options]") {
     Reactor reactor;
     Publisher publisher(reactor, {});
     const TopicId topic = publisher.intern("a");
@@ -154,17 +165,18 @@ TEST_CASE("a message without frames is refused, and the next one is sent", "[cor
     Dealer dealer(reactor, {});
     CHECK_THROWS_AS((void)dealer.send(std::span<const Bytes>()), std::invalid_argument);
     dealer.connect(nobody);
-    CHECK_THROWS_WITH((void)dealer.send(std::span<const Bytes>()), "a message has at least one frame");
+    CHECK_THROWS_WITH((void)dealer.send(std::span<const Bytes>()), "message has no frames: at least one is required");
     CHECK(dealer.send({"small"}) == SendStatus::sent);
     Router router(reactor, {});
     CHECK_THROWS_AS((void)router.send("nobody", std::span<const Bytes>()), std::invalid_argument);
     router.connect(nobody, "a");
-    CHECK_THROWS_WITH((void)router.send("a", std::span<const Bytes>()), "a message has at least one frame");
+    CHECK_THROWS_WITH((void)router.send("a", std::span<const Bytes>()),
+                      "message has no frames: at least one is required");
     CHECK(router.send("a", {"small"}) == SendStatus::sent);
     CHECK(router.totals().matched == 1);
 }
 
-TEST_CASE("a socket that is closed binds and connects no more", "[core][options]") {
+TEST_CASE("a closed socket does not bind or connect any more", "[core][options]") {
     const Endpoint here{Transport::tcp, "127.0.0.1", 0, ""};
     const Endpoint nobody{Transport::tcp, "127.0.0.1", 9, ""};
     Reactor reactor;

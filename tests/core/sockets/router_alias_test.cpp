@@ -5,7 +5,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("an alias may be sent to before its peer is reached", "[core][sockets]") {
+TEST_CASE("a router can send to an alias before its peer is connected", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -26,7 +26,7 @@ TEST_CASE("an alias may be sent to before its peer is reached", "[core][sockets]
     CHECK(router.peers().at(0).identity == "alias");
 }
 
-TEST_CASE("an alias keeps what waits for its peer until the peer is back", "[core][sockets]") {
+TEST_CASE("an alias keeps pending messages until the peer reconnects", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -41,7 +41,7 @@ TEST_CASE("an alias keeps what waits for its peer until the peer is back", "[cor
     REQUIRE(bench.turn_until([&] { return inbox.take() == 0 && router.peers().empty(); }));
     CHECK(router.send("alias", {"1"}) == SendStatus::sent);
     CHECK(router.send("alias", {"2"}) == SendStatus::sent);
-    Router other(bench.reactor, impatient("second"));  // another name, and still the alias here
+    Router other(bench.reactor, impatient("second"));  // another identity, but still the alias here
     Inbox at_other(other);
     other.bind(endpoint);
     REQUIRE(bench.turn_until([&] { return at_other.take() == 2; }));
@@ -50,7 +50,7 @@ TEST_CASE("an alias keeps what waits for its peer until the peer is back", "[cor
     CHECK(adds_up(router.totals()));
 }
 
-TEST_CASE("what waits for an alias is bounded, and room is told", "[core][sockets]") {
+TEST_CASE("pending messages for an alias are bounded, and free capacity is reported", "[core][sockets]") {
     Bench bench;
     const Endpoint endpoint = known_endpoint(Transport::ipc, bench.scratch);
     SocketOptions options = impatient("router");
@@ -74,7 +74,7 @@ TEST_CASE("what waits for an alias is bounded, and room is told", "[core][socket
     CHECK(bench.turn_until([&] { return at_other.take() == sent + 1; }));
 }
 
-TEST_CASE("an alias must be an identity that is not in use", "[core][sockets]") {
+TEST_CASE("an alias must be a valid identity that is not in use", "[core][sockets]") {
     Bench bench;
     const Endpoint endpoint = known_endpoint(Transport::inproc, bench.scratch);
     Router router(bench.reactor, {});
@@ -89,7 +89,7 @@ TEST_CASE("an alias must be an identity that is not in use", "[core][sockets]") 
     CHECK_THROWS_AS(router.connect(endpoint, "dealer"), std::invalid_argument);
 }
 
-TEST_CASE("a stranger that tells an alias of ours does not get what is meant for it", "[core][sockets]") {
+TEST_CASE("another peer that sends one of our aliases as its identity does not get its messages", "[core][sockets]") {
     Bench bench;
     const Endpoint endpoint = known_endpoint(Transport::ipc, bench.scratch);
     Router router(bench.reactor, impatient());
@@ -112,7 +112,7 @@ TEST_CASE("a stranger that tells an alias of ours does not get what is meant for
     CHECK(at_stranger.messages == std::vector<Frames>{{"hello"}});
 }
 
-TEST_CASE("a disconnected alias is forgotten and may be given again", "[core][sockets]") {
+TEST_CASE("a disconnected alias is forgotten and can be used again", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -144,7 +144,8 @@ TEST_CASE("a disconnected alias is forgotten and may be given again", "[core][so
     }));
 }
 
-TEST_CASE("without an alias nothing waits for a peer that may come back as another", "[core][sockets]") {
+TEST_CASE("without an alias no messages are kept for a peer that may reconnect under another identity",
+          "[core][sockets]") {
     Bench bench;
     const Endpoint endpoint = known_endpoint(Transport::ipc, bench.scratch);
     Router router(bench.reactor, impatient());

@@ -9,7 +9,7 @@
 
 namespace telegate::test {
 
-/// A router, bound.
+/// A bound router.
 class RouterBench : public Bench {
   public:
     explicit RouterBench(Transport transport = Transport::ipc, SocketOptions options = {})

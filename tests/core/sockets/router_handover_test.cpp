@@ -9,7 +9,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A router, bound, and peers that all go by the same identity.
+/// A bound router, and peers that all have the same identity.
 class HandoverBench : public Bench {
   public:
     explicit HandoverBench(SocketOptions options = {}) : router(reactor, std::move(options)), inbox(router) {
@@ -22,7 +22,7 @@ class HandoverBench : public Bench {
         REQUIRE(turn_until([&] { return events.count(MonitorEventKind::handshake_done) > before; }));
         return session;
     }
-    /// Comes and speaks, which the router sees in its next turn, whenever that is.
+    /// Connects and sends `bytes`; the router sees it in its next iteration, whenever that is.
     void come_and_go(const std::string& bytes) {
         RawPeer peer(endpoint);
         peer.send(greeting() + ready("DEALER", "same") + bytes);
@@ -70,7 +70,7 @@ bool is_by_name(const std::vector<Frames>& messages) {
 
 }  // namespace
 
-TEST_CASE("a duplicate identity hands over to the newcomer", "[core][sockets]") {
+TEST_CASE("a duplicate identity is handed over to the new connection", "[core][sockets]") {
     HandoverBench bench;
     RawSession older = bench.join();
     CHECK(bench.router.send("same", {"1"}) == SendStatus::sent);
@@ -94,7 +94,7 @@ TEST_CASE("a duplicate identity hands over to the newcomer", "[core][sockets]") 
     CHECK(adds_up(bench.router.totals()));
 }
 
-TEST_CASE("what had come before the identity was taken over is given, before what the newcomer sends",
+TEST_CASE("data that arrived before the identity was taken over is delivered before the new peer's",
           "[core][sockets]") {
     HandoverBench bench;
     const std::size_t body_bytes = GENERATE(std::size_t{1}, std::size_t{1'000});
@@ -113,7 +113,8 @@ TEST_CASE("what had come before the identity was taken over is given, before wha
     CHECK(bench.router.totals().violations == 0);
 }
 
-TEST_CASE("much that had come is given before the newcomer's, over several turns", "[core][sockets]") {
+TEST_CASE("much data from the old connection is delivered before the new peer's, over several iterations",
+          "[core][sockets]") {
     HandoverBench bench;
     RawSession older = bench.join();
     const std::string bytes = numbered("1 older", 5'000, 1'000);
@@ -130,7 +131,7 @@ TEST_CASE("much that had come is given before the newcomer's, over several turns
     CHECK(bench.turn_until([&] { return bench.has_ended(1); }));
 }
 
-TEST_CASE("several that come and go while the router is busy lose nothing", "[core][sockets]") {
+TEST_CASE("several peers that come and go while the router is busy lose nothing", "[core][sockets]") {
     HandoverBench bench;
     for (const std::string name : {"1", "2", "3", "4"}) {
         bench.come_and_go(numbered(name, 100));
@@ -141,7 +142,7 @@ TEST_CASE("several that come and go while the router is busy lose nothing", "[co
     CHECK(bench.router.send("same", {"x"}) == SendStatus::unknown_peer);
 }
 
-TEST_CASE("a handler hears of the newcomer's messages once the older connection has been read", "[core][sockets]") {
+TEST_CASE("a handler gets the new peer's messages once the older connection has been read", "[core][sockets]") {
     HandoverBench bench;
     bench.router.set_on_readable([&] { bench.inbox.take(); });
     RawSession older = bench.join();
@@ -154,7 +155,8 @@ TEST_CASE("a handler hears of the newcomer's messages once the older connection 
     CHECK(bench.turn_until([&] { return bench.inbox.messages.size() == 30; }));
 }
 
-TEST_CASE("a taken over connection that stays is closed in time, and says when not all was read", "[core][sockets]") {
+TEST_CASE("a connection that was taken over and stays open is closed in time, reporting unread data",
+          "[core][sockets]") {
     HandoverBench bench(with_little_time());
     const bool is_taken = GENERATE(true, false);
     RawSession older = bench.join();
@@ -166,7 +168,7 @@ TEST_CASE("a taken over connection that stays is closed in time, and says when n
         return (!is_taken || bench.inbox.take() == 1) && bench.has_ended(1);
     }));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) ==
-          (is_taken ? "identity taken over" : "identity taken over, not all was read"));
+          (is_taken ? "identity taken over" : "identity taken over, unread data dropped"));
 }
 
 TEST_CASE("of many takeovers in a row only a few older connections stay", "[core][sockets]") {
@@ -180,7 +182,7 @@ TEST_CASE("of many takeovers in a row only a few older connections stay", "[core
     CHECK(bench.turn_until([&] { return claimants.back().read() == frame(0, "newest"); }));
 }
 
-TEST_CASE("a taken over connection that ends within a message says that not all was read", "[core][sockets]") {
+TEST_CASE("a connection that was taken over and ends within a message reports unread data", "[core][sockets]") {
     HandoverBench bench(with_little_time());
     RawSession older = bench.join();
     const std::string bytes = frame(0, std::string(1'000, 'x'));
@@ -191,10 +193,10 @@ TEST_CASE("a taken over connection that ends within a message says that not all 
         bench.inbox.take();
         return bench.has_ended(1);
     }));
-    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over, not all was read");
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over, unread data dropped");
 }
 
-TEST_CASE("one that left while it waited for its turn to be read loses nothing", "[core][sockets]") {
+TEST_CASE("a peer that left while it waited to be read loses nothing", "[core][sockets]") {
     HandoverBench bench(with_little_time());
     RawSession first = bench.join();
     first.peer.send(numbered("1", 10));
@@ -214,10 +216,10 @@ TEST_CASE("one that left while it waited for its turn to be read loses nothing",
     CHECK(adds_up(bench.router.totals()));
 }
 
-TEST_CASE("who takes over from one that has gone still waits for the one before", "[core][sockets]") {
+TEST_CASE("a peer that takes over from one that is gone still waits for the one before", "[core][sockets]") {
     HandoverBench bench;
     RawSession first = bench.join();
-    REQUIRE(first.peer.send(numbered("1", 100, 1'000)));  // wholly on its way
+    REQUIRE(first.peer.send(numbered("1", 100, 1'000)));  // completely in flight
     RawSession second = bench.join();
     RawSession third = bench.join();
     third.peer.send(numbered("3", 10));
@@ -227,7 +229,7 @@ TEST_CASE("who takes over from one that has gone still waits for the one before"
     CHECK(is_by_name(bench.inbox.messages));
 }
 
-TEST_CASE("connections that were taken over give way to newcomers", "[core][sockets]") {
+TEST_CASE("connections that were taken over are closed in favor of new ones", "[core][sockets]") {
     SocketOptions options;
     options.sessions_max = 3;
     HandoverBench bench(options);
@@ -244,7 +246,7 @@ TEST_CASE("connections that were taken over give way to newcomers", "[core][sock
     CHECK(bench.router.totals().connections_refused == 0);
 }
 
-TEST_CASE("an alias is not given the messages of one that had that name before", "[core][sockets]") {
+TEST_CASE("an alias does not get the messages of a peer that had its name before", "[core][sockets]") {
     HandoverBench bench;
     RawSession older = bench.join();
     older.peer.send(frame(0, "older"));
@@ -252,5 +254,5 @@ TEST_CASE("an alias is not given the messages of one that had that name before",
     newer.peer.close();
     REQUIRE(bench.turn_until([&] { return bench.has_ended(1); }));
     CHECK(bench.router.send("same", {"x"}) == SendStatus::unknown_peer);
-    CHECK_THROWS_WITH(bench.router.connect(bench.endpoint, "same"), "the alias is in use: same");
+    CHECK_THROWS_WITH(bench.router.connect(bench.endpoint, "same"), "alias is in use: same");
 }

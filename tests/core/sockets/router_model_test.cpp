@@ -26,12 +26,12 @@ std::size_t wire_bytes(const Frames& frames) {
     return bytes;
 }
 
-/// A dealer with a loop of its own, and what a router should give it, or did before its name was taken over.
+/// A dealer with its own event loop, and what a router should deliver to it, or did before its name was taken over.
 struct DealerPeer {
     Reactor reactor;
     std::unique_ptr<Dealer> socket;
     std::string name;
-    Endpoint endpoint;  // that it is bound to, when the router calls it by an alias
+    Endpoint endpoint;  // that it is bound to if the router uses an alias for it
     bool is_stalled = false;
     bool is_replaced = false;
     std::vector<Frames> messages;
@@ -51,17 +51,17 @@ struct DealerPeer {
     }
 };
 
-/// What comes from all who had one name, one after the other.
+/// The messages from all peers that had one name, one after another.
 struct Heard {
     std::vector<std::string> texts;
     std::size_t looked_at = 0;
-    std::size_t takeovers = 0;  // since all was heard
-    bool may_be_lost = false;   // somebody left with something on its way
+    std::size_t takeovers = 0;  // since everything was received
+    bool may_be_lost = false;   // a peer left with data in flight
 
     [[nodiscard]] bool is_all() const { return looked_at == texts.size(); }
 };
 
-/// A router, and beside it what each peer should get from it and tell it.
+/// A router, together with what each peer should receive from it and send to it.
 class RouterModel {
   public:
     explicit RouterModel(std::uint32_t seed) : random_(seed) {
@@ -136,7 +136,7 @@ class RouterModel {
                            [](const auto& heard) { return heard.second.is_all() || heard.second.may_be_lost; });
     }
 
-    /// As long as names usually are, and as they seldom are, with much in common.
+    /// Returns names of the usual length, and unusual ones with a long common part.
     [[nodiscard]] std::string fresh_name() {
         std::string name = std::string(below(4) == 0 ? below(60) : below(12), 'n') + std::to_string(names_++);
         return name;
@@ -160,7 +160,8 @@ class RouterModel {
         peer.name = name;
         SocketOptions options = with_small_backlog({});
         options.identity = is_alias ? "" : name;
-        options.reconnect_first = options.reconnect_max = std::chrono::minutes(1);  // who is replaced stays away
+        // a replaced peer does not reconnect
+        options.reconnect_first = options.reconnect_max = std::chrono::minutes(1);
         peer.socket = std::make_unique<Dealer>(peer.reactor, options);
         return peer;
     }
@@ -174,7 +175,7 @@ class RouterModel {
             peer.endpoint =
                 peer.socket->bind(fresh_endpoint(below(2) == 0 ? Transport::ipc : Transport::inproc, scratch_.path()));
             router_.connect(peer.endpoint, name);
-            // It may be sent to before it is reached.
+            // Messages may be sent to it before it is connected.
             for (std::size_t left = below(5); left > 0; --left) {
                 send(peer);
             }
@@ -188,14 +189,14 @@ class RouterModel {
         peer.socket->connect(endpoints_[below(endpoints_.size())]);
         REQUIRE(turn_until([&] { return told_ > before && status_of(peer.name) != nullptr; }));
     }
-    /// Somebody comes with the name of another who is still there.
+    /// Connects a peer with the name of another one that is still connected.
     void take_over() {
         DealerPeer* const older = any_peer();
         if (older == nullptr || older->is_alias()) {
             return;
         }
         Heard& heard = heard_[older->name];
-        if (heard.takeovers == 3) {  // more would be cut off
+        if (heard.takeovers == 3) {  // more would be closed
             REQUIRE(turn_until([&] {
                 hear_router();
                 return heard.is_all();
@@ -203,7 +204,7 @@ class RouterModel {
         }
         ++heard.takeovers;
         REQUIRE(turn_until([&] { return older->socket->totals().pending == 0; }));
-        const std::size_t before = opened_[older->name];  // a look at the counts would change what is tested
+        const std::size_t before = opened_[older->name];  // reading the counts would change what is tested
         DealerPeer& newer = add(older->name, false);
         newer.socket->connect(endpoints_[below(endpoints_.size())]);
         REQUIRE(turn_until([&] { return opened_[newer.name] > before; }));
@@ -293,7 +294,7 @@ class RouterModel {
             default: return 1 + below(90);
         }
     }
-    /// Also while it is in the middle of sending to one with nearly the same name.
+    /// Also in the middle of sending to a peer with nearly the same name.
     void check_unknown() {
         if (DealerPeer* const peer = any_peer()) {
             send(*peer);
@@ -343,7 +344,7 @@ class RouterModel {
         CHECK(totals.matched == sent_);
         CHECK(adds_up(totals));
     }
-    /// The latest of this name.
+    /// Returns the status of the latest peer with this name.
     [[nodiscard]] std::unique_ptr<PeerStatus> status_of(const std::string& name) const {
         std::unique_ptr<PeerStatus> found;
         for (PeerStatus& status : router_.peers()) {

@@ -8,7 +8,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// What a peer is sent when it was heard.
+/// Sends `text` from the dealer and returns whether the router received it.
 bool is_heard(RouterBench& bench, Dealer& dealer, const std::string& text) {
     REQUIRE(dealer.send({text}) == SendStatus::sent);
     return bench.turn_until([&] {
@@ -19,7 +19,7 @@ bool is_heard(RouterBench& bench, Dealer& dealer, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a paused peer is not heard until it may go on, and nothing of it is lost", "[core][sockets]") {
+TEST_CASE("a paused peer is not read until it is resumed, and loses nothing", "[core][sockets]") {
     RouterBench bench(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc));
     const auto paused = bench.dealer("paused");
     const auto other = bench.dealer("other");
@@ -40,7 +40,7 @@ TEST_CASE("a paused peer is not heard until it may go on, and nothing of it is l
     CHECK(bench.inbox.messages[4] == Frames{"third"});
 }
 
-TEST_CASE("a paused peer may go, and who takes its identity over is heard", "[core][sockets]") {
+TEST_CASE("a paused peer can leave, and a peer that takes over its identity is read", "[core][sockets]") {
     RouterBench bench(GENERATE(Transport::tcp, Transport::ipc));
     auto older = bench.dealer("same");
     REQUIRE(is_heard(bench, *older, "first"));
@@ -56,7 +56,7 @@ TEST_CASE("a paused peer may go, and who takes its identity over is heard", "[co
     CHECK(is_heard(bench, *newer, "second"));
 }
 
-TEST_CASE("what waits for all peers is told", "[core][sockets]") {
+TEST_CASE("the total bytes pending for all peers are reported", "[core][sockets]") {
     SocketOptions options;
     options.backlog_bytes_max = 64 * 1024 * 1024;
     RouterBench bench(Transport::ipc, options);

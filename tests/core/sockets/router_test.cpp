@@ -6,7 +6,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("each dealer is known by its identity and gets what is sent to it", "[core][sockets]") {
+TEST_CASE("each dealer is known by its identity and gets the messages sent to it", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     RouterBench bench(transport);
     const std::string binary("\x01\0\xFF", 3);
@@ -27,7 +27,7 @@ TEST_CASE("each dealer is known by its identity and gets what is sent to it", "[
     CHECK(at_two.messages == std::vector<Frames>{{"to", "", "two"}});
 }
 
-TEST_CASE("peers with an empty or no identity get different ones of five bytes, the first zero", "[core][sockets]") {
+TEST_CASE("peers without an identity get different ones of five bytes, the first zero", "[core][sockets]") {
     RouterBench bench;
     RawSession empty = bench.raw("DEALER", "");
     RawSession another = bench.raw("DEALER", "");
@@ -59,7 +59,7 @@ TEST_CASE("an identity that begins with zero is refused", "[core][sockets]") {
     CHECK_THROWS_AS(Dealer(reactor, impatient(std::string(256, 'a'))), std::invalid_argument);
 }
 
-TEST_CASE("an unknown peer and a full one are told apart, and nothing is sent in part", "[core][sockets]") {
+TEST_CASE("an unknown peer and a full one are distinguished, and nothing is sent in part", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     SocketOptions options;
     options.backlog_bytes_max = 100'000;
@@ -92,7 +92,7 @@ TEST_CASE("an unknown peer and a full one are told apart, and nothing is sent in
     CHECK(bench.router.totals().dropped == 0);
 }
 
-TEST_CASE("whoever waits for room at a peer hears that it is gone, though nobody takes what it has sent",
+TEST_CASE("a sender waiting for capacity is notified that a peer is gone, although its data is not taken",
           "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     SocketOptions options;
@@ -107,7 +107,7 @@ TEST_CASE("whoever waits for room at a peer hears that it is gone, though nobody
     }
     peer.peer.send(frame(0, "untaken"));
     bench.turn();
-    peer.peer.close();  // with much unread, so that the connection is reset
+    peer.peer.close();  // with much unread data, so that the connection is reset
     REQUIRE(bench.turn_until([&] { return !writable.empty(); }));
     CHECK(writable == std::vector<std::string>{"peer"});
     CHECK(bench.router.send("peer", {"x"}) == SendStatus::unknown_peer);
@@ -115,7 +115,7 @@ TEST_CASE("whoever waits for room at a peer hears that it is gone, though nobody
     CHECK(adds_up(bench.router.totals()));
 }
 
-TEST_CASE("a full peer does not hold up another, and a message over the limit goes when nothing waits",
+TEST_CASE("a full peer does not block another, and an oversized message is sent when nothing is pending",
           "[core][sockets]") {
     SocketOptions options;
     options.backlog_bytes_max = 1'000;
@@ -132,7 +132,7 @@ TEST_CASE("a full peer does not hold up another, and a message over the limit go
     CHECK(bench.reads(slow, frame(0, large) + frame(0, "y")));
 }
 
-TEST_CASE("the writable handler hears of each peer that comes and may send to it", "[core][sockets]") {
+TEST_CASE("the writable handler is called for each peer that connects and can be sent to", "[core][sockets]") {
     RouterBench bench;
     std::vector<std::string> come;
     bench.router.set_on_writable([&](std::string_view identity) {
@@ -146,7 +146,7 @@ TEST_CASE("the writable handler hears of each peer that comes and may send to it
     CHECK(come == std::vector<std::string>{"one", "two"});
 }
 
-TEST_CASE("a REQ envelope is given as it came, with and without correlation", "[core][sockets]") {
+TEST_CASE("a REQ envelope is delivered unchanged, with and without correlation", "[core][sockets]") {
     RouterBench bench;
     RawSession plain = bench.raw("REQ", "plain");
     RawSession correlated = bench.raw("REQ", "correlated");
@@ -162,7 +162,7 @@ TEST_CASE("a REQ envelope is given as it came, with and without correlation", "[
     CHECK(bench.reads(correlated, frame(1, number) + frame(1, "") + frame(0, "answer")));
 }
 
-TEST_CASE("of a message that a dying peer has not finished nothing is seen", "[core][sockets]") {
+TEST_CASE("an unfinished message of a dying peer is not delivered", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     RouterBench bench(transport);
     RawSession dying = bench.raw("DEALER", "dying");
@@ -177,7 +177,7 @@ TEST_CASE("of a message that a dying peer has not finished nothing is seen", "[c
     CHECK(bench.inbox.messages == std::vector<Frames>{{"whole", "1"}, {"whole", "2"}});
 }
 
-TEST_CASE("messages that came before the end of the stream are given", "[core][sockets]") {
+TEST_CASE("messages that arrived before the end of the stream are delivered", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     RouterBench bench(transport);
     RawSession leaving = bench.raw("DEALER", "leaving");
@@ -228,7 +228,7 @@ TEST_CASE("a message longer than one read, of many frames, arrives whole", "[cor
     CHECK((at_dealer.messages.at(0) == frames));
 }
 
-TEST_CASE("flush hands over at once what was sent", "[core][sockets]") {
+TEST_CASE("flush writes sent messages at once", "[core][sockets]") {
     RouterBench bench;
     RawSession peer = bench.raw("DEALER", "peer");
     CHECK(bench.router.send("peer", {"x"}) == SendStatus::sent);
@@ -238,7 +238,7 @@ TEST_CASE("flush hands over at once what was sent", "[core][sockets]") {
     CHECK(peer.read() == frame(0, "x"));
 }
 
-TEST_CASE("much that is sent in one turn does not wait for its end", "[core][sockets]") {
+TEST_CASE("much data sent in one iteration does not wait for its end", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     RouterBench bench(transport);
     const auto dealer = bench.dealer("dealer");
@@ -259,7 +259,7 @@ TEST_CASE("much that is sent in one turn does not wait for its end", "[core][soc
     CHECK(bench.router.peers().at(0).sent > 0);
 }
 
-TEST_CASE("a closing router sends what is pending and knows nobody any more", "[core][sockets]") {
+TEST_CASE("a closing router sends pending messages and then knows no peer", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     RouterBench bench(transport);
     const auto dealer = bench.dealer("dealer");
@@ -281,7 +281,8 @@ TEST_CASE("a closing router sends what is pending and knows nobody any more", "[
     CHECK(bench.router.totals().sent == 50);
 }
 
-TEST_CASE("a router may go while messages wait and peers talk, and its reactor after it", "[core][sockets]") {
+TEST_CASE("a router can be destroyed while messages are pending and peers are active, then its reactor",
+          "[core][sockets]") {
     RouterBench bench;
     auto router = std::make_unique<Router>(bench.reactor, SocketOptions{});
     const Endpoint endpoint = router->bind(fresh_endpoint(Transport::tcp, bench.scratch.path()));
@@ -300,7 +301,7 @@ TEST_CASE("a router may go while messages wait and peers talk, and its reactor a
     }));
 }
 
-TEST_CASE("a router and a dealer on two threads answer each other", "[core][sockets]") {
+TEST_CASE("a router and a dealer on two threads reply to each other", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::inproc, Transport::tcp);
     constexpr std::size_t count = 5'000;
     const ScratchDir scratch;

@@ -8,7 +8,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A router and a raw peer that knows all that it should be sent.
+/// A router and a raw peer that knows everything that it should be sent.
 class Sending : public Bench {
   public:
     explicit Sending(SocketOptions options = {}, std::string identity = "peer")
@@ -42,7 +42,7 @@ class Sending : public Bench {
 
 }  // namespace
 
-TEST_CASE("a router's books are exact after every message", "[core][sockets]") {
+TEST_CASE("a router's ledger is exact after every message", "[core][sockets]") {
     Sending bench;
     for (std::uint64_t number = 1; number <= 20; ++number) {
         CHECK(bench.send({"x"}) == SendStatus::sent);
@@ -54,7 +54,7 @@ TEST_CASE("a router's books are exact after every message", "[core][sockets]") {
     CHECK(bench.router.totals().sent == 20);
 }
 
-TEST_CASE("whatever the frames and the identity are, the peer gets them as they were sent", "[core][sockets]") {
+TEST_CASE("whatever the frames and the identity are, the peer gets them unchanged", "[core][sockets]") {
     const auto seed = GENERATE(range(0U, 16U));
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -76,7 +76,7 @@ TEST_CASE("whatever the frames and the identity are, the peer gets them as they 
     CHECK(bench.arrives());
 }
 
-TEST_CASE("a router takes just what the backlog may hold, looked at or not", "[core][sockets]") {
+TEST_CASE("a router accepts exactly what the backlog can hold, whether or not its counts are read", "[core][sockets]") {
     SocketOptions options;
     options.backlog_bytes_max = 10'000;
     Sending bench(options);
@@ -93,7 +93,7 @@ TEST_CASE("a router takes just what the backlog may hold, looked at or not", "[c
     CHECK(bench.send({"again"}) == SendStatus::sent);
 }
 
-TEST_CASE("after close nobody is known, also to a router in the middle of sending", "[core][sockets]") {
+TEST_CASE("after close no peer is known, even to a router in the middle of sending", "[core][sockets]") {
     Sending bench;
     CHECK(bench.send({"1"}) == SendStatus::sent);
     CHECK(bench.send({"2"}) == SendStatus::sent);
@@ -103,7 +103,7 @@ TEST_CASE("after close nobody is known, also to a router in the middle of sendin
     CHECK(bench.arrives());
 }
 
-TEST_CASE("a message of no frames is refused, also in the middle of sending", "[core][sockets]") {
+TEST_CASE("a message without frames is refused, even in the middle of sending", "[core][sockets]") {
     Sending bench;
     CHECK(bench.send({"1"}) == SendStatus::sent);
     CHECK_THROWS_AS(bench.router.send("peer", {}), std::invalid_argument);
@@ -111,7 +111,7 @@ TEST_CASE("a message of no frames is refused, also in the middle of sending", "[
     CHECK(bench.arrives());
 }
 
-TEST_CASE("a dealer goes on in turn", "[core][sockets]") {
+TEST_CASE("a dealer continues in turn", "[core][sockets]") {
     Bench bench;
     Router one(bench.reactor, {});
     Router two(bench.reactor, {});
@@ -131,7 +131,7 @@ TEST_CASE("a dealer goes on in turn", "[core][sockets]") {
     }
 }
 
-TEST_CASE("identities are the same when all their bytes are", "[core][sockets]") {
+TEST_CASE("identities are equal if all their bytes are", "[core][sockets]") {
     for (std::size_t bytes = 1; bytes <= 40; ++bytes) {
         const std::string identity(bytes, 'i');
         CHECK(are_same(identity, std::string(bytes, 'i')));

@@ -19,7 +19,8 @@
 
 namespace telegate::test {
 
-/// An endpoint that is known before it is bound. For tcp: an address of this process alone, on a port found free.
+/// Returns an endpoint that is known before it is bound. For tcp: an address of this process alone, with a port found
+/// free.
 [[nodiscard]] inline Endpoint known_endpoint(Transport transport, const ScratchDir& scratch) {
     Endpoint endpoint = fresh_endpoint(transport, scratch.path());
     if (transport == Transport::tcp) {
@@ -33,7 +34,7 @@ namespace telegate::test {
     return endpoint;
 }
 
-/// Tries again at once, so that a test does not wait.
+/// Retries at once, so that a test does not wait.
 [[nodiscard]] inline SocketOptions impatient(std::string identity = {}) {
     SocketOptions options;
     options.identity = std::move(identity);
@@ -44,17 +45,18 @@ namespace telegate::test {
 
 inline constexpr std::size_t model_backlog_bytes = 24 * 1024;
 
-/// As a model wants it, so that limits are met often.
+/// For model tests, so that limits are reached often.
 [[nodiscard]] inline SocketOptions with_small_backlog(SocketOptions options) {
     options.backlog_bytes_max = model_backlog_bytes;
     options.segment_bytes = 2 * 1024;
     return options;
 }
 
-/// A peer of raw bytes whose handshake is done, and what it has read since.
+/// A peer of raw bytes that has completed its handshake, and what it has read since.
 class RawSession {
   public:
-    /// `hello`: all that the other side says before anything else. `receive_buffer_bytes` 0 leaves the system's.
+    /// `hello`: everything that the other side sends before anything else. With `receive_buffer_bytes` 0 the system's
+    /// size is kept.
     RawSession(Bench& bench, const Endpoint& endpoint, std::string introduction, std::string hello,
                int receive_buffer_bytes = 0)
         : peer(endpoint, receive_buffer_bytes), hello_(std::move(hello)) {
@@ -70,12 +72,12 @@ class RawSession {
     std::string hello_;
 };
 
-/// What our sockets say before anything else.
+/// Returns what our sockets send before anything else.
 [[nodiscard]] inline std::string hello_of(std::string_view socket_type) {
     return greeting() + (socket_type == "SUB" ? ready(socket_type) : ready(socket_type, ""));
 }
 
-/// A reactor that a thread of its own turns, with one socket on it, which only that thread touches.
+/// A reactor on its own thread, with one socket that only this thread uses.
 ///
 /// Threads: the constructor, on() and the destructor one. Limits: none. Failure: `make` may throw, in the constructor.
 template <class Socket>

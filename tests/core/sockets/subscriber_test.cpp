@@ -7,7 +7,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A subscriber, bound, for publishers of raw bytes.
+/// A bound subscriber for publishers of raw bytes.
 class SubscriberBench : public Bench {
   public:
     explicit SubscriberBench(SocketOptions options = {}, Transport transport = Transport::ipc)
@@ -35,7 +35,7 @@ std::string prefix_number(std::size_t number) {
 
 }  // namespace
 
-TEST_CASE("a prefix subscribed twice is told once and ended by one cancel", "[core][sockets]") {
+TEST_CASE("a prefix subscribed twice is sent once and ended by one cancel", "[core][sockets]") {
     SubscriberBench bench;
     RawSession peer = bench.publisher();
     bench.subscriber.subscribe("a");
@@ -51,7 +51,7 @@ TEST_CASE("a prefix subscribed twice is told once and ended by one cancel", "[co
     CHECK(bench.subscriber.totals().subscriptions == 0);
 }
 
-TEST_CASE("a publisher of ZMTP 3.0 is told in messages and a later one in commands", "[core][sockets]") {
+TEST_CASE("a ZMTP 3.0 publisher gets subscriptions as messages and a later one as commands", "[core][sockets]") {
     const std::string prefix = GENERATE(as<std::string>(), "", "a", std::string("\0\xFF", 2), std::string(253, 'x'),
                                         std::string(254, 'x'), std::string(255, 'x'), std::string(256, 'x'));
     CAPTURE(prefix.size());
@@ -66,7 +66,7 @@ TEST_CASE("a publisher of ZMTP 3.0 is told in messages and a later one in comman
     CHECK(bench.reads(new_one, subscribe(prefix) + cancel(prefix)));
 }
 
-TEST_CASE("a subscriber talks to PUB and XPUB and to nobody else", "[core][sockets]") {
+TEST_CASE("a subscriber accepts PUB and XPUB and no other type", "[core][sockets]") {
     SubscriberBench bench;
     RawSession pub = bench.publisher(1, "PUB");
     RawSession xpub = bench.publisher(1, "XPUB");
@@ -84,7 +84,7 @@ TEST_CASE("a subscriber talks to PUB and XPUB and to nobody else", "[core][socke
     CHECK(bench.inbox.messages == std::vector<Frames>{{"t", "1"}, {"t", "2"}});
 }
 
-TEST_CASE("what was under way when it was unsubscribed is not given and is counted", "[core][sockets]") {
+TEST_CASE("messages in flight when their prefix is unsubscribed are filtered and counted", "[core][sockets]") {
     SubscriberBench bench;
     bench.subscriber.subscribe("keep");
     bench.subscriber.subscribe("leave");
@@ -109,7 +109,7 @@ TEST_CASE("what was under way when it was unsubscribed is not given and is count
     CHECK(bench.inbox.messages.back() == Frames{"keep", "10"});
 }
 
-TEST_CASE("only what begins with a prefix is given, however long it and the topics are", "[core][sockets]") {
+TEST_CASE("only topics that begin with a prefix are delivered, whatever the lengths", "[core][sockets]") {
     const std::string name = "plant/line-7/boiler/temperature";
     const std::size_t bytes = GENERATE(range(std::size_t{1}, std::size_t{24}));
     const bool has_another = GENERATE(false, true);
@@ -157,7 +157,7 @@ TEST_CASE("a prefix that is too long is refused and changes nothing", "[core][so
     CHECK(bench.subscriber.totals().subscriptions == 1);
 }
 
-TEST_CASE("a publisher that never takes subscriptions is closed and the others are told", "[core][sockets]") {
+TEST_CASE("a publisher that never reads subscriptions is closed and the others get them", "[core][sockets]") {
     SocketOptions options;
     options.backlog_bytes_max = 64 * 1024;
     SubscriberBench bench(options, GENERATE(Transport::tcp, Transport::ipc));
@@ -171,14 +171,14 @@ TEST_CASE("a publisher that never takes subscriptions is closed and the others a
         }
         return bench.subscriber.peers().empty();
     }));
-    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "takes no subscriptions");
+    CHECK(bench.events.detail(MonitorEventKind::disconnected) == "peer does not read subscriptions");
     CHECK(adds_up(bench.subscriber.totals()));
     bench.subscriber.subscribe("t");
     RawSession peer = bench.publisher();
     CHECK(bench.turn_until([&] { return peer.read().find(subscribe("t")) != std::string::npos; }));
 }
 
-TEST_CASE("a subscriber hears every publisher that it is connected to, over any transport", "[core][sockets]") {
+TEST_CASE("a subscriber receives from every publisher that it is connected to, over any transport", "[core][sockets]") {
     Bench bench;
     Subscriber subscriber(bench.reactor, {});
     Inbox inbox(subscriber);
@@ -199,7 +199,7 @@ TEST_CASE("a subscriber hears every publisher that it is connected to, over any 
     CHECK(inbox.messages == std::vector<Frames>(3, Frames{"t", "x"}));
 }
 
-TEST_CASE("a publisher that comes back is told all of 5000 subscriptions again", "[core][sockets]") {
+TEST_CASE("a publisher that reconnects gets all 5000 subscriptions again", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     constexpr std::size_t count = 5'000;
     Bench bench;
@@ -210,7 +210,7 @@ TEST_CASE("a publisher that comes back is told all of 5000 subscriptions again",
     for (std::size_t number = 0; number < count; ++number) {
         subscriber.subscribe(prefix_number(number));
     }
-    subscriber.connect(endpoint);  // before there is anybody
+    subscriber.connect(endpoint);  // before there is a publisher
     for (std::size_t life = 1; life <= 3; ++life) {
         Publisher publisher(bench.reactor, {});
         publisher.bind(endpoint);
@@ -226,7 +226,7 @@ TEST_CASE("a publisher that comes back is told all of 5000 subscriptions again",
     CHECK(inbox.messages.back() == Frames{prefix_number(count - 1), "x"});
 }
 
-TEST_CASE("a subscription made while a publisher is away is told when it comes back", "[core][sockets]") {
+TEST_CASE("a subscription made while a publisher is away is sent when it reconnects", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     Bench bench;
     const Endpoint endpoint = known_endpoint(transport, bench.scratch);
@@ -287,7 +287,7 @@ TEST_CASE("no subscription is lost at a publisher that does not read, however sm
     CHECK(subscriber.totals().connections_made == 1);
 }
 
-TEST_CASE("a publisher that takes no changes is closed, and told what is wanted when it takes them again",
+TEST_CASE("a publisher that reads no changes is closed, and gets all subscriptions when it reads again",
           "[core][sockets]") {
     Bench far;
     Publisher publisher(far.reactor, {});
@@ -310,7 +310,7 @@ TEST_CASE("a publisher that takes no changes is closed, and told what is wanted 
         subscriber.unsubscribe(prefix);
         return events.count(MonitorEventKind::disconnected) == 1;
     }));
-    CHECK(events.detail(MonitorEventKind::disconnected) == "takes no subscriptions");
+    CHECK(events.detail(MonitorEventKind::disconnected) == "peer does not read subscriptions");
     CHECK(events.count(MonitorEventKind::dropped) > 0);
     subscriber.subscribe("new");
     CHECK(bench.turn_until([&] {
@@ -321,7 +321,7 @@ TEST_CASE("a publisher that takes no changes is closed, and told what is wanted 
     CHECK(adds_up(subscriber.totals()));
 }
 
-TEST_CASE("a subscriber that is bound hears publishers that connect", "[core][sockets]") {
+TEST_CASE("a bound subscriber receives from publishers that connect", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     SubscriberBench bench({}, transport);
     bench.subscriber.subscribe("");
@@ -335,7 +335,7 @@ TEST_CASE("a subscriber that is bound hears publishers that connect", "[core][so
     CHECK(bench.turn_until([&] { return bench.inbox.take() == 2; }));
 }
 
-TEST_CASE("a closed subscriber gives nothing more and its publishers see the end", "[core][sockets]") {
+TEST_CASE("a closed subscriber delivers nothing more and its publishers see the end", "[core][sockets]") {
     SubscriberBench bench;
     bench.subscriber.subscribe("");
     RawSession peer = bench.publisher();
@@ -358,7 +358,7 @@ TEST_CASE("a closed subscriber gives nothing more and its publishers see the end
     CHECK_FALSE(bench.inbox.take() == 2);
 }
 
-TEST_CASE("a subscriber on one thread hears all of a publisher on another", "[core][sockets]") {
+TEST_CASE("a subscriber on one thread receives everything from a publisher on another", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::inproc, Transport::tcp);
     constexpr std::size_t count = 20'000;
     const ScratchDir scratch;

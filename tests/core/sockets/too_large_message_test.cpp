@@ -11,10 +11,10 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t large_bytes = 12 * 1024 * 1024;  // more than the kernel takes at once
+constexpr std::size_t large_bytes = 12 * 1024 * 1024;  // more than the kernel accepts at once
 constexpr std::size_t count = 100;
 
-/// Options of a socket that connects and of one that binds, which takes small messages only.
+/// Options of a socket that connects, and of one that binds and accepts only small messages.
 struct Ends {
     explicit Ends(bool has_curve) : connecting(impatient("connected")) {
         binding.message_bytes_max = 64 * 1024;
@@ -36,13 +36,13 @@ std::uint64_t told_dropped(const MonitorLog& events) {
                            });
 }
 
-/// Sends one message over the peer's limit and small ones behind it; all small ones and nothing else arrive.
+/// Sends one message over the peer's limit and small ones after it; exactly the small ones arrive.
 template <class Socket, class... Peer>
 void check_small_ones_arrive(Bench& bench, Socket& sender, Router& receiver, const Peer&... peer) {
     MonitorLog events;
     sender.set_monitor(events.handler());
     Inbox inbox(receiver);
-    Inbox at_sender(sender);  // whoever receives hears of the end at once
+    Inbox at_sender(sender);  // receiving detects the end of the connection at once
     REQUIRE(sender.send(peer..., {std::string(large_bytes, 'x')}) == SendStatus::sent);
     std::vector<Frames> expected;
     for (std::size_t number = 0; number < count; ++number) {
@@ -62,8 +62,7 @@ void check_small_ones_arrive(Bench& bench, Socket& sender, Router& receiver, con
 
 }  // namespace
 
-TEST_CASE("a dealer's message over its peer's limit is given up, and what stands behind it is sent",
-          "[core][sockets]") {
+TEST_CASE("a dealer drops a message over its peer's limit and sends those after it", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     const Ends ends(GENERATE(false, true));
     Bench bench;
@@ -73,8 +72,7 @@ TEST_CASE("a dealer's message over its peer's limit is given up, and what stands
     check_small_ones_arrive(bench, dealer, router);
 }
 
-TEST_CASE("a message to an alias over its peer's limit is given up, and what stands behind it is sent",
-          "[core][sockets]") {
+TEST_CASE("a router drops a message to an alias over its peer's limit and sends those after it", "[core][sockets]") {
     const Ends ends(GENERATE(false, true));
     Bench bench;
     Router receiver(bench.reactor, ends.binding);
@@ -83,7 +81,7 @@ TEST_CASE("a message to an alias over its peer's limit is given up, and what sta
     check_small_ones_arrive(bench, sender, receiver, "alias");
 }
 
-TEST_CASE("a peer that is restarted in the middle of a message, and again, still gets it", "[core][sockets]") {
+TEST_CASE("a peer that restarts twice in the middle of a message still gets it", "[core][sockets]") {
     static_assert(limits::cuts_per_message_max > 2);
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     Ends ends(GENERATE(false, true));

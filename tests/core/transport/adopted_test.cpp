@@ -15,7 +15,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A socket as a service manager makes it: blocking, and inherited by children.
+/// Makes a socket as a service manager does: blocking, and inherited by children.
 int make_socket(const transport::SocketAddress& address, bool listens = true) {
     const int descriptor = ::socket(address.family(), SOCK_STREAM, 0);
     REQUIRE(::bind(descriptor, address.get(), address.bytes) == 0);
@@ -54,20 +54,20 @@ struct Adopted {
     std::unique_ptr<transport::Listener> listener;
 };
 
-/// What the refusal says; "" when there is none.
+/// Returns the reason of the refusal; "" if there is none.
 std::string refusal(const Endpoint& endpoint, int descriptor) {
     try {
         const Adopted adopted(endpoint, descriptor);
         return "";
     } catch (const std::system_error& error) {
-        CHECK(::close(descriptor) != 0);  // it was taken over
+        CHECK(::close(descriptor) != 0);  // the descriptor was taken over
         return error.what();
     }
 }
 
 }  // namespace
 
-TEST_CASE("a tcp socket that was handed over is listened on", "[core][transport][adopted]") {
+TEST_CASE("an inherited tcp socket is listened on", "[core][transport][adopted]") {
     const int descriptor = tcp_socket();
     const std::uint16_t port = port_of(descriptor);
     Adopted adopted(tcp_at("127.0.0.1", GENERATE(true, false) ? port : std::uint16_t{0}), descriptor);
@@ -75,8 +75,7 @@ TEST_CASE("a tcp socket that was handed over is listened on", "[core][transport]
     CHECK(adopted.reached(tcp_at("127.0.0.1", port)));
 }
 
-TEST_CASE("an ipc socket that was handed over is listened on, and its file is left to its maker",
-          "[core][transport][adopted]") {
+TEST_CASE("an inherited ipc socket is listened on, and its file is left to its creator", "[core][transport][adopted]") {
     const ScratchDir scratch;
     const Endpoint endpoint =
         ipc_at(GENERATE(true, false) ? scratch.path("pub") : "@telegate-adopted-" + std::to_string(::getpid()));
@@ -93,20 +92,20 @@ TEST_CASE("a socket that listens elsewhere is refused with both addresses", "[co
     const int tcp = tcp_socket();
     const std::string where = to_string(tcp_at("127.0.0.1", port_of(tcp)));
     CHECK(refusal(tcp_at("127.0.0.1", 1), tcp) ==
-          "tcp://127.0.0.1:1: the socket handed over for it listens at " + where + ": Cannot assign requested address");
-    CHECK_THAT(refusal(tcp_at("*"), tcp_socket()), Catch::Contains("listens at tcp://127.0.0.1:"));
+          "tcp://127.0.0.1:1: the inherited socket is bound to " + where + ": Cannot assign requested address");
+    CHECK_THAT(refusal(tcp_at("*"), tcp_socket()), Catch::Contains("is bound to tcp://127.0.0.1:"));
     CHECK_THAT(refusal(ipc_at("/a"), make_socket(transport::ipc_address(ipc_at(scratch.path("b"))))),
-               Catch::StartsWith("ipc:///a: ") && Catch::Contains("listens at ipc://" + scratch.path("b")));
+               Catch::StartsWith("ipc:///a: ") && Catch::Contains("is bound to ipc://" + scratch.path("b")));
 }
 
-TEST_CASE("what is no listening socket of the kind is refused", "[core][transport][adopted]") {
+TEST_CASE("a descriptor that is not a listening socket of the right kind is refused", "[core][transport][adopted]") {
     const ScratchDir scratch;
-    CHECK_THAT(refusal(tcp_at("127.0.0.1"), tcp_socket(false)), Catch::Contains("is no listening stream socket"));
+    CHECK_THAT(refusal(tcp_at("127.0.0.1"), tcp_socket(false)), Catch::Contains("is not a listening stream socket"));
     CHECK_THAT(refusal(tcp_at("127.0.0.1"), ::socket(AF_INET, SOCK_DGRAM, 0)),
-               Catch::Contains("is no listening stream socket"));
-    CHECK_THAT(refusal(tcp_at("127.0.0.1"), ::dup(STDERR_FILENO)), Catch::Contains("is no listening stream socket"));
-    CHECK_THAT(refusal(ipc_at("/a"), tcp_socket()), Catch::Contains("is no Unix socket"));
+               Catch::Contains("is not a listening stream socket"));
+    CHECK_THAT(refusal(tcp_at("127.0.0.1"), ::dup(STDERR_FILENO)), Catch::Contains("is not a listening stream socket"));
+    CHECK_THAT(refusal(ipc_at("/a"), tcp_socket()), Catch::Contains("is not a Unix socket"));
     CHECK_THAT(refusal(tcp_at("127.0.0.1"), make_socket(transport::ipc_address(ipc_at(scratch.path("c"))))),
-               Catch::Contains("is no tcp socket"));
+               Catch::Contains("is not a TCP socket"));
     CHECK_THAT(refusal({Transport::inproc, "", 0, "name"}, tcp_socket()), Catch::StartsWith("inproc://name"));
 }

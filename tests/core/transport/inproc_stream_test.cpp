@@ -20,7 +20,7 @@ constexpr std::size_t bytes_in_flight = 512 * 1024;
 struct Fixture {
     Fixture() : pair(make_stream_pair(reactor, reactor, Transport::inproc, "")) {}
 
-    /// Adds to the log, and gives the part that shows it.
+    /// Adds to the log, and returns the part that refers to it.
     StreamPart add(std::string_view text) {
         std::memcpy(log.prepare(text.size()), text.data(), text.size());
         const Slice slice = log.commit(text.size());
@@ -28,7 +28,7 @@ struct Fixture {
     }
     StreamWrite write(const StreamPart& part) { return pair.accepted->write({&part, 1}); }
     StreamWrite write_in_segment(std::string_view text) { return write(add(text)); }
-    /// Whole segments written, each let go of, until the stream takes no more.
+    /// Writes whole segments and releases each, until the stream accepts no more.
     std::size_t fill() {
         std::size_t bytes = 0;
         while (true) {
@@ -59,7 +59,7 @@ TEST_CASE("memory of a segment is lent, not copied", "[core][transport][inproc]"
     CHECK(reader.input().unread().data() == part.data);
 }
 
-TEST_CASE("what is not in a segment is copied within the call", "[core][transport][inproc]") {
+TEST_CASE("data that is not in a segment is copied within the call", "[core][transport][inproc]") {
     Fixture f;
     std::string text = "short-lived";
     CHECK(write_text(*f.pair.accepted, text).bytes == text.size());
@@ -68,7 +68,7 @@ TEST_CASE("what is not in a segment is copied within the call", "[core][transpor
     CHECK(reader.read() == "short-lived");
 }
 
-TEST_CASE("parts that lie side by side arrive as one piece", "[core][transport][inproc]") {
+TEST_CASE("adjacent parts arrive as one piece", "[core][transport][inproc]") {
     Fixture f;
     const std::string_view loose = "loose ends";
     const auto* data = reinterpret_cast<const std::byte*>(loose.data());
@@ -84,7 +84,7 @@ TEST_CASE("a segment is held until the reader is done with it, and no longer", "
     Fixture f;
     const StreamPart part = f.add("hello");
     CHECK(f.write(part).bytes == 5);
-    CHECK(part.segment->refs == 2);  // the log's own
+    CHECK(part.segment->refs == 2);  // the log's own reference
     StreamReader reader(*f.pair.connected);
     CHECK(f.pair.connected->read(reader.input()).bytes == 5);
     CHECK(f.pair.accepted->unacknowledged_bytes() == 5);
@@ -109,7 +109,7 @@ TEST_CASE("half a megabyte may be in flight, and segments are used again", "[cor
     CHECK(f.pool.memory_bytes() <= memory);
 }
 
-TEST_CASE("two megabytes of segments that go round may be in flight, and of others half of one",
+TEST_CASE("two megabytes of segments with goes_round may be in flight, and half a megabyte of others",
           "[core][transport][inproc]") {
     Fixture f;
     f.pool.add_reader_in_process();
@@ -140,7 +140,7 @@ TEST_CASE("one part may be larger than what may be in flight", "[core][transport
     CHECK(f.write_in_segment("x").bytes == 1);
 }
 
-TEST_CASE("only so many pieces may be in flight", "[core][transport][inproc]") {
+TEST_CASE("only a limited number of pieces may be in flight", "[core][transport][inproc]") {
     Fixture f;
     std::string expected;
     for (std::size_t count = 0; count < limits::inproc_parts_max; ++count) {
@@ -154,7 +154,7 @@ TEST_CASE("only so many pieces may be in flight", "[core][transport][inproc]") {
     CHECK(reader.read() == expected + "cd");
 }
 
-TEST_CASE("a write takes the parts that there is room for", "[core][transport][inproc]") {
+TEST_CASE("a write accepts as many parts as fit", "[core][transport][inproc]") {
     Fixture f;
     for (std::size_t count = 0; count < limits::inproc_parts_max - 2; ++count) {
         REQUIRE(f.write_in_segment("ab").bytes == 2);
@@ -167,7 +167,7 @@ TEST_CASE("a write takes the parts that there is room for", "[core][transport][i
     CHECK(f.pair.accepted->write(parts).bytes == 4);
 }
 
-TEST_CASE("the beginning of a message that was lent survives its end being read", "[core][transport][inproc]") {
+TEST_CASE("the beginning of a lent message survives the reading of its end", "[core][transport][inproc]") {
     Fixture f;
     StreamReader reader(*f.pair.connected, 4);
     Input& input = reader.input();
@@ -175,7 +175,7 @@ TEST_CASE("the beginning of a message that was lent survives its end being read"
     CHECK(f.pair.connected->read(input).bytes == 17);
     reader.take(13);
     CHECK(f.pair.connected->read(input).status == IoStatus::would_block);
-    CHECK(f.pair.accepted->unacknowledged_bytes() == 0);  // it holds nobody's memory while it waits
+    CHECK(f.pair.accepted->unacknowledged_bytes() == 0);  // it holds no memory of the writer while it waits
     CHECK(f.write_in_segment("age two").bytes == 7);
     while (f.pair.connected->read(input).status == IoStatus::ok) {
     }
@@ -183,7 +183,7 @@ TEST_CASE("the beginning of a message that was lent survives its end being read"
     CHECK(reader.received == "message one, message two");
 }
 
-TEST_CASE("a writer that goes leaves what it wrote to the reader, although its pool goes too",
+TEST_CASE("a writer that is destroyed leaves its data to the reader, although its pool is gone too",
           "[core][transport][inproc]") {
     Reactor reactor;
     StreamPair pair = make_stream_pair(reactor, reactor, Transport::inproc, "");
@@ -200,7 +200,7 @@ TEST_CASE("a writer that goes leaves what it wrote to the reader, although its p
     CHECK(reader.received == pattern(bytes_in_flight));
 }
 
-TEST_CASE("what a writer left behind is not written to again", "[core][transport][inproc]") {
+TEST_CASE("memory left behind by a writer is not written to again", "[core][transport][inproc]") {
     Fixture f;
     REQUIRE(f.fill() == bytes_in_flight);
     StreamReader reader(*f.pair.connected);
@@ -213,7 +213,7 @@ TEST_CASE("what a writer left behind is not written to again", "[core][transport
     CHECK(reader.received == pattern(bytes_in_flight));
 }
 
-TEST_CASE("a reader that goes frees the writer's memory with the writer", "[core][transport][inproc]") {
+TEST_CASE("a reader that is destroyed frees the writer's memory with the writer", "[core][transport][inproc]") {
     Fixture f;
     const StreamPart part = f.add("hello");
     CHECK(f.write(part).bytes == 5);
@@ -241,7 +241,7 @@ TEST_CASE("a waiting writer is not woken for every piece", "[core][transport][in
     }));
 }
 
-TEST_CASE("a reader that holds a large piece while it waits is called to give it back", "[core][transport][inproc]") {
+TEST_CASE("a waiting reader that holds a large piece is called to give it back", "[core][transport][inproc]") {
     Fixture f;
     StreamReader reader(*f.pair.connected);
     bool is_writable = false;
@@ -252,7 +252,7 @@ TEST_CASE("a reader that holds a large piece while it waits is called to give it
     f.pair.accepted->wait_writable();
     REQUIRE(f.pair.connected->read(reader.input()).bytes == text.size());
     reader.take(text.size());
-    f.pair.connected->wait_readable();  // nothing more has arrived, and nothing can
+    f.pair.connected->wait_readable();  // nothing more has arrived, and nothing can arrive
     CHECK(eventually([&] {
         f.reactor.poll();
         return is_writable;
@@ -270,7 +270,7 @@ TEST_CASE("a reader that holds the rest of a large piece is called to give it ba
     f.pair.accepted->wait_writable();
     REQUIRE(f.pair.connected->read(reader.input()).bytes == 2);
     reader.take(1);
-    REQUIRE(f.pair.connected->read(reader.input()).status == IoStatus::ok);  // copied behind what is left
+    REQUIRE(f.pair.connected->read(reader.input()).status == IoStatus::ok);  // copied after the remaining data
     reader.take(reader.input().unread().size());
     REQUIRE(f.pair.connected->read(reader.input()).status == IoStatus::ok);  // lent
     REQUIRE(reader.input().unread().size() < bytes_in_flight / 2);

@@ -19,7 +19,7 @@ Endpoint fresh_name() {
 
 }  // namespace
 
-TEST_CASE("a name that is bound is an address in use, and free again afterwards", "[core][transport][inproc]") {
+TEST_CASE("a bound name is an address in use, and free again afterwards", "[core][transport][inproc]") {
     const Endpoint name = fresh_name();
     {
         const Listening listening(name);
@@ -36,7 +36,7 @@ TEST_CASE("a name is 1 to 255 bytes", "[core][transport][inproc]") {
     CHECK(listen_error({Transport::inproc, "", 0, std::string(255, 'n')}) == 0);
 }
 
-TEST_CASE("connecting calls in a later turn", "[core][transport][inproc]") {
+TEST_CASE("connecting calls back in a later iteration", "[core][transport][inproc]") {
     Listening listening(fresh_name());
     const Connecting connecting(listening.reactor, listening.endpoint());
     CHECK(connecting.calls == 0);
@@ -47,7 +47,7 @@ TEST_CASE("connecting calls in a later turn", "[core][transport][inproc]") {
     CHECK(listening.accepted.size() == 1);
 }
 
-TEST_CASE("who connects before the name is bound waits for it", "[core][transport][inproc]") {
+TEST_CASE("a connector waits until the name is bound", "[core][transport][inproc]") {
     const Endpoint name = fresh_name();
     Reactor reactor;
     Connecting first(reactor, name);
@@ -65,7 +65,7 @@ TEST_CASE("who connects before the name is bound waits for it", "[core][transpor
     CHECK(reader.read() == "first");
 }
 
-TEST_CASE("who gives up before the name is bound is not connected", "[core][transport][inproc]") {
+TEST_CASE("a connector destroyed before the name is bound is not connected", "[core][transport][inproc]") {
     const Endpoint name = fresh_name();
     Reactor reactor;
     Connecting connecting(reactor, name);
@@ -77,7 +77,7 @@ TEST_CASE("who gives up before the name is bound is not connected", "[core][tran
     CHECK(listening.accepted.empty());
 }
 
-TEST_CASE("who gives up in the moment of being connected leaves an ended stream", "[core][transport][inproc]") {
+TEST_CASE("a connector destroyed while being connected leaves an ended stream", "[core][transport][inproc]") {
     Listening listening(fresh_name());
     Connecting connecting(listening.reactor, listening.endpoint());
     connecting.connector.reset();
@@ -88,7 +88,7 @@ TEST_CASE("who gives up in the moment of being connected leaves an ended stream"
     CHECK(reader.at_end());
 }
 
-TEST_CASE("a listener that goes in the moment of accepting leaves an ended stream", "[core][transport][inproc]") {
+TEST_CASE("a listener destroyed while accepting leaves an ended stream", "[core][transport][inproc]") {
     Listening listening(fresh_name());
     Reactor reactor;
     Connecting connecting(reactor, listening.endpoint());
@@ -101,7 +101,7 @@ TEST_CASE("a listener that goes in the moment of accepting leaves an ended strea
     CHECK(reader.at_end());
 }
 
-TEST_CASE("a reactor that goes with an unseen connection ends it", "[core][transport][inproc]") {
+TEST_CASE("a reactor that is destroyed with an unseen connection ends it", "[core][transport][inproc]") {
     Reactor reactor;
     const Endpoint name = fresh_name();
     std::optional<Listening> listening(name);
@@ -113,7 +113,7 @@ TEST_CASE("a reactor that goes with an unseen connection ends it", "[core][trans
     CHECK(reader.at_end());
 }
 
-TEST_CASE("a name that was bound again accepts again", "[core][transport][inproc]") {
+TEST_CASE("a name that is bound again accepts again", "[core][transport][inproc]") {
     const Endpoint name = fresh_name();
     Reactor reactor;
     std::optional<Listening> listening(name);
@@ -126,7 +126,7 @@ TEST_CASE("a name that was bound again accepts again", "[core][transport][inproc
     CHECK(connecting.stream != nullptr);
 }
 
-TEST_CASE("an inproc attempt may be destroyed in its own call", "[core][transport][inproc]") {
+TEST_CASE("an inproc attempt can be destroyed in its own callback", "[core][transport][inproc]") {
     Listening listening(fresh_name());
     std::unique_ptr<transport::Connector> connector;
     int calls = 0;
@@ -168,7 +168,7 @@ TEST_CASE("names are bound and connected from two threads in any order", "[core]
             });
         }
     }
-    // On a busy machine none of them may have met a listener before it ended.
+    // On a busy machine, possibly no attempt met a listener before it ended.
     const bool has_accepted = eventually([&] {
         Reactor reactor;
         Connecting connecting(reactor, name);

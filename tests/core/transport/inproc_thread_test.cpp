@@ -15,7 +15,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Sends a pattern of a given length and checks the one that it gets, on a thread of its own.
+/// Sends a pattern of a given length and checks the received one, on its own thread.
 class Talker {
   public:
     Talker(Reactor& reactor, std::unique_ptr<Stream> stream, std::size_t bytes, unsigned seed)
@@ -31,7 +31,7 @@ class Talker {
         stream_->wait_writable();
     }
 
-    /// Until there is nothing left to write or read, or for `steps_max` turns.
+    /// Runs until there is nothing left to write or read, or for `steps_max` iterations.
     void run(std::size_t steps_max) {
         for (std::size_t step = 0; step < steps_max && !((is_sent() || has_failed) && has_ended); ++step) {
             reactor_.run_for(std::chrono::milliseconds(1));
@@ -51,7 +51,7 @@ class Talker {
   private:
     unsigned next(unsigned below) { return (seed_ = seed_ * 1103515245 + 12345) / 65536 % below; }
 
-    /// Of what comes at `position`.
+    /// Returns a part with the pattern at `position`.
     StreamPart make_part(std::size_t position) {
         const std::size_t bytes = std::min<std::size_t>(to_send_ - position, 1 + next(next(4) == 0 ? 90'000 : 300));
         const char* text = text_.data() + position % 251;
@@ -63,7 +63,7 @@ class Talker {
         return {slice.segment->bytes.get() + slice.begin, bytes, slice.segment};
     }
 
-    /// One part, or many together.
+    /// Makes one part, or several together.
     void make_parts() {
         parts_.clear();
         std::size_t position = sent_;
@@ -101,7 +101,7 @@ class Talker {
                 has_ended = result.status == IoStatus::end;
                 break;
             }
-            // Sometimes not all, as when a message has not arrived whole.
+            // Sometimes not everything, as when a message has not arrived completely.
             const std::size_t unread = input_.unread().size();
             take(unread - std::min<std::size_t>(unread, next(3) == 0 ? next(20) : 0));
         }
@@ -126,7 +126,7 @@ class Talker {
     SegmentPool pool_{32 * 1024};
     SegmentLog log_{pool_};
     std::vector<StreamPart> parts_;
-    std::vector<SegmentRef> segments_;  // of these, until they are written
+    std::vector<SegmentRef> segments_;  // of these parts, until they are written
     BufferPool buffers_{4096};
     std::unique_ptr<Stream> stream_;
     Input input_;
@@ -157,7 +157,7 @@ TEST_CASE("two threads send each other millions of bytes at once", "[core][trans
     CHECK(second.has_ended);
 }
 
-TEST_CASE("either end may go at any moment while the other works", "[core][transport][inproc][thread]") {
+TEST_CASE("either end can be destroyed at any moment while the other works", "[core][transport][inproc][thread]") {
     constexpr std::size_t bytes = 1'000'000'000;
     for (unsigned round = 0; round < 60; ++round) {
         Reactor a;

@@ -12,7 +12,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// What is said to somebody who wants to listen at `path`.
+/// Returns the error of listening at `path`.
 std::string complaint_at(const std::string& path) {
     Reactor reactor;
     try {
@@ -26,7 +26,7 @@ std::string complaint_at(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("what is in the way of a socket file and is none is told", "[core][transport][ipc]") {
+TEST_CASE("a file in the way that is not a socket is described in the error", "[core][transport][ipc]") {
     const ScratchDir scratch;
     std::ofstream(scratch.path("file")) << "text";
     std::filesystem::create_symlink(scratch.path("nowhere"), scratch.path("link"));
@@ -39,7 +39,7 @@ TEST_CASE("what is in the way of a socket file and is none is told", "[core][tra
     CHECK(complaint_at(scratch.path("link")) == expected(scratch.path("link"), " (is a symbolic link)"));
 }
 
-TEST_CASE("a living socket in the way is just an address in use", "[core][transport][ipc]") {
+TEST_CASE("a live socket in the way is only an address in use", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const std::string path = scratch.path("socket");
     const Listening listening({Transport::ipc, "", 0, path});

@@ -34,7 +34,7 @@ mode_t mode_of(const std::string& path) {
     return ::lstat(path.c_str(), &file) == 0 ? file.st_mode & 07777 : 0;
 }
 
-/// Leaves a socket file behind as a process does that is killed.
+/// Leaves a socket file behind like a process that is killed.
 void leave_stale_socket(const Endpoint& endpoint, int type = SOCK_STREAM) {
     const UniqueFd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
     const transport::SocketAddress address = transport::ipc_address(endpoint);
@@ -45,7 +45,7 @@ std::size_t files_in(const std::string& directory) {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-/// The umask for as long as it lives.
+/// Sets the umask for its lifetime.
 struct Umask {
     explicit Umask(mode_t mask) : before(::umask(mask)) {}
     ~Umask() { ::umask(before); }
@@ -54,7 +54,7 @@ struct Umask {
 
 }  // namespace
 
-TEST_CASE("a socket file that a dead process left behind is taken over", "[core][transport][ipc]") {
+TEST_CASE("a socket file that a dead process left behind is replaced", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("pub.sock"));
     leave_stale_socket(endpoint);
@@ -64,7 +64,7 @@ TEST_CASE("a socket file that a dead process left behind is taken over", "[core]
     CHECK(listening.turn_until([&] { return listening.accepted.size() == 1; }));
 }
 
-TEST_CASE("a socket file that somebody listens on is an address in use", "[core][transport][ipc]") {
+TEST_CASE("a socket file with a listener is an address in use", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("pub.sock"));
     const Listening listening(endpoint);
@@ -72,7 +72,7 @@ TEST_CASE("a socket file that somebody listens on is an address in use", "[core]
     const RawPeer peer(endpoint);
 }
 
-TEST_CASE("looking whether somebody listens costs him one connection that ends at once", "[core][transport][ipc]") {
+TEST_CASE("checking for a listener costs it one connection that ends at once", "[core][transport][ipc]") {
     const ScratchDir scratch;
     Listening listening(ipc_at(scratch.path("pub.sock")));
     CHECK(listen_error(listening.endpoint()) == EADDRINUSE);
@@ -81,7 +81,7 @@ TEST_CASE("looking whether somebody listens costs him one connection that ends a
     CHECK(reader.at_end());
 }
 
-TEST_CASE("a listener whose queue is full is not taken for dead", "[core][transport][ipc]") {
+TEST_CASE("a listener with a full queue is not taken for dead", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("pub.sock"));
     const UniqueFd busy(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -93,7 +93,7 @@ TEST_CASE("a listener whose queue is full is not taken for dead", "[core][transp
     CHECK(exists(endpoint.path));
 }
 
-TEST_CASE("a file that is no socket is never removed", "[core][transport][ipc]") {
+TEST_CASE("a file that is not a socket is never removed", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const std::string path = scratch.path("settings.ini");
     std::ofstream(path) << "precious";
@@ -124,7 +124,7 @@ TEST_CASE("a symbolic link is never removed, even to a dead socket", "[core][tra
     CHECK(exists(dead.path));
 }
 
-TEST_CASE("a listener takes its socket file away, and leaves nothing else", "[core][transport][ipc]") {
+TEST_CASE("a listener removes its socket file, and leaves nothing else", "[core][transport][ipc]") {
     const ScratchDir scratch;
     {
         const Listening listening(ipc_at(scratch.path("pub.sock")));
@@ -133,7 +133,7 @@ TEST_CASE("a listener takes its socket file away, and leaves nothing else", "[co
     CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("the socket file of a successor at the same path is left alone", "[core][transport][ipc]") {
+TEST_CASE("the socket file of a successor at the same path is not removed", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("pub.sock"));
     std::optional<Listening> first(endpoint);
@@ -157,7 +157,8 @@ TEST_CASE("an abstract name needs no file and is free again at once", "[core][tr
     CHECK(listen_error(endpoint) == 0);
 }
 
-TEST_CASE("a star is a socket in a new directory of our own, and both go with the listener", "[core][transport][ipc]") {
+TEST_CASE("a star is a socket in a new directory of our own, and both are removed with the listener",
+          "[core][transport][ipc]") {
     const ScratchDir scratch;
     ::setenv("TMPDIR", scratch.path().c_str(), 1);
     std::optional<Listening> listening(ipc_at("*"));
@@ -172,7 +173,7 @@ TEST_CASE("a star is a socket in a new directory of our own, and both go with th
     CHECK(files_in(scratch.path()) == 0);
 }
 
-TEST_CASE("a star where no directory can be made fails and says where", "[core][transport][ipc]") {
+TEST_CASE("a star where no directory can be made fails and reports the directory", "[core][transport][ipc]") {
     const ScratchDir scratch;
     ::setenv("TMPDIR", scratch.path("missing").c_str(), 1);
     const int error = listen_error(ipc_at("*"));
@@ -206,7 +207,7 @@ TEST_CASE("a path in a directory that does not exist fails", "[core][transport][
     CHECK(listen_error(ipc_at(scratch.path("missing/pub.sock"))) == ENOENT);
 }
 
-TEST_CASE("the mode of the socket file is the one asked for, whatever the umask", "[core][transport][ipc]") {
+TEST_CASE("the mode of the socket file is the requested one, whatever the umask", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Umask umask(GENERATE(mode_t{0}, mode_t{0177}, mode_t{0777}));
     SocketOptions options;
@@ -215,7 +216,7 @@ TEST_CASE("the mode of the socket file is the one asked for, whatever the umask"
     CHECK(mode_of(listening.endpoint().path) == *options.ipc_mode);
 }
 
-TEST_CASE("without a mode the umask decides", "[core][transport][ipc]") {
+TEST_CASE("without a mode the umask applies", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Umask umask(0027);
     const Listening listening(ipc_at(scratch.path("pub.sock")));
@@ -241,11 +242,11 @@ TEST_CASE("owner and group of the socket file are set, or listening fails and le
     CHECK(file.st_gid == 23456);
 }
 
-TEST_CASE("an owner that may not be set is an error that says so, and leaves no file", "[core][transport][ipc]") {
+TEST_CASE("an owner that may not be set is reported as an error, and no file is left", "[core][transport][ipc]") {
     const ScratchDir scratch;
     std::filesystem::permissions(scratch.path(), std::filesystem::perms::all);
     const std::string path = scratch.path("pub.sock");
-    const pid_t child = ::fork();  // to give up the right to set owners
+    const pid_t child = ::fork();  // to drop the privilege of setting owners
     REQUIRE(child >= 0);
     if (child == 0) {
         if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) {
@@ -267,7 +268,7 @@ TEST_CASE("an owner that may not be set is an error that says so, and leaves no 
     CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("of many who start at once on one stale socket exactly one wins", "[core][transport][ipc][thread]") {
+TEST_CASE("of many simultaneous starts on one stale socket exactly one succeeds", "[core][transport][ipc][thread]") {
     const ScratchDir scratch;
     constexpr std::size_t starters = 4;
     for (int round = 0; round < 50; ++round) {
@@ -297,14 +298,14 @@ TEST_CASE("of many who start at once on one stale socket exactly one wins", "[co
         REQUIRE(std::count(errors.begin(), errors.end(), EADDRINUSE) == starters - 1);
         auto& winner =
             *listening[static_cast<std::size_t>(std::find(errors.begin(), errors.end(), 0) - errors.begin())];
-        const std::size_t probes = starters - 1;  // each loser may have looked
+        const std::size_t probes = starters - 1;  // each loser may have checked
         const RawPeer peer(endpoint);
         REQUIRE(winner.turn_until([&] { return !winner.accepted.empty(); }));
         REQUIRE(winner.accepted.size() <= probes + 1);
     }
 }
 
-TEST_CASE("starting waits for whoever holds the directory's lock, and no longer than a second",
+TEST_CASE("starting waits for the holder of the directory's lock, and no longer than a second",
           "[core][transport][ipc]") {
     const ScratchDir scratch;
     const UniqueFd directory(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -315,13 +316,13 @@ TEST_CASE("starting waits for whoever holds the directory's lock, and no longer 
     CHECK(listen_error(ipc_at(scratch.path("pub.sock"))) == 0);
 }
 
-TEST_CASE("nobody can be connected to at a star or without a name", "[core][transport][ipc]") {
+TEST_CASE("connecting to a star or without a name is refused", "[core][transport][ipc]") {
     CHECK(connect_error(ipc_at("*")) == EINVAL);
     CHECK(connect_error(ipc_at("")) == EINVAL);
     CHECK(connect_error(ipc_at("@")) == EINVAL);
 }
 
-TEST_CASE("a path where nobody listens refuses, in a later turn", "[core][transport][ipc]") {
+TEST_CASE("a path without a listener refuses in a later iteration", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("pub.sock"));
     const bool is_stale = GENERATE(false, true);

@@ -20,7 +20,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Leaves this process only `spare` more descriptors, for as long as it lives.
+/// Leaves this process only `spare` more descriptors for its lifetime.
 class FewDescriptors {
   public:
     explicit FewDescriptors(std::size_t spare) {
@@ -46,7 +46,7 @@ class FewDescriptors {
 
 }  // namespace
 
-TEST_CASE("only so many connections are accepted before others have their turn", "[core][transport]") {
+TEST_CASE("only a limited number of connections are accepted before others have their turn", "[core][transport]") {
     const ScratchDir scratch;
     Reactor reactor;
     std::vector<std::unique_ptr<Stream>> accepted;
@@ -71,7 +71,7 @@ TEST_CASE("only so many connections are accepted before others have their turn",
     CHECK(accepted_in_turn == limits::accepts_per_turn);
 }
 
-TEST_CASE("without descriptors newcomers are closed at once, each is reported, and old peers are served",
+TEST_CASE("without descriptors new connections are closed at once and reported, and old peers are served",
           "[core][transport]") {
     const ScratchDir scratch;
     Listening listening(fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc), scratch.path()));
@@ -112,7 +112,7 @@ TEST_CASE("a listener without descriptors does not spin", "[core][transport]") {
     CHECK(listening.errors.size() == 1);
 }
 
-TEST_CASE("a lack of descriptors is an error for who connects, in a later turn", "[core][transport]") {
+TEST_CASE("a lack of descriptors is a connector's error, in a later iteration", "[core][transport]") {
     const ScratchDir scratch;
     Listening listening(fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path()));
     const FewDescriptors few(0);
@@ -123,7 +123,7 @@ TEST_CASE("a lack of descriptors is an error for who connects, in a later turn",
     CHECK(connecting.error == EMFILE);
 }
 
-TEST_CASE("a listener may be destroyed in its own call", "[core][transport]") {
+TEST_CASE("a listener can be destroyed in its own callback", "[core][transport]") {
     const ScratchDir scratch;
     const Endpoint wanted = fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path());
     Reactor reactor;
@@ -145,7 +145,7 @@ TEST_CASE("a listener may be destroyed in its own call", "[core][transport]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("what a call throws is passed on, and the listener goes on", "[core][transport]") {
+TEST_CASE("an exception from a callback is passed on, and the listener continues", "[core][transport]") {
     const ScratchDir scratch;
     const Endpoint wanted = fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path());
     Reactor reactor;
@@ -171,7 +171,7 @@ TEST_CASE("what a call throws is passed on, and the listener goes on", "[core][t
     CHECK(passed_on == 1);
 }
 
-TEST_CASE("a listener that is destroyed in its own call leaves the endpoint free", "[core][transport]") {
+TEST_CASE("a listener that is destroyed in its own callback leaves the endpoint free", "[core][transport]") {
     const ScratchDir scratch;
     const Endpoint wanted = fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc, Transport::inproc), scratch.path());
     Reactor reactor;
@@ -192,7 +192,7 @@ TEST_CASE("a listener that is destroyed in its own call leaves the endpoint free
     CHECK(error == 0);
 }
 
-TEST_CASE("a listener that has gone accepts nobody", "[core][transport]") {
+TEST_CASE("a destroyed listener accepts no connection", "[core][transport]") {
     const ScratchDir scratch;
     Listening listening(fresh_endpoint(GENERATE(Transport::tcp, Transport::ipc), scratch.path()));
     RawPeer peer(listening.endpoint());

@@ -21,7 +21,7 @@ inline Endpoint ipc_at(const std::string& path) {
     return {Transport::ipc, "", 0, path};
 }
 
-/// A listener and what came of it. Turned by the test.
+/// A listener and its results. The test runs its event loop.
 struct Listening {
     explicit Listening(const Endpoint& endpoint, const SocketOptions& options = {})
         : listener(transport::listen(reactor, endpoint, options, events())) {}
@@ -47,7 +47,7 @@ struct Listening {
     std::unique_ptr<transport::Listener> listener;
 };
 
-/// One attempt to connect and what came of it. The reactor is another's.
+/// One attempt to connect and its result. Uses another object's reactor.
 struct Connecting {
     Connecting(Reactor& reactor, const Endpoint& endpoint)
         : connector(transport::connect(reactor, endpoint, [this](std::unique_ptr<Stream> connected, int why) {
@@ -62,7 +62,7 @@ struct Connecting {
     std::unique_ptr<transport::Connector> connector;
 };
 
-/// What listening ends with: 0, or the error's number. The error names the endpoint.
+/// Returns the result of listening: 0 or an errno value. The error must name the endpoint.
 inline int listen_error(const Endpoint& endpoint, const SocketOptions& options = {}) {
     try {
         const Listening listening(endpoint, options);
@@ -72,7 +72,7 @@ inline int listen_error(const Endpoint& endpoint, const SocketOptions& options =
     }
 }
 
-/// What beginning to connect ends with: 0, or the error's number.
+/// Returns the result of starting to connect: 0 or an errno value.
 inline int connect_error(const Endpoint& endpoint) {
     Reactor reactor;
     try {

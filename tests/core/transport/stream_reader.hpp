@@ -11,13 +11,13 @@
 
 namespace telegate::test {
 
-/// Reads a stream as a session does, and takes everything at once.
+/// Reads a stream as a session does, and takes all data at once.
 class StreamReader {
   public:
     explicit StreamReader(Stream& stream, std::size_t buffer_bytes = 64 * 1024)
         : stream_(stream), pool_(buffer_bytes), input_(pool_) {}
 
-    /// Reads at most `reads_max` times, or until nothing more is there. Returns all that was read so far.
+    /// Reads at most `reads_max` times, or until there is no more. Returns everything read so far.
     const std::string& read(std::size_t reads_max = static_cast<std::size_t>(-1)) {
         for (std::size_t count = 0; count < reads_max && last.status != IoStatus::end; ++count) {
             last = stream_.read(input_);
@@ -47,13 +47,13 @@ class StreamReader {
     Input input_;
 };
 
-/// Writes bytes that last during the call only.
+/// Writes bytes that are valid only during the call.
 inline StreamWrite write_text(Stream& stream, std::string_view text) {
     const StreamPart part{reinterpret_cast<const std::byte*>(text.data()), text.size(), nullptr};
     return stream.write({&part, 1});
 }
 
-/// `bytes` bytes that tell where they are, from `start` on.
+/// Returns `bytes` bytes that depend on their position, from `start` on.
 inline std::string pattern(std::size_t bytes, std::size_t start = 0) {
     std::string text(bytes, '\0');
     for (std::size_t at = 0; at < bytes; ++at) {

@@ -34,7 +34,7 @@ struct Pair {
     StreamPair pair;
 };
 
-/// Writes until the stream takes no more. Returns the bytes written.
+/// Writes until the stream accepts no more. Returns the bytes written.
 std::size_t fill(Stream& stream) {
     std::size_t written = 0;
     while (true) {
@@ -49,7 +49,7 @@ std::size_t fill(Stream& stream) {
 
 }  // namespace
 
-TEST_CASE("what one end writes the other reads, both ways", "[core][transport]") {
+TEST_CASE("bytes written at one end are read at the other, both ways", "[core][transport]") {
     Pair p;
     StreamReader accepted(*p.pair.accepted);
     StreamReader connected(*p.pair.connected);
@@ -135,7 +135,7 @@ TEST_CASE("a reader that takes one byte at a time gets every byte", "[core][tran
     CHECK(received == text);
 }
 
-TEST_CASE("the end of writing comes after what was written, and the other way stays open", "[core][transport]") {
+TEST_CASE("the end of writing follows the written data, and the other direction stays open", "[core][transport]") {
     Pair p;
     CHECK(write_text(*p.pair.accepted, "last words").bytes == 10);
     p.pair.accepted->end_writing();
@@ -147,7 +147,7 @@ TEST_CASE("the end of writing comes after what was written, and the other way st
     CHECK(p.turn_until([&] { return other.read() == "answer"; }));
 }
 
-TEST_CASE("what a stream wrote before it went arrives, then the end", "[core][transport]") {
+TEST_CASE("data that a stream wrote before it was destroyed arrives, then the end", "[core][transport]") {
     Pair p;
     const std::string text = pattern(100'000);
     CHECK(write_text(*p.pair.accepted, text).bytes == text.size());
@@ -157,7 +157,7 @@ TEST_CASE("what a stream wrote before it went arrives, then the end", "[core][tr
     CHECK(reader.received == text);
 }
 
-TEST_CASE("writing to a peer that has gone is an error, sooner or later, and no signal", "[core][transport]") {
+TEST_CASE("writing to a closed peer eventually returns an error and raises no signal", "[core][transport]") {
     Pair p;
     p.pair.connected.reset();
     StreamWrite result;
@@ -186,7 +186,7 @@ TEST_CASE("a waiting reader is called once, and not from within the wait", "[cor
     CHECK(p.turn_until([&] { return calls == 2; }));
 }
 
-TEST_CASE("a waiting reader learns that its peer has gone", "[core][transport]") {
+TEST_CASE("a waiting reader is notified that its peer is gone", "[core][transport]") {
     Pair p;
     int calls = 0;
     p.pair.connected->watch([&] { ++calls; }, [] {});
@@ -198,7 +198,7 @@ TEST_CASE("a waiting reader learns that its peer has gone", "[core][transport]")
     CHECK(reader.at_end());
 }
 
-TEST_CASE("a waiting writer learns that its peer has gone", "[core][transport]") {
+TEST_CASE("a waiting writer is notified that its peer is gone", "[core][transport]") {
     Pair p;
     int calls = 0;
     p.pair.accepted->watch([] {}, [&] { ++calls; });
@@ -208,7 +208,7 @@ TEST_CASE("a waiting writer learns that its peer has gone", "[core][transport]")
     CHECK(p.turn_until([&] { return calls == 1; }));
 }
 
-TEST_CASE("a stream may be destroyed in its own call", "[core][transport]") {
+TEST_CASE("a stream can be destroyed in its own callback", "[core][transport]") {
     Pair p;
     int calls = 0;
     p.pair.connected->watch(
@@ -226,7 +226,7 @@ TEST_CASE("a stream may be destroyed in its own call", "[core][transport]") {
     CHECK(calls == calls_then);
 }
 
-TEST_CASE("no call comes after a stream has gone", "[core][transport]") {
+TEST_CASE("no callback runs after a stream is destroyed", "[core][transport]") {
     Pair p;
     int calls = 0;
     p.pair.connected->watch([&] { ++calls; }, [&] { ++calls; });
@@ -254,7 +254,7 @@ TEST_CASE("a stream names its peer", "[core][transport]") {
     CHECK(p.pair.accepted->stays_in_process() == (p.transport == Transport::inproc));
 }
 
-TEST_CASE("a peer that does not read leaves bytes unacknowledged where that is known", "[core][transport]") {
+TEST_CASE("a peer that does not read leaves bytes unacknowledged, if that is known", "[core][transport]") {
     Pair p;
     CHECK(p.pair.accepted->unacknowledged_bytes() == 0);
     fill(*p.pair.accepted);

@@ -22,12 +22,12 @@ bool has_ipv6() {
     return listen_error(tcp_at("::1")) == 0;
 }
 
-/// A port that nobody listens on: it was free a moment ago.
+/// Returns a port without a listener: it was free a moment ago.
 std::uint16_t free_port() {
     return Listening(tcp_at("127.0.0.1")).endpoint().port;
 }
 
-/// Whether a connection to there reaches the listener.
+/// Returns whether a connection to that endpoint reaches the listener.
 bool reaches(Listening& listening, const Endpoint& endpoint) {
     const std::size_t before = listening.accepted.size();
     Connecting connecting(listening.reactor, endpoint);
@@ -35,7 +35,7 @@ bool reaches(Listening& listening, const Endpoint& endpoint) {
            listening.turn_until([&] { return listening.accepted.size() == before + 1; });
 }
 
-/// The one open socket of this process that is connected to this local port.
+/// Returns the one open socket of this process that is connected to this local port.
 int find_socket(std::uint16_t port) {
     for (int descriptor = 3; descriptor < 256; ++descriptor) {
         transport::SocketAddress own;
@@ -72,7 +72,7 @@ TEST_CASE("a star listens on every IPv4 address", "[core][transport][tcp]") {
     CHECK(reaches(listening, tcp_at("127.0.0.2", listening.endpoint().port)));
 }
 
-TEST_CASE("every IPv6 address includes the IPv4 ones, whose peers are shown as such", "[core][transport][tcp]") {
+TEST_CASE("every IPv6 address includes the IPv4 ones, whose peers are shown as IPv4", "[core][transport][tcp]") {
     if (!has_ipv6()) {
         return;
     }
@@ -86,18 +86,17 @@ TEST_CASE("every IPv6 address includes the IPv4 ones, whose peers are shown as s
     CHECK(listening.accepted.at(1)->address() == "127.0.0.1");
 }
 
-TEST_CASE("the name of an interface stands for its address, IPv4 before IPv6", "[core][transport][tcp]") {
+TEST_CASE("the name of an interface is resolved to its address, IPv4 before IPv6", "[core][transport][tcp]") {
     Listening listening(tcp_at("lo"));
     CHECK(listening.endpoint() == tcp_at("127.0.0.1", listening.endpoint().port));
     CHECK(reaches(listening, tcp_at("lo", listening.endpoint().port)));
 }
 
-TEST_CASE("an interface or zone that is not there is no device", "[core][transport][tcp]") {
+TEST_CASE("an unknown interface or zone is reported as no such device", "[core][transport][tcp]") {
     CHECK(listen_error(tcp_at("nowhere0", 5556)) == ENODEV);
     CHECK(listen_error(tcp_at("fe80::1%nowhere0", 5556)) == ENODEV);
     Reactor reactor;
-    Connecting connecting(reactor,
-                          tcp_at("nowhere0", 5556));  // it may come up later, so this is no fault of the endpoint
+    Connecting connecting(reactor, tcp_at("nowhere0", 5556));  // it may appear later, so the endpoint is not wrong
     CHECK(connecting.calls == 0);
     CHECK(eventually([&] {
         reactor.poll();
@@ -115,7 +114,7 @@ TEST_CASE("a zone is the name or the number of an interface, and is shown as its
     CHECK(transport::to_endpoint(numbered.addresses[0]) == tcp_at("fe80::1%lo", 7));
 }
 
-TEST_CASE("localhost is 127.0.0.1, and ::1 when nobody answers there", "[core][transport][tcp]") {
+TEST_CASE("localhost is 127.0.0.1, and ::1 if that address refuses", "[core][transport][tcp]") {
     Listening listening(tcp_at("localhost"));
     CHECK(listening.endpoint() == tcp_at("127.0.0.1", listening.endpoint().port));
     CHECK(reaches(listening, tcp_at("localhost", listening.endpoint().port)));
@@ -125,12 +124,13 @@ TEST_CASE("localhost is 127.0.0.1, and ::1 when nobody answers there", "[core][t
     }
 }
 
-TEST_CASE("a port that is taken is an address in use", "[core][transport][tcp]") {
+TEST_CASE("a port in use is an address in use", "[core][transport][tcp]") {
     const Listening listening(tcp_at("127.0.0.1"));
     CHECK(listen_error(listening.endpoint()) == EADDRINUSE);
 }
 
-TEST_CASE("a port is free again when its listener has gone, although connections linger", "[core][transport][tcp]") {
+TEST_CASE("a port is free again when its listener is destroyed, although connections linger",
+          "[core][transport][tcp]") {
     std::optional<Listening> listening(tcp_at("127.0.0.1"));
     const Endpoint endpoint = listening->endpoint();
     RawPeer peer(endpoint);
@@ -143,13 +143,14 @@ TEST_CASE("an address of another machine cannot be listened on", "[core][transpo
     CHECK(listen_error(tcp_at("203.0.113.1", 5556)) == EADDRNOTAVAIL);
 }
 
-TEST_CASE("nobody can be connected to at a star, at port 0, or at what is no address", "[core][transport][tcp]") {
+TEST_CASE("connecting to a star, to port 0, or to something that is not an address is refused",
+          "[core][transport][tcp]") {
     CHECK(connect_error(tcp_at("*", 5556)) == EINVAL);
     CHECK(connect_error(tcp_at("127.0.0.1", 0)) == EINVAL);
     CHECK(listen_error(tcp_at(":::", 1)) == EINVAL);
 }
 
-TEST_CASE("a port where nobody listens refuses, in a later turn", "[core][transport][tcp]") {
+TEST_CASE("a port without a listener refuses in a later iteration", "[core][transport][tcp]") {
     Reactor reactor;
     Connecting connecting(reactor, tcp_at("127.0.0.1", free_port()));
     CHECK(connecting.calls == 0);
@@ -161,7 +162,7 @@ TEST_CASE("a port where nobody listens refuses, in a later turn", "[core][transp
     CHECK(connecting.error == ECONNREFUSED);
 }
 
-TEST_CASE("an attempt that was given up makes no call", "[core][transport][tcp]") {
+TEST_CASE("a canceled attempt makes no call", "[core][transport][tcp]") {
     Listening listening(tcp_at("127.0.0.1"));
     Connecting connecting(listening.reactor, listening.endpoint());
     connecting.connector.reset();
@@ -171,7 +172,7 @@ TEST_CASE("an attempt that was given up makes no call", "[core][transport][tcp]"
     CHECK(listening.turn_until([&] { return reader.at_end(); }));
 }
 
-TEST_CASE("an attempt may be destroyed in its own call", "[core][transport][tcp]") {
+TEST_CASE("an attempt can be destroyed in its own callback", "[core][transport][tcp]") {
     Listening listening(tcp_at("127.0.0.1"));
     std::unique_ptr<transport::Connector> connector;
     std::unique_ptr<Stream> stream;
@@ -192,7 +193,7 @@ TEST_CASE("a socket that is connected to itself counts as refused", "[core][tran
     CHECK(transport::outcome_of_connect(socket.get()) == ECONNREFUSED);
 }
 
-TEST_CASE("connections are tuned for batches and dead peers, and the buffers are left to the kernel",
+TEST_CASE("connections are tuned for batches and dead peers, and the buffer sizes are left to the kernel",
           "[core][transport][tcp]") {
     Listening listening(tcp_at("127.0.0.1"));
     Connecting connecting(listening.reactor, listening.endpoint());

@@ -55,7 +55,7 @@ TEST_CASE("socket types keep their names", "[core][zmtp]") {
     CHECK_FALSE(parse_socket_type(other));
 }
 
-TEST_CASE("the socket types that may talk are those of the standard", "[core][zmtp]") {
+TEST_CASE("the socket types that can be connected are those of the standard", "[core][zmtp]") {
     const std::vector<std::string> pairs = {"PAIR PAIR", "PUB SUB",       "PUB XSUB",      "XPUB SUB",
                                             "XPUB XSUB", "REQ REP",       "REQ ROUTER",    "REP DEALER",
                                             "PULL PUSH", "DEALER DEALER", "DEALER ROUTER", "ROUTER ROUTER"};
@@ -71,7 +71,7 @@ TEST_CASE("the socket types that may talk are those of the standard", "[core][zm
     }
 }
 
-TEST_CASE("READY is what libzmq expects to the byte", "[core][zmtp]") {
+TEST_CASE("READY is what libzmq expects, to the byte", "[core][zmtp]") {
     CHECK(hex(ready_of(dealer, "")) ==
           hex(wire(0x04, 0x29, 5, "READY", 0x0B, "Socket-Type", 0, 0, 0, 6, "DEALER", 8, "Identity", 0, 0, 0, 0)));
     CHECK(hex(ready_of(xpub, "")) == hex(wire(0x04, 0x1A, 5, "READY", 0x0B, "Socket-Type", 0, 0, 0, 4, "XPUB")));
@@ -90,7 +90,7 @@ TEST_CASE("only REQ, DEALER and ROUTER send their identity", "[core][zmtp]") {
     }
 }
 
-TEST_CASE("READY with the longest identity takes the long form", "[core][zmtp]") {
+TEST_CASE("READY with the longest identity uses the long form", "[core][zmtp]") {
     const std::string identity(255, 'i');
     const Buffer frame = ready_of(dealer, identity);
     REQUIRE(frame[0] == std::byte{0x06});
@@ -109,13 +109,13 @@ TEST_CASE("a command is its name and its data", "[core][zmtp]") {
     CHECK(parse_command(wire(1, "A"))->data.empty());
 }
 
-TEST_CASE("a body without a whole name is no command", "[core][zmtp]") {
+TEST_CASE("a body without a whole name is not a command", "[core][zmtp]") {
     const Buffer body = GENERATE(wire(), wire(0), wire(0, "READY"), wire(1), wire(6, "READY"), wire(255, "x"));
     CAPTURE(hex(body));
     CHECK_FALSE(parse_command(body));
 }
 
-TEST_CASE("READY's property names are read without regard to case", "[core][zmtp]") {
+TEST_CASE("READY's property names are not case-sensitive", "[core][zmtp]") {
     const Buffer data = wire(property("SOCKET-type", "SUB"), property("iDENTITY", "me"));
     const ReadyResult result = parse_ready(data);
     REQUIRE(result.properties);
@@ -124,7 +124,7 @@ TEST_CASE("READY's property names are read without regard to case", "[core][zmtp
     CHECK(result.fault.empty());
 }
 
-TEST_CASE("properties that READY need not have are skipped", "[core][zmtp]") {
+TEST_CASE("unknown properties in READY are skipped", "[core][zmtp]") {
     const Buffer data = wire(property("X-Site", "north"), property("Resource", ""), type_sub,
                              property("X-Site", "again"), property("Identity", ""));
     const ReadyResult result = parse_ready(data);
@@ -139,7 +139,7 @@ TEST_CASE("an identity has 0 to 255 bytes, the first not zero", "[core][zmtp]") 
                                                   {"a", ""},
                                                   {std::string("a\0b", 3), ""},
                                                   {std::string(255, 'i'), ""},
-                                                  {std::string(256, 'i'), "Identity over 255 bytes"},
+                                                  {std::string(256, 'i'), "Identity longer than 255 bytes"},
                                                   {std::string("\0", 1), "Identity with a leading zero byte"},
                                                   {std::string("\0abcd", 5), "Identity with a leading zero byte"}}));
     const ReadyResult result = parse_ready(wire(type_sub, property("Identity", identity)));
@@ -147,14 +147,14 @@ TEST_CASE("an identity has 0 to 255 bytes, the first not zero", "[core][zmtp]") 
     CHECK(result.properties.has_value() == fault.empty());
 }
 
-TEST_CASE("READY with a wrong property is refused by name", "[core][zmtp]") {
+TEST_CASE("READY with a wrong property is refused with its name", "[core][zmtp]") {
     const auto [data, fault] = GENERATE(table<Buffer, std::string>(
         {{wire(), "READY without Socket-Type"},
          {property("Identity", "me"), "READY without Socket-Type"},
          {property("Socket-Type", ""), "unknown Socket-Type"},
          {property("Socket-Type", "sub"), "unknown Socket-Type"},
-         {wire(property("Socket-Type", "SUB"), property("socket-type", "SUB")), "READY with two Socket-Types"},
-         {wire(property("Identity", ""), property("IDENTITY", "")), "READY with two Identities"},
+         {wire(property("Socket-Type", "SUB"), property("socket-type", "SUB")), "READY with duplicate Socket-Type"},
+         {wire(property("Identity", ""), property("IDENTITY", "")), "READY with duplicate Identity"},
          {wire(property("Socket-Type", "SUB"), 0), "READY with an empty property name"},
          {wire(0, 0, 0, 0, 0), "READY with an empty property name"}}));
     CAPTURE(hex(data));
@@ -163,13 +163,13 @@ TEST_CASE("READY with a wrong property is refused by name", "[core][zmtp]") {
     CHECK(result.fault == fault);
 }
 
-TEST_CASE("READY cut at any byte is refused, except between two properties", "[core][zmtp]") {
+TEST_CASE("READY truncated at any byte is refused, except between two properties", "[core][zmtp]") {
     const Buffer data = wire(type_sub, property("Identity", "me"));
     for (std::size_t bytes = 1; bytes < data.size(); ++bytes) {
         CAPTURE(bytes);
         const ReadyResult result = parse_ready(Bytes(data).first(bytes));
         CHECK(result.properties.has_value() == (bytes == type_sub.size()));
-        CHECK(result.fault == (bytes == type_sub.size() ? "" : "READY cut short"));
+        CHECK(result.fault == (bytes == type_sub.size() ? "" : "truncated READY"));
     }
 }
 
@@ -177,11 +177,11 @@ TEST_CASE("a property's declared size never reaches past the frame", "[core][zmt
     const Buffer size = GENERATE(wire(0, 0, 0, 4), wire(0, 0, 1, 0), wire(0x7F, 0xFF, 0xFF, 0xFF), wire(0x80, 0, 0, 0),
                                  wire(0xFF, 0xFF, 0xFF, 0xFF));
     CAPTURE(hex(size));
-    CHECK(parse_ready(wire(0x0B, "Socket-Type", size, "SUB")).fault == "READY cut short");
-    CHECK(parse_ready(wire(type_sub, 1, "X", size, "abc")).fault == "READY cut short");
+    CHECK(parse_ready(wire(0x0B, "Socket-Type", size, "SUB")).fault == "truncated READY");
+    CHECK(parse_ready(wire(type_sub, 1, "X", size, "abc")).fault == "truncated READY");
 }
 
-TEST_CASE("READY may have so many properties and no more", "[core][zmtp]") {
+TEST_CASE("READY can have a limited number of properties", "[core][zmtp]") {
     Buffer data = type_sub;
     for (std::size_t i = 1; i < limits::metadata_properties_max; ++i) {
         append_part(data, property("X", ""));
@@ -207,7 +207,7 @@ TEST_CASE("PING without a whole TTL or with too long a context is refused", "[co
     CHECK_FALSE(parse_ping(wire(0, 0, std::string(65536, 'c'))));
 }
 
-TEST_CASE("PONG returns the context as it came", "[core][zmtp]") {
+TEST_CASE("PONG returns the context unchanged", "[core][zmtp]") {
     Buffer out = wire("before");
     append_pong(out, wire("ctx"));
     append_pong(out, {});
@@ -233,7 +233,7 @@ TEST_CASE("a part of a longer message subscribes too", "[core][zmtp]") {
     CHECK(kind_and_prefix({frame_flag::more, wire(1, "a")}) == "+a");
 }
 
-TEST_CASE("frames that ask for nothing are no subscriptions", "[core][zmtp]") {
+TEST_CASE("other frames are not subscriptions", "[core][zmtp]") {
     CHECK(kind_and_prefix({0, {}}) == "none");
     CHECK(kind_and_prefix({0, wire(2, "a")}) == "none");
     CHECK(kind_and_prefix({0, wire("hello")}) == "none");
@@ -243,7 +243,7 @@ TEST_CASE("frames that ask for nothing are no subscriptions", "[core][zmtp]") {
     CHECK(kind_and_prefix({frame_flag::command, body}) == "none");
 }
 
-TEST_CASE("PING is written with its time to live, which libzmq must not miscount", "[core][zmtp]") {
+TEST_CASE("PING is written with a time to live that libzmq does not miscount", "[core][zmtp]") {
     Buffer out;
     append_ping(out, 300, as_bytes("ctx"));
     CHECK(hex(out) == hex(wire(0x04, 10, 4, "PING", 0x01, 0x2C, "ctx")));
@@ -273,7 +273,7 @@ TEST_CASE("a subscription is written in the form that the peer knows", "[core][z
     CHECK(hex(out) == hex(wire(0x00, 2, 1, "A", 0x00, 2, 0, "A")));
 }
 
-TEST_CASE("a prefix of any length keeps the stream in step, in both forms", "[core][zmtp]") {
+TEST_CASE("a prefix of any length keeps the stream in sync, in both forms", "[core][zmtp]") {
     // libzmq 4.3.5 writes a wrong header for 255 bytes in the form of ZMTP 3.0.
     const int minor = GENERATE(0, 1);
     for (const std::size_t bytes : {0U, 245U, 246U, 248U, 249U, 254U, 255U, 256U, 1024U}) {

@@ -1,4 +1,4 @@
-// A CURVE client made by hand, which can do what ours never does.
+// A CURVE client built by hand, which can do what our client never does.
 #include "base/sodium.hpp"
 #include "core/zmtp/curve_pair.hpp"
 #include "core/zmtp/wire_bytes.hpp"
@@ -68,7 +68,7 @@ class HandMadeClient {
         cipher_ = server_.handshake->take_cipher();
     }
 
-    /// What the server makes of a MESSAGE whose box holds `text`.
+    /// Returns the server's result for a MESSAGE whose box holds `text`.
     [[nodiscard]] OpenedFrame message(int nonce, const Buffer& text) {
         body_ = wire(7, "MESSAGE", number(nonce), box(shared_, wire("CurveZMQMESSAGEC", number(nonce)), text));
         return cipher_->open(body_);
@@ -86,7 +86,7 @@ class HandMadeClient {
     Buffer body_;
 };
 
-/// After a good handshake that has used the nonces 1 and 5.
+/// Returns a client after a valid handshake that used the nonces 1 and 5.
 [[nodiscard]] HandMadeClient client_let_in() {
     HandMadeClient client;
     client.hello(1, Buffer(64));
@@ -97,7 +97,7 @@ class HandMadeClient {
 
 }  // namespace
 
-TEST_CASE("a CURVE client made by hand is let in", "[core][zmtp][curve]") {
+TEST_CASE("a CURVE client built by hand is accepted", "[core][zmtp][curve]") {
     HandMadeClient client = client_let_in();
     CHECK(client.server().handshake->peer().curve_key == client_keys().public_key);
     const OpenedFrame opened = client.message(6, wire(1, "abc"));
@@ -106,15 +106,16 @@ TEST_CASE("a CURVE client made by hand is let in", "[core][zmtp][curve]") {
     CHECK(text(opened.payload) == "abc");
 }
 
-TEST_CASE("HELLO's box holds zeros and nothing else", "[core][zmtp][curve]") {
+TEST_CASE("HELLO's box must hold only zeros", "[core][zmtp][curve]") {
     HandMadeClient client;
     client.hello(1, wire(Buffer(63), 1));
-    CHECK(client.server().fault() == "HELLO does not open: made for another server key");
+    CHECK(client.server().fault() == "cannot decrypt HELLO: made for a different server key");
 }
 
-TEST_CASE("the nonce of INITIATE is above HELLO's", "[core][zmtp][curve]") {
-    const auto [nonce, fault] = GENERATE(table<int, std::string>(
-        {{2, "INITIATE with a nonce that does not grow"}, {3, "INITIATE with a nonce that does not grow"}, {4, ""}}));
+TEST_CASE("the nonce of INITIATE must be above HELLO's", "[core][zmtp][curve]") {
+    const auto [nonce, fault] = GENERATE(table<int, std::string>({{2, "INITIATE with a nonce that does not increase"},
+                                                                  {3, "INITIATE with a nonce that does not increase"},
+                                                                  {4, ""}}));
     CAPTURE(nonce);
     HandMadeClient client;
     client.hello(3, Buffer(64));
@@ -122,7 +123,7 @@ TEST_CASE("the nonce of INITIATE is above HELLO's", "[core][zmtp][curve]") {
     CHECK(client.server().fault() == fault);
 }
 
-TEST_CASE("the nonce of the first MESSAGE is above INITIATE's", "[core][zmtp][curve]") {
+TEST_CASE("the nonce of the first MESSAGE must be above INITIATE's", "[core][zmtp][curve]") {
     HandMadeClient client = client_let_in();
     CHECK_FALSE(client.message(4, wire(0, "abc")).ok);
     CHECK_FALSE(client.message(5, wire(0, "abc")).ok);

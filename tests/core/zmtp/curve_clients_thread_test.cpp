@@ -7,7 +7,7 @@
 
 using namespace telegate;
 
-TEST_CASE("a client is let in at every moment of a reload on another thread", "[core][curve]") {
+TEST_CASE("a client is accepted at every moment of a reload on another thread", "[core][curve]") {
     const telegate::test::ScratchDir scratch;
     const CurveKeyPair pair = make_curve_key_pair();
     save_curve_key_pair(pair, scratch.path("site"));

@@ -10,7 +10,7 @@ using namespace telegate;
 using namespace telegate::zmtp;
 using namespace telegate::zmtp::test;
 
-TEST_CASE("a CURVE client and server get to know each other", "[core][zmtp][curve]") {
+TEST_CASE("a CURVE client and server complete the handshake", "[core][zmtp][curve]") {
     CurvePair pair(curve_client(SocketType::dealer, "me"), curve_server(SocketType::router, "you"));
     pair.talk();
     REQUIRE(pair.done());
@@ -76,7 +76,7 @@ TEST_CASE("short nonces count from one on each side", "[core][zmtp][curve]") {
     CHECK(nonce(spoken.server.second, 2 + 6) == hex(wire(0, 0, 0, 0, 0, 0, 0, 1)));
 }
 
-TEST_CASE("nothing secret repeats from one CURVE connection to the next", "[core][zmtp][curve]") {
+TEST_CASE("no secret is repeated between two CURVE connections", "[core][zmtp][curve]") {
     const Transcript one = transcript();
     const Transcript two = transcript();
     const auto same = [](const Buffer& a, const Buffer& b, std::size_t at, std::size_t bytes) {
@@ -90,15 +90,14 @@ TEST_CASE("nothing secret repeats from one CURVE connection to the next", "[core
     CHECK_FALSE(same(one.client.second, two.client.second, 9 + 113, 32));  // the box of INITIATE
 }
 
-TEST_CASE("the greeting tells CURVE and who is the server, and only the mechanism is looked at",
-          "[core][zmtp][curve]") {
+TEST_CASE("the greeting names CURVE and the server, and only the mechanism is checked", "[core][zmtp][curve]") {
     const Transcript spoken = transcript();
     CHECK(hex(spoken.client.greeting) == hex(make_greeting("CURVE", false)));
     CHECK(hex(spoken.server.greeting) == hex(make_greeting("CURVE", true)));
     CurvePair pair;
     pair.talk([](From, int step, Buffer bytes) {
         if (step == 0) {
-            bytes[32] = std::byte{0};  // what libzmq sends as a server
+            bytes[32] = std::byte{0};  // as libzmq sends it as a server
         }
         return bytes;
     });
@@ -108,12 +107,12 @@ TEST_CASE("the greeting tells CURVE and who is the server, and only the mechanis
 TEST_CASE("a NULL peer and a CURVE peer refuse each other", "[core][zmtp][curve]") {
     CurvePair pair({SocketType::dealer, {}}, curve_server());
     pair.talk();
-    CHECK(pair.client.fault() == "another mechanism");
-    CHECK(pair.server.fault() == "another mechanism");
+    CHECK(pair.client.fault() == "security mechanisms do not match");
+    CHECK(pair.server.fault() == "security mechanisms do not match");
 }
 
 TEST_CASE("the CURVE handshake ends the same wherever either side's bytes are split", "[core][zmtp][curve]") {
-    // One transcript cannot be played twice, so each split needs keys of its own.
+    // A transcript cannot be played twice, so each split needs its own keys.
     const std::size_t bytes = 9 + 257 + 36 + 200;
     for (std::size_t at = 0; at <= bytes; ++at) {
         CAPTURE(at);
@@ -128,7 +127,7 @@ TEST_CASE("the CURVE handshake ends the same wherever either side's bytes are sp
     }
 }
 
-TEST_CASE("the CURVE handshake works byte by byte, and traffic behind it is left in the input", "[core][zmtp][curve]") {
+TEST_CASE("the CURVE handshake works byte by byte, and traffic after it is left in the input", "[core][zmtp][curve]") {
     const std::size_t piece_bytes = GENERATE(1U, 2U, 3U, 7U, 64U, 65U);
     CAPTURE(piece_bytes);
     CurvePair pair;
@@ -142,7 +141,7 @@ TEST_CASE("the CURVE handshake works byte by byte, and traffic behind it is left
     CHECK(text(pair.client.left) == "behind");
 }
 
-TEST_CASE("metadata inside INITIATE is handed over as it was told", "[core][zmtp][curve]") {
+TEST_CASE("metadata inside INITIATE is passed on unchanged", "[core][zmtp][curve]") {
     const Security server = CurveServer{server_keys(), nullptr};
     const Security client = CurveClient{client_keys(), server_keys().public_key};
     const Buffer metadata = GENERATE(Buffer(), wire(0), wire("anything"), Buffer(300));

@@ -34,7 +34,7 @@ const std::string manual_secret = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs";
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
 }
 
-/// What load_curve_secret_key() says of `path`, which it must refuse; the path itself is left out.
+/// Returns what load_curve_secret_key() reports for `path`, which it must refuse, without the path itself.
 [[nodiscard]] std::string refusal(const std::string& path) {
     try {
         (void)load_curve_secret_key(path);
@@ -70,7 +70,7 @@ TEST_CASE("Z85 is that of the standard", "[core][curve]") {
     CHECK(parse_z85("HelloWorldHelloWorldHelloWorldHelloWorld") == key);
 }
 
-TEST_CASE("what is not a key in Z85 is refused", "[core][curve]") {
+TEST_CASE("text that is not a key in Z85 is refused", "[core][curve]") {
     const std::string text =
         GENERATE(std::string(), std::string(39, '0'), std::string(41, '0'), std::string(39, '0') + " ",
                  std::string(39, '0') + "\"", std::string(35, '0') + "#####", "%nSc1" + std::string(35, '0'),
@@ -88,7 +88,7 @@ TEST_CASE("no two new pairs are alike", "[core][curve]") {
     CHECK(one.public_key != one.secret_key);
 }
 
-TEST_CASE("a saved pair is loaded again, its secret part open to nobody else", "[core][curve]") {
+TEST_CASE("a saved pair is loaded again, and its secret file is closed to other users", "[core][curve]") {
     const ScratchDir scratch;
     const CurveKeyPair pair = make_curve_key_pair();
     save_curve_key_pair(pair, scratch.path("site"));
@@ -105,7 +105,7 @@ TEST_CASE("the public key is computed as libzmq computes it", "[core][curve]") {
     CHECK(to_z85(pair.public_key) == manual_public);
 }
 
-TEST_CASE("saving never overwrites, and leaves nothing half done", "[core][curve]") {
+TEST_CASE("saving never overwrites, and leaves no partial file", "[core][curve]") {
     const ScratchDir scratch;
     const std::string taken = GENERATE("site.secret", "site.public");
     (void)write_file(scratch.path(taken), "keep me");
@@ -115,13 +115,13 @@ TEST_CASE("saving never overwrites, and leaves nothing half done", "[core][curve
     CHECK(std::distance(std::filesystem::directory_iterator(scratch.path()), {}) == 1);
 }
 
-TEST_CASE("saving into no directory says so", "[core][curve]") {
+TEST_CASE("saving into a missing directory is reported", "[core][curve]") {
     const ScratchDir scratch;
     CHECK_THROWS_WITH(save_curve_key_pair(make_curve_key_pair(), scratch.path("none/site")),
                       scratch.path("none/site.secret") + ": No such file or directory");
 }
 
-TEST_CASE("a secret key that others may read or write, or that has an odd mode, is refused", "[core][curve]") {
+TEST_CASE("a secret key that others may read or write, or that has an unusual mode, is refused", "[core][curve]") {
     const ScratchDir scratch;
     const auto [mode, shown] = GENERATE(table<mode_t, std::string>({{0640, "0640"},
                                                                     {0604, "0604"},
@@ -135,10 +135,10 @@ TEST_CASE("a secret key that others may read or write, or that has an odd mode, 
                                                                     {04600, "4600"},
                                                                     {04400, "4400"}}));
     CHECK(refusal(write_file(scratch.path("k"), manual_secret, mode)) ==
-          "mode " + shown + "; a secret key must have 0600 or 0400");
+          "mode " + shown + "; a secret key must have mode 0600 or 0400");
 }
 
-TEST_CASE("a secret key that only its owner may read is taken", "[core][curve]") {
+TEST_CASE("a secret key that only its owner may read is accepted", "[core][curve]") {
     const ScratchDir scratch;
     const mode_t mode = GENERATE(mode_t{0600}, mode_t{0400});
     CHECK(refusal(write_file(scratch.path("k"), manual_secret, mode)).empty());
@@ -148,19 +148,19 @@ TEST_CASE("a secret key of another user is refused", "[core][curve]") {
     const ScratchDir scratch;
     const std::string path = write_file(scratch.path("k"), manual_secret);
     if (::chown(path.c_str(), 12345, static_cast<gid_t>(-1)) != 0) {
-        WARN("not run: only root can give a file away");
+        WARN("skipped: only root can give a file away");
         return;
     }
-    CHECK(refusal(path) ==
-          "owned by uid 12345; a secret key must be owned by uid " + std::to_string(::geteuid()) + ", which reads it");
+    CHECK(refusal(path) == "owned by uid 12345; a secret key must be owned by uid " + std::to_string(::geteuid()) +
+                               ", the user that reads it");
 }
 
-TEST_CASE("what is not a file is not read", "[core][curve]") {
+TEST_CASE("a path that is not a regular file is not read", "[core][curve]") {
     const ScratchDir scratch;
     CHECK(refusal(scratch.path("none")) == "No such file or directory");
     CHECK(refusal(scratch.path()) == "not a regular file");
     REQUIRE(::mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
-    CHECK(refusal(scratch.path("pipe")) == "not a regular file");  // and nobody waits for its writer
+    CHECK(refusal(scratch.path("pipe")) == "not a regular file");  // and does not wait for a writer
 }
 
 TEST_CASE("a key file may end in white space and holds nothing else", "[core][curve]") {
@@ -183,16 +183,16 @@ TEST_CASE("a key file may end in white space and holds nothing else", "[core][cu
                                                                  {manual_secret + std::string(100'000, '\n'), false}}));
     CAPTURE(text.substr(0, 100));
     CHECK(refusal(write_file(scratch.path("k"), text)) ==
-          (good ? "" : "not a key; it must hold 40 characters of Z85 and nothing else"));
+          (good ? "" : "not a key; must contain 40 Z85 characters and nothing else"));
 }
 
-TEST_CASE("a public key may be read by everybody", "[core][curve]") {
+TEST_CASE("a public key may be readable by everybody", "[core][curve]") {
     const ScratchDir scratch;
     CHECK(to_z85(load_curve_public_key(write_file(scratch.path("k"), manual_public + "\n", 0644))) == manual_public);
     CHECK_THROWS_WITH(load_curve_public_key(scratch.path("none")), EndsWith(": No such file or directory"));
 }
 
-TEST_CASE("the clients let in are the public keys of a directory", "[core][curve]") {
+TEST_CASE("the accepted clients are the public keys of a directory", "[core][curve]") {
     const ScratchDir scratch;
     const CurveKeyPair known = make_curve_key_pair();
     save_curve_key_pair(known, scratch.path("north"));
@@ -205,7 +205,7 @@ TEST_CASE("the clients let in are the public keys of a directory", "[core][curve
     CHECK_FALSE(clients.allows(make_curve_key_pair().public_key));
 }
 
-TEST_CASE("a client is called as its file, the first of several with its key", "[core][curve]") {
+TEST_CASE("a client is named after its file, the first of several with its key", "[core][curve]") {
     const ScratchDir scratch;
     const CurveKeyPair known = make_curve_key_pair();
     save_curve_key_pair(known, scratch.path("north"));
@@ -219,24 +219,24 @@ TEST_CASE("a client is called as its file, the first of several with its key", "
     CHECK_FALSE(clients.is_same_as(renamed));
 }
 
-TEST_CASE("a credential may have another owner and be read by a group, but not by others", "[core][curve]") {
+TEST_CASE("a credential may have another owner and be readable by a group, but not by others", "[core][curve]") {
     const ScratchDir scratch;
     const std::string file = write_file(scratch.path("k"), manual_secret, 0440);
-    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith("; a secret key must have 0600 or 0400"));
+    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith("; a secret key must have mode 0600 or 0400"));
     CHECK_THROWS_WITH(load_curve_secret_key(file, SecretFile::of_any),
-                      EndsWith("; a secret key must have 0600 or 0400"));
+                      EndsWith("; a secret key must have mode 0600 or 0400"));
     CHECK(to_z85(load_curve_secret_key(file, SecretFile::credential).public_key) == manual_public);
     CHECK_THROWS_WITH(load_curve_secret_key(write_file(scratch.path("o"), manual_secret, 0444), SecretFile::credential),
-                      EndsWith("mode 0444; a credential must be closed to other users"));
+                      EndsWith("mode 0444; a credential must not be accessible to other users"));
 }
 
-TEST_CASE("a secret key of another user is read for a check only", "[core][curve]") {
+TEST_CASE("a secret key of another user is read only for a check", "[core][curve]") {
     const ScratchDir scratch;
     const std::string file = write_file(scratch.path("k"), manual_secret);
     if (::chown(file.c_str(), 1, 1) != 0) {
         return;  // only root can
     }
-    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith(", which reads it"));
+    CHECK_THROWS_WITH(load_curve_secret_key(file), EndsWith(", the user that reads it"));
     CHECK(to_z85(load_curve_secret_key(file, SecretFile::of_any).public_key) == manual_public);
 }
 
@@ -244,19 +244,19 @@ TEST_CASE("a secret key is not taken for a client's public key", "[core][curve]"
     const ScratchDir scratch;
     save_curve_key_pair(make_curve_key_pair(), scratch.path("north"));
     std::filesystem::rename(scratch.path("north.secret"), scratch.path("mistake.public"));
-    const std::string complaint = scratch.path("mistake.public") + ": a secret key; the public key is wanted";
+    const std::string complaint = scratch.path("mistake.public") + ": contains a secret key; must be a public key";
     CHECK_THROWS_WITH(load_curve_public_key(scratch.path("mistake.public")), complaint);
     CHECK_THROWS_WITH(CurveClients(scratch.path()), complaint);
 }
 
-TEST_CASE("an empty directory lets nobody in", "[core][curve]") {
+TEST_CASE("an empty directory accepts no client", "[core][curve]") {
     const ScratchDir scratch;
     const CurveClients clients(scratch.path());
     CHECK(clients.size() == 0);
     CHECK_FALSE(clients.allows(CurveKey{}));
 }
 
-TEST_CASE("keys that come and go are seen after a reload", "[core][curve]") {
+TEST_CASE("added and removed keys take effect after a reload", "[core][curve]") {
     const ScratchDir scratch;
     const CurveKeyPair one = make_curve_key_pair();
     const CurveKeyPair two = make_curve_key_pair();
@@ -283,7 +283,7 @@ TEST_CASE("a reload that fails names the file and changes nothing", "[core][curv
     CHECK(clients.size() == 1);
 }
 
-TEST_CASE("a directory of clients that is not there is refused at once", "[core][curve]") {
+TEST_CASE("a missing directory of clients is refused at once", "[core][curve]") {
     const ScratchDir scratch;
     CHECK_THROWS_WITH(CurveClients(scratch.path("none")), scratch.path("none") + ": No such file or directory");
 }

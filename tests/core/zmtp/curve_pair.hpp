@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-/// What the tests of CURVE share: two handshakes of ours, and somebody between them.
+/// Shared by the CURVE tests: two of our handshakes, and a party between them that can tamper.
 namespace telegate::zmtp::test {
 
-/// Keys that the tests of one program share; making some takes a while.
+/// Keys that the tests of one program share, because generating them takes a while.
 inline const CurveKeyPair& server_keys() {
     static const CurveKeyPair keys = make_curve_key_pair();
     return keys;
@@ -34,11 +34,11 @@ inline const CurveKeyPair& client_keys() {
     return {type, std::move(identity), CurveClient{client_keys(), server_keys().public_key}};
 }
 
-/// One side: its handshake, and what came of it.
+/// One side: its handshake and the result.
 struct CurveSide {
     explicit CurveSide(const HandshakeOptions& options) : handshake(std::make_unique<Handshake>(options)) {}
 
-    /// What it says next.
+    /// Returns what it sends next.
     [[nodiscard]] Buffer say() { return handshake->take_output(); }
     void hear(const Buffer& bytes) {
         Bytes input(bytes);
@@ -54,10 +54,10 @@ struct CurveSide {
 
     std::unique_ptr<Handshake> handshake;
     Handshake::Status status = Handshake::Status::need_more;
-    Buffer left;  // what came after the handshake
+    Buffer left;  // data after the handshake
 };
 
-/// What a side says, in order: 0 greeting, 1 HELLO or WELCOME, 2 INITIATE or READY.
+/// The output of a side, in order: 0 greeting, 1 HELLO or WELCOME, 2 INITIATE or READY.
 enum class From { client, server };
 using Tamper = std::function<Buffer(From from, int step, Buffer bytes)>;
 
@@ -69,7 +69,7 @@ struct CurvePair {
         : client(client_options), server(server_options) {}
     CurvePair() : CurvePair(curve_client(), curve_server()) {}
 
-    /// Lets both talk until neither has anything to say.
+    /// Lets both talk until neither has anything to send.
     void talk(const Tamper& tamper = nullptr) {
         constexpr int steps = 3;
         for (int step = 0; step < steps; ++step) {
@@ -84,7 +84,7 @@ struct CurvePair {
     }
 };
 
-/// What each side said.
+/// The data that each side sent.
 struct Spoken {
     Buffer greeting;
     Buffer first;
@@ -107,7 +107,7 @@ struct Transcript {
     return out;
 }
 
-/// HELLO.
+/// Returns the HELLO.
 [[nodiscard]] inline Buffer started(CurveHandshake& client, CurveHandshake& server) {
     Buffer out;
     TELEGATE_ASSERT(server.start(out) == CurveHandshake::Status::need_more && out.empty());
@@ -115,7 +115,7 @@ struct Transcript {
     return out;
 }
 
-/// What `to` answers to the command frame.
+/// Returns the reply of `to` to the command frame.
 [[nodiscard]] inline Buffer passed_to(CurveHandshake& to, const Buffer& frame) {
     FrameDecoder decoder(limits::metadata_bytes_max);
     Bytes input(frame);

@@ -16,7 +16,7 @@ namespace {
 
 using Status = Handshake::Status;
 
-/// The pair after one bit of what `from` says in `step` was turned.
+/// Returns the pair after one bit of what `from` sends in `step` was flipped.
 [[nodiscard]] CurvePair talk_with_flip(From from, int step, std::size_t bit) {
     CurvePair pair;
     pair.talk([=](From who, int when, Buffer bytes) {
@@ -33,7 +33,7 @@ using Status = Handshake::Status;
     return {greeting.begin(), greeting.end()};
 }
 
-/// The fault of a server that gets `bytes` after a good greeting.
+/// Returns the fault of a server that receives `bytes` after a valid greeting.
 [[nodiscard]] std::string server_fault(const Buffer& bytes) {
     CurveSide server(curve_server());
     server.hear(wire(curve_greeting(), bytes));
@@ -57,7 +57,7 @@ using Status = Handshake::Status;
 
 }  // namespace
 
-TEST_CASE("no bit of a CURVE command can be turned on the way", "[core][zmtp][curve]") {
+TEST_CASE("no bit of a CURVE command can be flipped in transit", "[core][zmtp][curve]") {
     const auto [from, step] =
         GENERATE(table<From, int>({{From::client, 1}, {From::server, 1}, {From::client, 2}, {From::server, 2}}));
     const Transcript spoken = transcript();
@@ -76,29 +76,29 @@ TEST_CASE("a client with the wrong server key is refused at its HELLO", "[core][
     std::get<CurveClient>(options.security).server_key = client_keys().public_key;
     CurvePair pair(options, curve_server());
     pair.talk();
-    CHECK(pair.server.fault() == "HELLO does not open: made for another server key");
+    CHECK(pair.server.fault() == "cannot decrypt HELLO: made for a different server key");
     CHECK(pair.client.status == Status::need_more);
 }
 
-TEST_CASE("a server that has another key cannot answer a HELLO", "[core][zmtp][curve]") {
-    // WELCOME of another connection stands for one of a server that only pretends.
+TEST_CASE("a server with another key cannot reply to a HELLO", "[core][zmtp][curve]") {
+    // WELCOME of another connection is used as that of a server without the right key.
     const Transcript other = transcript();
     CurvePair pair;
     pair.talk([&other](From from, int step, Buffer bytes) {
         return from == From::server && step == 1 ? other.server.first : bytes;
     });
-    CHECK(pair.client.fault() == "WELCOME does not open: from another server key");
+    CHECK(pair.client.fault() == "cannot decrypt WELCOME: made with a different server key");
 }
 
-TEST_CASE("a server key that is no key gives the client a fault and not a session", "[core][zmtp][curve]") {
+TEST_CASE("an invalid server key gives the client a fault and no session", "[core][zmtp][curve]") {
     HandshakeOptions options = curve_client();
     std::get<CurveClient>(options.security).server_key = CurveKey{};
     CurvePair pair(options, curve_server());
     pair.talk();
-    CHECK(pair.client.fault() == "the server key that we were given is no key");
+    CHECK(pair.client.fault() == "invalid server key");
 }
 
-TEST_CASE("a client must have the secret of the key that it names", "[core][zmtp][curve]") {
+TEST_CASE("a client must own the secret of the key that it names", "[core][zmtp][curve]") {
     HandshakeOptions options = curve_client();
     std::get<CurveClient>(options.security).keys.secret_key = make_curve_key_pair().secret_key;
     CurvePair pair(options, curve_server());
@@ -107,7 +107,7 @@ TEST_CASE("a client must have the secret of the key that it names", "[core][zmtp
     CHECK(pair.client.status == Status::need_more);
 }
 
-TEST_CASE("only clients whose keys are in the directory are let in", "[core][zmtp][curve]") {
+TEST_CASE("only clients whose keys are in the directory are accepted", "[core][zmtp][curve]") {
     const telegate::test::ScratchDir scratch;
     const bool listed = GENERATE(true, false);
     save_curve_key_pair(listed ? client_keys() : make_curve_key_pair(), scratch.path("client"));
@@ -117,16 +117,16 @@ TEST_CASE("only clients whose keys are in the directory are let in", "[core][zmt
     pair.talk();
     CHECK(pair.done() == listed);
     CHECK(pair.server.fault() == (listed ? "" : "client key not allowed"));
-    CHECK(pair.server.say().empty());  // no ERROR: a libzmq client that got one would never come back
+    CHECK(pair.server.say().empty());  // no ERROR: a libzmq client that receives one never reconnects
 }
 
-TEST_CASE("what one connection has said is worth nothing on another", "[core][zmtp][curve]") {
+TEST_CASE("commands of one connection are worthless on another", "[core][zmtp][curve]") {
     const Transcript other = transcript();
     const auto [who, when, server_fault, client_fault] = GENERATE(table<From, int, std::string, std::string>(
-        {{From::client, 1, "", "WELCOME does not open: from another server key"},
-         {From::client, 2, "INITIATE with a cookie that is not ours", ""},
-         {From::server, 1, "", "WELCOME does not open: from another server key"},
-         {From::server, 2, "", "READY does not open"}}));
+        {{From::client, 1, "", "cannot decrypt WELCOME: made with a different server key"},
+         {From::client, 2, "INITIATE with an invalid cookie", ""},
+         {From::server, 1, "", "cannot decrypt WELCOME: made with a different server key"},
+         {From::server, 2, "", "cannot decrypt READY"}}));
     CurvePair pair;
     pair.talk([&other, from = who, at = when](From side, int step, Buffer bytes) {
         const Spoken& spoken = side == From::client ? other.client : other.server;
@@ -137,7 +137,7 @@ TEST_CASE("what one connection has said is worth nothing on another", "[core][zm
     CHECK_FALSE(pair.done());
 }
 
-TEST_CASE("CURVE commands out of turn are refused", "[core][zmtp][curve]") {
+TEST_CASE("CURVE commands out of order are refused", "[core][zmtp][curve]") {
     const Transcript other = transcript();
     CHECK(server_fault(other.client.second) == "first command is not a CURVE HELLO");
     CHECK(server_fault(other.server.first) == "first command is not a CURVE HELLO");
@@ -148,19 +148,19 @@ TEST_CASE("CURVE commands out of turn are refused", "[core][zmtp][curve]") {
     CHECK(server_fault(wire(0x04, 0x0A, 5, "ERROR", 3, "400")) == "peer sent ERROR");
 }
 
-TEST_CASE("a server asks for version 1.0 of CURVE, zero padding and the exact size", "[core][zmtp][curve]") {
+TEST_CASE("a server requires version 1.0 of CURVE, zero padding and the exact size", "[core][zmtp][curve]") {
     Buffer data = hello_data();
     SECTION("major") {
         data[0] = std::byte{2};
-        CHECK(server_fault(command_frame("HELLO", data)) == "another version of CURVE");
+        CHECK(server_fault(command_frame("HELLO", data)) == "unsupported CURVE version");
     }
     SECTION("minor") {
         data[1] = std::byte{1};
-        CHECK(server_fault(command_frame("HELLO", data)) == "another version of CURVE");
+        CHECK(server_fault(command_frame("HELLO", data)) == "unsupported CURVE version");
     }
     SECTION("padding") {
         data[2 + 71] = std::byte{1};
-        CHECK(server_fault(command_frame("HELLO", data)) == "HELLO with a padding that is not zero");
+        CHECK(server_fault(command_frame("HELLO", data)) == "HELLO with nonzero padding");
     }
     SECTION("one byte less") {
         data.pop_back();
@@ -170,13 +170,13 @@ TEST_CASE("a server asks for version 1.0 of CURVE, zero padding and the exact si
         data.push_back(std::byte{0});
         CHECK(server_fault(command_frame("HELLO", data)) == "first command is not a CURVE HELLO");
     }
-    SECTION("a transient key that is no key") {
+    SECTION("an invalid transient key") {
         std::fill_n(data.begin() + 2 + 72, 32, std::byte{0});
-        CHECK(server_fault(command_frame("HELLO", data)) == "HELLO does not open: made for another server key");
+        CHECK(server_fault(command_frame("HELLO", data)) == "cannot decrypt HELLO: made for a different server key");
     }
 }
 
-TEST_CASE("a CURVE command cut short at any byte is refused", "[core][zmtp][curve]") {
+TEST_CASE("a CURVE command truncated at any byte is refused", "[core][zmtp][curve]") {
     const auto [from, step] =
         GENERATE(table<From, int>({{From::client, 1}, {From::server, 1}, {From::client, 2}, {From::server, 2}}));
     std::size_t bytes_kept = 0;
@@ -201,12 +201,12 @@ TEST_CASE("a CURVE command cut short at any byte is refused", "[core][zmtp][curv
     }
 }
 
-TEST_CASE("INITIATE is bound by the limit for metadata", "[core][zmtp][curve]") {
+TEST_CASE("INITIATE is bounded by the limit for metadata", "[core][zmtp][curve]") {
     const Buffer header = wire(0x06, 0, 0, 0, 0, 0, 0, static_cast<int>((limits::metadata_bytes_max + 1) / 256), 1);
     CHECK(server_fault(header) == "frame over the size limit");
 }
 
-TEST_CASE("socket types that cannot talk are refused inside CURVE too, before READY", "[core][zmtp][curve]") {
+TEST_CASE("socket types that cannot be connected are refused inside CURVE too, before READY", "[core][zmtp][curve]") {
     CurvePair pair(curve_client(SocketType::sub), curve_server(SocketType::router));
     pair.talk();
     CHECK(pair.server.fault() == "socket types do not match");
@@ -214,13 +214,13 @@ TEST_CASE("socket types that cannot talk are refused inside CURVE too, before RE
     CHECK_FALSE(pair.server.handshake->take_cipher());
 }
 
-TEST_CASE("a client's word to one server is worth nothing at another", "[core][zmtp][curve]") {
+TEST_CASE("a client's proof for one server is worthless at another", "[core][zmtp][curve]") {
     const Security server = CurveServer{server_keys(), nullptr};
     Security client = CurveClient{client_keys(), server_keys().public_key};
     CurveHandshake speaker(client, {});
     CurveHandshake hearer(server, {});
     const Buffer welcome = passed_to(hearer, started(speaker, hearer));
-    // HELLO was for this server; what the client proves its key with is for another.
+    // HELLO was for this server; the client's proof of its key is for another.
     std::get<CurveClient>(client).server_key = make_curve_key_pair().public_key;
     (void)passed_to(hearer, passed_to(speaker, welcome));
     CHECK(hearer.fault() == "INITIATE does not prove the client key");

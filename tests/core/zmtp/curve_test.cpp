@@ -31,7 +31,7 @@ struct Ends {
     return frame;
 }
 
-/// Without the frame's header.
+/// Returns the body without the frame's header.
 [[nodiscard]] Buffer sealed_body(CurveCipher& cipher, std::uint8_t flags, Bytes payload) {
     const Buffer frame = sealed(cipher, flags, payload);
     const bool is_long = frame[0] == std::byte{frame_flag::long_size};
@@ -58,7 +58,7 @@ TEST_CASE("a sealed frame is an ordinary frame that holds MESSAGE and a counted 
     CHECK(hex(Bytes(large).first(9)) == hex(wire(0x02, 0, 0, 0, 0, 0, 0, 1, 333 - 256)));
 }
 
-TEST_CASE("what is sealed at one end opens at the other, of any size and with its flags", "[core][zmtp][curve]") {
+TEST_CASE("a frame sealed at one end opens at the other, with any size and its flags", "[core][zmtp][curve]") {
     Ends ends;
     const std::uint8_t flags = GENERATE(std::uint8_t{0}, frame_flag::more, frame_flag::command);
     for (const std::size_t bytes : {0U, 1U, 30U, 31U, 32U, 64U, 222U, 223U, 478U, 479U, 480U, 481U, 1000U, 70000U}) {
@@ -75,13 +75,13 @@ TEST_CASE("what is sealed at one end opens at the other, of any size and with it
     }
 }
 
-TEST_CASE("an opened payload lies inside the body", "[core][zmtp][curve]") {
+TEST_CASE("an opened payload is inside the body", "[core][zmtp][curve]") {
     Ends ends;
     Buffer body = sealed_body(ends.client, 0, as_bytes("abc"));
     CHECK(ends.server.open(body).payload.data() == body.data() + 33);
 }
 
-TEST_CASE("a MESSAGE is opened once", "[core][zmtp][curve]") {
+TEST_CASE("a MESSAGE opens only once", "[core][zmtp][curve]") {
     Ends ends;
     const Buffer first = sealed_body(ends.client, 0, as_bytes("a"));
     const Buffer second = sealed_body(ends.client, 0, as_bytes("b"));
@@ -101,7 +101,7 @@ TEST_CASE("a MESSAGE does not open at the end that sealed it", "[core][zmtp][cur
     CHECK_FALSE(ends.client.open(body).ok);
 }
 
-TEST_CASE("no bit of a MESSAGE can be turned, and the nonce stays where it was", "[core][zmtp][curve]") {
+TEST_CASE("no bit of a MESSAGE can be flipped, and the nonce does not advance", "[core][zmtp][curve]") {
     Ends ends;
     const Buffer good = sealed_body(ends.client, 0, as_bytes("a payload of some length, over one block in all"));
     for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
@@ -114,7 +114,7 @@ TEST_CASE("no bit of a MESSAGE can be turned, and the nonce stays where it was",
     CHECK(ends.server.open(body).ok);
 }
 
-TEST_CASE("a MESSAGE cut short at any byte does not open", "[core][zmtp][curve]") {
+TEST_CASE("a MESSAGE truncated at any byte does not open", "[core][zmtp][curve]") {
     Ends ends;
     const Buffer good = sealed_body(ends.client, 0, as_bytes("payload"));
     for (std::size_t bytes = 0; bytes < good.size(); ++bytes) {
@@ -124,13 +124,13 @@ TEST_CASE("a MESSAGE cut short at any byte does not open", "[core][zmtp][curve]"
     }
 }
 
-TEST_CASE("a body that is no MESSAGE does not open", "[core][zmtp][curve]") {
+TEST_CASE("a body that is not a MESSAGE does not open", "[core][zmtp][curve]") {
     Ends ends;
     Buffer body = GENERATE(Buffer(), Buffer(33), Buffer(400), wire(5, "READY", Buffer(60)), wire(7, "MESSAGE"));
     CHECK_FALSE(ends.server.open(body).ok);
 }
 
-TEST_CASE("the seal is that of the standard to the byte", "[core][zmtp][curve]") {
+TEST_CASE("the seal is that of the standard, to the byte", "[core][zmtp][curve]") {
     // Made with crypto_box_easy_afternm of libsodium 1.0.18: the key 00..1f, the nonce CurveZMQMESSAGEC and 3, the text
     // 01 and "abc".
     Ends ends;

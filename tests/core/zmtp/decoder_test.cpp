@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t limit = 1000;
 
-/// Everything a decoder makes of a stream that arrives in these pieces: `flags:body;` per frame, then the fault.
+/// Returns everything that a decoder produces from a stream in these pieces: `flags:body;` per frame, then the fault.
 [[nodiscard]] std::string decoded(const std::vector<Buffer>& pieces, std::uint64_t frame_bytes_max = limit) {
     FrameDecoder decoder(frame_bytes_max);
     std::string out;
@@ -31,7 +31,7 @@ constexpr std::uint64_t limit = 1000;
     return decoded(std::vector<Buffer>{stream}, frame_bytes_max);
 }
 
-/// A long header: flags and the size's eight bytes.
+/// Returns a long header: flags and the eight bytes of the size.
 [[nodiscard]] Buffer long_header(int flags, std::uint64_t size) {
     Buffer out = wire(flags);
     for (int shift = 56; shift >= 0; shift -= 8) {
@@ -40,7 +40,7 @@ constexpr std::uint64_t limit = 1000;
     return out;
 }
 
-/// Frames of every kind: short, long, empty, command, multipart, and long ones with a small size.
+/// Returns frames of every kind: short, long, empty, command, multipart, and long ones with a small size.
 [[nodiscard]] Buffer mixed_stream() {
     return wire(0x00, 3, "abc", 0x01, 0, 0x00, 2, "de", 0x04, 5, 4, "PING", long_header(0x02, 300),
                 std::string(300, 'x'), long_header(0x03, 1), "y", long_header(0x02, 0), long_header(0x06, 2), "\1Z",
@@ -102,7 +102,7 @@ TEST_CASE("a body is allowed up to the limit and not beyond, in either form", "[
     CHECK(decoded(wire(0x00, 0, 0x00, 1), 0) == "0:;fault: frame over the size limit");
 }
 
-TEST_CASE("hostile sizes are refused with their header", "[core][zmtp]") {
+TEST_CASE("hostile sizes are refused at their header", "[core][zmtp]") {
     const std::string over = "fault: frame over the size limit";
     const std::string negative = "fault: frame size with bit 63 set";
     auto [size, fault] = GENERATE_COPY(table<std::uint64_t, std::string>({{limit + 1, over},
@@ -118,20 +118,20 @@ TEST_CASE("hostile sizes are refused with their header", "[core][zmtp]") {
     CHECK(decoded(in_pieces_of(1, long_header(flags, size))) == fault);
 }
 
-TEST_CASE("a huge size that is allowed costs only the bytes that come", "[core][zmtp]") {
-    constexpr std::uint64_t huge = std::uint64_t{1} << 62U;  // no allocator has as much
+TEST_CASE("a huge allowed size takes only as much memory as the bytes that arrive", "[core][zmtp]") {
+    constexpr std::uint64_t huge = std::uint64_t{1} << 62U;  // more than any allocator can provide
     const Buffer stream = wire(long_header(0x02, huge), "abc");
     CHECK(decoded({stream, wire("d"), wire("e")}, huge).empty());
 }
 
-TEST_CASE("flags that no frame has are refused at the first byte", "[core][zmtp]") {
+TEST_CASE("flags that no frame may have are refused at the first byte", "[core][zmtp]") {
     const int flags = GENERATE(0x05, 0x07, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF);
     CAPTURE(flags);
     const bool reserved = (flags & 0xF8) != 0;
     CHECK(decoded(wire(flags)) == (reserved ? "fault: reserved frame flag set" : "fault: command frame with MORE"));
 }
 
-TEST_CASE("after a violation the decoder stays shut and shows no frame", "[core][zmtp]") {
+TEST_CASE("after a violation the decoder delivers no frame", "[core][zmtp]") {
     FrameDecoder decoder(limit);
     const Buffer bad = wire(0x00, 1, "a", 0x08);
     const Buffer good = wire(0x00, 1, "b");
@@ -151,7 +151,7 @@ TEST_CASE("frames before a violation are still delivered", "[core][zmtp]") {
     CHECK(decoded(in_pieces_of(1, stream)) == expected);
 }
 
-TEST_CASE("a stream cut inside a frame waits without a frame", "[core][zmtp]") {
+TEST_CASE("a stream that ends inside a frame waits without a frame", "[core][zmtp]") {
     const Buffer stream = wire(long_header(0x02, 4), "abcd");
     for (std::size_t bytes = 0; bytes < stream.size(); ++bytes) {
         CAPTURE(bytes);

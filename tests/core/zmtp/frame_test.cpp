@@ -29,7 +29,7 @@ TEST_CASE("a longer body has a header of nine bytes and the LONG flag", "[core][
     CHECK(hex(header(frame_flag::command, 65536)) == "06 00 00 00 00 00 01 00 00 ");
 }
 
-TEST_CASE("the header takes as many bytes as announced", "[core][zmtp]") {
+TEST_CASE("the header has as many bytes as announced", "[core][zmtp]") {
     const std::uint64_t body_bytes = GENERATE(0U, 1U, 254U, 255U, 256U, 257U, 65536U, 0x7FFFFFFFFFFFFFFFU);
     CAPTURE(body_bytes);
     CHECK(header(0, body_bytes).size() == frame_header_bytes(body_bytes));

@@ -25,7 +25,7 @@ struct Outcome {
     std::string fault;
     PeerInfo peer;
     Buffer output;
-    Buffer left;  // what of the stream came after the handshake
+    Buffer left;  // the part of the stream after the handshake
 };
 
 [[nodiscard]] Outcome outcome(const std::vector<Buffer>& pieces, const HandshakeOptions& options = {}) {
@@ -49,7 +49,7 @@ struct Outcome {
     return result.fault;
 }
 
-/// A READY frame in the long form whose metadata is one SUB and `filler_bytes` more.
+/// Returns a READY frame in the long form whose metadata is SUB and filler, `body_bytes` in total.
 [[nodiscard]] Buffer ready_of_bytes(std::size_t body_bytes) {
     const Buffer head = wire(Bytes(ready_sub).subspan(2), 1, "X");
     const std::size_t value_bytes = body_bytes - head.size() - 4;
@@ -60,13 +60,13 @@ struct Outcome {
 
 }  // namespace
 
-TEST_CASE("our greeting is ready before a byte has come", "[core][zmtp]") {
+TEST_CASE("our greeting is ready before any byte has arrived", "[core][zmtp]") {
     Handshake handshake({});
     CHECK(hex(handshake.take_output()) == hex(greeting(1)));
     CHECK(handshake.take_output().empty());
 }
 
-TEST_CASE("our READY follows once the peer's greeting is whole", "[core][zmtp]") {
+TEST_CASE("our READY follows once the peer's greeting is complete", "[core][zmtp]") {
     Handshake handshake({SocketType::dealer, "me"});
     (void)handshake.take_output();
     const Buffer theirs = greeting(1);
@@ -79,7 +79,7 @@ TEST_CASE("our READY follows once the peer's greeting is whole", "[core][zmtp]")
                                                    "Identity", 0, 0, 0, 2, "me")));
 }
 
-TEST_CASE("a ZMTP 3.1 and a ZMTP 3.0 subscriber are let in", "[core][zmtp]") {
+TEST_CASE("ZMTP 3.1 and ZMTP 3.0 subscribers are accepted", "[core][zmtp]") {
     const int minor = GENERATE(0, 1);
     const Outcome result = outcome({wire(greeting(minor), ready_sub)});
     REQUIRE(result.status == Status::done);
@@ -89,7 +89,7 @@ TEST_CASE("a ZMTP 3.1 and a ZMTP 3.0 subscriber are let in", "[core][zmtp]") {
     CHECK(hex(result.output) == hex(wire(greeting(1), ready_pub)));
 }
 
-TEST_CASE("the peer's identity is learned", "[core][zmtp]") {
+TEST_CASE("the peer's identity is stored", "[core][zmtp]") {
     const Buffer ready =
         wire(0x04, 0x2B, 5, "READY", 0x0B, "Socket-Type", 0, 0, 0, 6, "DEALER", 8, "Identity", 0, 0, 0, 2, "me");
     CHECK(outcome({wire(greeting(1), ready)}, {SocketType::router, {}}).peer.identity == "me");
@@ -133,7 +133,7 @@ TEST_CASE("the handshake ends the same in pieces of any size", "[core][zmtp]") {
     }
 }
 
-TEST_CASE("a handshake cut short waits for more", "[core][zmtp]") {
+TEST_CASE("a truncated handshake waits for more", "[core][zmtp]") {
     const Buffer stream = wire(greeting(1), ready_sub);
     for (std::size_t bytes = 0; bytes < stream.size(); ++bytes) {
         CAPTURE(bytes);
@@ -142,7 +142,7 @@ TEST_CASE("a handshake cut short waits for more", "[core][zmtp]") {
     }
 }
 
-TEST_CASE("a wrong greeting ends the handshake without our READY", "[core][zmtp]") {
+TEST_CASE("an invalid greeting ends the handshake without our READY", "[core][zmtp]") {
     const Outcome result = outcome({wire("GET / HTTP/1.1\r\n\r\n")});
     CHECK(result.status == Status::violation);
     CHECK(result.fault == "not a ZMTP greeting");
@@ -151,7 +151,7 @@ TEST_CASE("a wrong greeting ends the handshake without our READY", "[core][zmtp]
 
 TEST_CASE("a peer with another mechanism is refused", "[core][zmtp]") {
     const Buffer theirs = wire(0xFF, Buffer(8), 0x7F, 3, 1, "CURVE", Buffer(15), 0, Buffer(31));
-    CHECK(outcome({theirs}).fault == "another mechanism");
+    CHECK(outcome({theirs}).fault == "security mechanisms do not match");
 }
 
 TEST_CASE("the first frame must be READY", "[core][zmtp]") {
@@ -170,15 +170,15 @@ TEST_CASE("READY without the COMMAND flag is not READY", "[core][zmtp]") {
     CHECK(fault_of(ready) == "first frame is not READY");
 }
 
-TEST_CASE("an ERROR ends the handshake and its reason goes nowhere", "[core][zmtp]") {
+TEST_CASE("an ERROR ends the handshake and its reason is not passed on", "[core][zmtp]") {
     const Outcome result = outcome({wire(greeting(1), 0x04, 0x0C, 5, "ERROR", 5, "\x1b[31m")});
     CHECK(result.status == Status::violation);
     CHECK(result.fault == "peer sent ERROR");
 }
 
-TEST_CASE("a READY that is wrong inside is refused", "[core][zmtp]") {
+TEST_CASE("a READY with invalid contents is refused", "[core][zmtp]") {
     CHECK(fault_of(wire(0x04, 6, 5, "READY")) == "READY without Socket-Type");
-    CHECK(fault_of(wire(0x04, 0x18, Bytes(ready_sub).subspan(2, 0x18))) == "READY cut short");
+    CHECK(fault_of(wire(0x04, 0x18, Bytes(ready_sub).subspan(2, 0x18))) == "truncated READY");
     CHECK(fault_of(wire(0x04, 7, 5, "READY", 0)) == "READY with an empty property name");
 }
 
@@ -188,14 +188,14 @@ TEST_CASE("a frame that no peer may send is refused during the handshake too", "
     CHECK(fault_of(wire(0x06, 0x80, Buffer(7))) == "frame size with bit 63 set");
 }
 
-TEST_CASE("READY has a size limit of its own", "[core][zmtp]") {
+TEST_CASE("READY has a separate size limit", "[core][zmtp]") {
     const Buffer largest = ready_of_bytes(limits::metadata_bytes_max);
     CHECK(outcome({wire(greeting(1), largest)}).status == Status::done);
     CHECK(outcome(in_pieces_of(7, wire(greeting(1), largest))).status == Status::done);
     CHECK(fault_of(ready_of_bytes(limits::metadata_bytes_max + 1)) == "frame over the size limit");
 }
 
-TEST_CASE("socket types that cannot talk are refused", "[core][zmtp]") {
+TEST_CASE("socket types that cannot be connected are refused", "[core][zmtp]") {
     auto [ours, ready, fits] = GENERATE(table<SocketType, Buffer, bool>({{SocketType::pub, ready_sub, true},
                                                                          {SocketType::pub, ready_dealer, false},
                                                                          {SocketType::pub, ready_pub, false},
@@ -215,7 +215,7 @@ TEST_CASE("a violation is final", "[core][zmtp]") {
     CHECK(hex(result.output) == hex(greeting(1)));
 }
 
-TEST_CASE("two handshakes of ours understand each other", "[core][zmtp]") {
+TEST_CASE("two of our handshakes work with each other", "[core][zmtp]") {
     Handshake publisher({SocketType::pub, {}});
     Handshake subscriber({SocketType::sub, {}});
     Status ours = Status::need_more;

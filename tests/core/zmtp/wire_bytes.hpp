@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the codec's tests share: writing wire bytes down, and cutting them into pieces.
+/// Shared by the codec tests: building wire bytes and splitting them into pieces.
 namespace telegate::zmtp::test {
 
 using Buffer = std::vector<std::byte>;
@@ -27,7 +27,7 @@ inline void append_part(Buffer& out, const Buffer& bytes) {
     append_part(out, Bytes(bytes));
 }
 
-/// Numbers are single bytes, text and buffers stand for themselves: wire(0x00, 2, 0x01, "A").
+/// Numbers are single bytes, text and buffers are used as they are: wire(0x00, 2, 0x01, "A").
 template <class... Parts>
 [[nodiscard]] Buffer wire(const Parts&... parts) {
     Buffer out;
@@ -35,7 +35,7 @@ template <class... Parts>
     return out;
 }
 
-/// Readable form for comparisons, so that a failure shows the bytes.
+/// Returns a readable form for comparisons, so that a failure shows the bytes.
 [[nodiscard]] inline std::string hex(Bytes bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string out;
@@ -54,8 +54,8 @@ template <class... Parts>
     return out;
 }
 
-/// `stream` in pieces of `piece_bytes`. Each piece has memory of its own, so that a sanitizer sees a view that outlives
-/// it.
+/// Returns `stream` in pieces of `piece_bytes`. Each piece has its own memory, so that a sanitizer detects a view that
+/// outlives it.
 [[nodiscard]] inline std::vector<Buffer> in_pieces_of(std::size_t piece_bytes, Bytes stream) {
     std::vector<Buffer> pieces;
     while (!stream.empty()) {
@@ -66,7 +66,7 @@ template <class... Parts>
     return pieces;
 }
 
-/// `stream` in two pieces; either may be empty.
+/// Returns `stream` in two pieces; either may be empty.
 [[nodiscard]] inline std::vector<Buffer> split_at(std::size_t first_bytes, Bytes stream) {
     const Bytes head = stream.first(first_bytes);
     const Bytes tail = stream.subspan(first_bytes);

@@ -9,11 +9,11 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("the clock tells its state, its errors and its offset", "[device][clock]") {
+TEST_CASE("the clock driver publishes state, errors and offset", "[device][clock]") {
     MadeUpClock clock;
     DriverBench bench(make_clock_driver(clock.watch()), "gateway");
     REQUIRE(bench.reads_ok());
-    CHECK(bench.sample_of("clock").text() == "synchronised");
+    CHECK(bench.sample_of("clock").text() == "synchronized");
     CHECK(bench.sample_of("clock.error").value.real == Approx(0.0005));
     CHECK(bench.sample_of("clock.error_max").value.real == Approx(0.02));
     CHECK(bench.sample_of("clock.offset").value.integer == clock.next.utc_ns - clock.next.mono_ns);
@@ -23,7 +23,7 @@ TEST_CASE("the clock tells its state, its errors and its offset", "[device][cloc
     CHECK_FALSE(bench.driver().traits().own_thread);
 }
 
-TEST_CASE("a step is a sample of its own, once, with how much it was", "[device][clock]") {
+TEST_CASE("a step is published once, as a sample with its size", "[device][clock]") {
     MadeUpClock clock;
     const auto watch = clock.watch();
     DriverBench bench(make_clock_driver(watch), "gateway");
@@ -36,7 +36,7 @@ TEST_CASE("a step is a sample of its own, once, with how much it was", "[device]
     REQUIRE(bench.reads_ok());
     CHECK(bench.samples_of("clock.step").empty());
     CHECK(bench.sample_of("clock.steps").value.integer == 1);
-    // Two that somebody else's looks have seen are one sample of both.
+    // Two steps that other readings detected are one sample with their sum.
     clock.step(second_ns, true);
     watch->look();
     clock.step(2 * second_ns, true);
@@ -46,7 +46,7 @@ TEST_CASE("a step is a sample of its own, once, with how much it was", "[device]
     CHECK(bench.sample_of("clock.steps").value.integer == 3);
 }
 
-TEST_CASE("steps before the driver was there are counted and not told again", "[device][clock]") {
+TEST_CASE("steps before the driver was created are counted but not published as a step", "[device][clock]") {
     MadeUpClock clock;
     const auto watch = clock.watch();
     clock.step(5 * second_ns, true);
@@ -57,7 +57,7 @@ TEST_CASE("steps before the driver was there are counted and not told again", "[
     CHECK(bench.sample_of("clock.steps").value.integer == 1);
 }
 
-TEST_CASE("a kernel that does not say leaves the errors without a value", "[device][clock]") {
+TEST_CASE("the errors have no value if the kernel does not report them", "[device][clock]") {
     MadeUpClock clock;
     clock.next.sync = ClockSync::unknown;
     DriverBench bench(make_clock_driver(clock.watch()), "gateway");
@@ -78,7 +78,7 @@ TEST_CASE("reading the clock allocates nothing", "[device][clock]") {
     CHECK(allocations() == before);
 }
 
-TEST_CASE("samples carry that the clock was not kept right when they were taken", "[device][clock]") {
+TEST_CASE("samples are flagged if the clock was not synchronized when they were taken", "[device][clock]") {
     MadeUpClock made_up;
     const WatchedClock clock(made_up.watch());
     ChannelTable channels;
@@ -91,17 +91,17 @@ TEST_CASE("samples carry that the clock was not kept right when they were taken"
     batch.go_on_from({});
     batch.begin(1, made_up.next.mono_ns);
     batch.add(channel, 1.0);
-    made_up.next.sync = ClockSync::unsynchronised;
+    made_up.next.sync = ClockSync::unsynchronized;
     made_up.pass(2 * second_ns);
     batch.begin(2, made_up.next.mono_ns);
     batch.add(channel, 2.0);
-    batch.stamp(1, 1);  // when the device took it: the same clock
+    batch.stamp(1, 1);  // when the device took it: on the same clock
     batch.add(channel, std::string_view(long_text));
     batch.add_absent(channel);
     batch.flush();
     REQUIRE(samples.size() == 4);
     CHECK(samples[0].flags == 0);
-    CHECK(samples[1].flags == sample_flag::time_unsynchronised);
-    CHECK(samples[2].flags == (sample_flag::time_unsynchronised | sample_flag::text_truncated));
-    CHECK(samples[3].flags == sample_flag::time_unsynchronised);
+    CHECK(samples[1].flags == sample_flag::time_unsynchronized);
+    CHECK(samples[2].flags == (sample_flag::time_unsynchronized | sample_flag::text_truncated));
+    CHECK(samples[3].flags == sample_flag::time_unsynchronized);
 }

@@ -11,33 +11,33 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("the state of the clock is what the kernel says", "[device][clock]") {
+TEST_CASE("the state of the clock is what the kernel reports", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     const ClockStatus status = watch.status();
-    CHECK(status.reading.sync == ClockSync::synchronised);
+    CHECK(status.reading.sync == ClockSync::synchronized);
     CHECK(status.reading.error_estimated_s == Approx(0.0005));
     CHECK(status.reading.error_maximum_s == Approx(0.02));
     CHECK(status.offset_ns == clock.next.utc_ns - clock.next.mono_ns);
     CHECK(status.steps == 0);
     CHECK_FALSE(status.last_step);
-    clock.next.sync = ClockSync::unsynchronised;
-    CHECK(watch.look().reading.sync == ClockSync::unsynchronised);
+    clock.next.sync = ClockSync::unsynchronized;
+    CHECK(watch.look().reading.sync == ClockSync::unsynchronized);
 }
 
-TEST_CASE("a clock that goes on, and one that is slewed, has no steps", "[device][clock]") {
+TEST_CASE("a running or slewed clock has no steps", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     clock.pass(10 * second_ns);
     watch.look();
     clock.pass(10 * second_ns);
-    clock.step(5 * millisecond_ns, false);  // 500 ppm of 10 s, and 1 ms more
+    clock.step(5 * millisecond_ns, false);  // 500 ppm of 10 s, plus 1 ms
     CHECK(watch.look().steps == 0);
     clock.step(999'000, false);
     CHECK(watch.look().steps == 0);
 }
 
-TEST_CASE("a step that the kernel does not tell of is seen from its size", "[device][clock]") {
+TEST_CASE("a step that the kernel does not report is detected from its size", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     const std::int64_t size = GENERATE(2 * millisecond_ns, -2 * millisecond_ns, 3'600 * second_ns, -3'600 * second_ns);
@@ -53,7 +53,7 @@ TEST_CASE("a step that the kernel does not tell of is seen from its size", "[dev
     CHECK(watch.look().steps == 1);
 }
 
-TEST_CASE("a step that the kernel tells of counts however small it is", "[device][clock]") {
+TEST_CASE("a step that the kernel reports counts regardless of its size", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
@@ -67,7 +67,7 @@ TEST_CASE("a step that the kernel tells of counts however small it is", "[device
     CHECK(status.last_step->seconds == Approx(-0.00005));
 }
 
-TEST_CASE("a clock that is set to what it shows has not been stepped", "[device][clock]") {
+TEST_CASE("setting a clock to its current time is not a step", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
@@ -75,7 +75,7 @@ TEST_CASE("a clock that is set to what it shows has not been stepped", "[device]
     CHECK(watch.look().steps == 0);
 }
 
-TEST_CASE("two clocks that were read far apart do not make a step", "[device][clock]") {
+TEST_CASE("a long interval between reading the two clocks is not a step", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
@@ -87,37 +87,37 @@ TEST_CASE("two clocks that were read far apart do not make a step", "[device][cl
     CHECK(watch.look().steps == 0);
 }
 
-TEST_CASE("whether the clock is right is looked at once a second at most", "[device][clock]") {
+TEST_CASE("the synchronization state is read at most once a second", "[device][clock]") {
     MadeUpClock clock;
     ClockWatch watch(clock.source());
     const std::int64_t begin = clock.next.mono_ns;
     CHECK(clock.reads == 1);
     for (std::int64_t ns = 0; ns <= second_ns; ns += 100 * millisecond_ns) {
-        CHECK_FALSE(watch.is_unsynchronised(begin + ns));
+        CHECK_FALSE(watch.is_unsynchronized(begin + ns));
     }
     CHECK(clock.reads == 1);
-    clock.next.sync = ClockSync::unsynchronised;
+    clock.next.sync = ClockSync::unsynchronized;
     clock.pass(2 * second_ns);
-    CHECK(watch.is_unsynchronised(begin + 2 * second_ns));
-    CHECK(watch.is_unsynchronised(begin + 2 * second_ns + 1));
+    CHECK(watch.is_unsynchronized(begin + 2 * second_ns));
+    CHECK(watch.is_unsynchronized(begin + 2 * second_ns + 1));
     CHECK(clock.reads == 2);
 }
 
-TEST_CASE("what is unknown is not called unsynchronised", "[device][clock]") {
+TEST_CASE("an unknown state is not reported as unsynchronized", "[device][clock]") {
     MadeUpClock clock;
     clock.next.sync = ClockSync::unknown;
     clock.next.failure = 38;
     ClockWatch watch(clock.source());
-    CHECK_FALSE(watch.is_unsynchronised(clock.next.mono_ns));
+    CHECK_FALSE(watch.is_unsynchronized(clock.next.mono_ns));
     CHECK(watch.status().reading.failure == 38);
 }
 
-TEST_CASE("a clock is looked at from several threads", "[device][clock]") {
+TEST_CASE("several threads can read the clock", "[device][clock]") {
     ClockWatch watch;
     std::atomic<bool> is_over{false};
     std::thread other([&] {
         while (!is_over) {
-            static_cast<void>(watch.is_unsynchronised(std::numeric_limits<std::int64_t>::max()));
+            static_cast<void>(watch.is_unsynchronized(std::numeric_limits<std::int64_t>::max()));
         }
     });
     for (int look = 0; look < 2'000; ++look) {
@@ -128,13 +128,13 @@ TEST_CASE("a clock is looked at from several threads", "[device][clock]") {
     CHECK(watch.status().steps < 1'000);
 }
 
-TEST_CASE("the kernel of this machine answers", "[device][clock]") {
+TEST_CASE("the kernel of this machine reports a state", "[device][clock]") {
     const auto source = make_kernel_clock_source();
     const ClockReading reading = source->read();
     CHECK(reading.utc_ns > 1'600'000'000'000'000'000);
     CHECK(reading.mono_ns > 0);
     CHECK(reading.between_ns >= 0);
     CHECK_FALSE(reading.was_set);
-    CHECK((reading.sync != ClockSync::unknown) == (reading.failure == 0));  // where it may be asked
+    CHECK((reading.sync != ClockSync::unknown) == (reading.failure == 0));  // if adjtimex() is permitted
     CHECK(machine_clock_watch() == machine_clock_watch());
 }

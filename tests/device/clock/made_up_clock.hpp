@@ -8,23 +8,23 @@
 
 namespace telegate::test {
 
-/// A clock that a test sets, and the source that reads it.
+/// A simulated clock that a test sets, and the source that reads it.
 struct MadeUpClock {
     ClockReading next{.utc_ns = 1'700'000'000'000'000'000,
                       .mono_ns = 1'000'000'000'000,
                       .between_ns = 100,
-                      .sync = ClockSync::synchronised,
+                      .sync = ClockSync::synchronized,
                       .error_estimated_s = 0.0005,
                       .error_maximum_s = 0.02,
                       .frequency_ppm = 12.5};
     int reads = 0;
 
-    /// Both clocks go on.
+    /// Advances both clocks.
     void pass(std::int64_t ns) {
         next.utc_ns += ns;
         next.mono_ns += ns;
     }
-    /// The wall clock is set; the kernel tells of it once, if it does.
+    /// Sets the wall clock. The kernel reports it once if `kernel_tells` is true.
     void step(std::int64_t ns, bool is_told) {
         next.utc_ns += ns;
         next.was_set = is_told;

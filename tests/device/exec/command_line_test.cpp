@@ -10,7 +10,7 @@ using telegate::exec::split_command;
 
 using Words = std::vector<std::string>;
 
-TEST_CASE("a command is taken apart into words", "[device][exec]") {
+TEST_CASE("a command is split into words", "[device][exec]") {
     const auto [text, words] = GENERATE(table<std::string, Words>({
         {"cat", {"cat"}},
         {"  cat \t -n\nfile ", {"cat", "-n", "file"}},
@@ -26,7 +26,7 @@ TEST_CASE("a command is taken apart into words", "[device][exec]") {
     CHECK(split_command(text) == words);
 }
 
-TEST_CASE("a command without words or with an open quote is refused", "[device][exec]") {
+TEST_CASE("a command without words or with an unterminated quote is refused", "[device][exec]") {
     const auto* const text = GENERATE("", "  ", "a 'b", "a \"b", "a \"b\\\"", "a\\", "'' a");
     CAPTURE(text);
     CHECK_THROWS_AS(split_command(text), std::invalid_argument);

@@ -10,7 +10,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A device of a command that runs on, and what it has given so far.
+/// A device with a continuous command, and its samples so far.
 class Continuous {
   public:
     explicit Continuous(ExecDriverOptions options) {
@@ -53,7 +53,7 @@ class Continuous {
 
 }  // namespace
 
-TEST_CASE("lines of a command that runs on are read as they come", "[device][exec]") {
+TEST_CASE("lines of a continuous command are read as they arrive", "[device][exec]") {
     const ScratchDir dir;
     Continuous device(continuous_command("mkfifo " + dir.path("in") + "; echo n=1; read x < " + dir.path("in") +
                                          "; echo n=2; sleep 600"));
@@ -68,24 +68,24 @@ TEST_CASE("lines of a command that runs on are read as they come", "[device][exe
     CHECK(device.failures == 0);
 }
 
-TEST_CASE("a command that runs on and ends is told and started again", "[device][exec]") {
+TEST_CASE("the exit of a continuous command is reported, and it is restarted", "[device][exec]") {
     Continuous device(continuous_command("echo n=$$; echo gone >&2; exit 4"));
     REQUIRE(device.reads_until_failure());
-    CHECK(device.bench->what.find("exited with 4: gone") != std::string::npos);
+    CHECK(device.bench->what.find("exited with status 4: gone") != std::string::npos);
     const auto ended_at = std::chrono::steady_clock::now();
     REQUIRE(device.reads_until("n", 2));
-    CHECK(std::chrono::steady_clock::now() - ended_at >= std::chrono::milliseconds(740));  // a second, less its jitter
+    CHECK(std::chrono::steady_clock::now() - ended_at >= std::chrono::milliseconds(740));  // one second minus jitter
     CHECK(device.good_of("n")[0].value.integer != device.good_of("n")[1].value.integer);
 }
 
-TEST_CASE("a command that ends well has ended all the same", "[device][exec]") {
+TEST_CASE("a continuous command that exits with status 0 has failed too", "[device][exec]") {
     Continuous device(continuous_command("echo n=1"));
     REQUIRE(device.reads_until_failure());
     CHECK(device.bench->what.ends_with(": ended"));
     CHECK(device.good_of("n").size() == 1);
 }
 
-TEST_CASE("a command that cannot be started is told and tried again", "[device][exec]") {
+TEST_CASE("a command that cannot be started is reported and tried again", "[device][exec]") {
     ExecDriverOptions options = continuous_command("");
     options.shell = false;
     options.command = "/nonexistent/program";
@@ -94,18 +94,18 @@ TEST_CASE("a command that cannot be started is told and tried again", "[device][
     CHECK(eventually([&] { return device.read(), device.failures == 2; }));
 }
 
-TEST_CASE("a command that closes its output and runs on is ended", "[device][exec]") {
+TEST_CASE("a command that closes its output but keeps running is ended", "[device][exec]") {
     Continuous device(continuous_command("echo n=1; exec >&- 2>&-; trap '' TERM; while true; do sleep 1; done"));
     REQUIRE(device.reads_until("n"));
     const int pid = device.pid();
     if (device.failures == 0) {
         REQUIRE(device.reads_until_failure());
     }
-    CHECK(device.bench->what.find("has closed its output") != std::string::npos);
+    CHECK(device.bench->what.find("closed its output") != std::string::npos);
     CHECK_FALSE(is_there(pid));
 }
 
-TEST_CASE("a command that says nothing good for too long is ended and started again", "[device][exec]") {
+TEST_CASE("a command without good lines is ended and restarted after the maximum silence", "[device][exec]") {
     const std::string silent = GENERATE("echo n=$$; trap '' TERM; while true; do sleep 1; done",
                                         "echo n=$$; while true; do printf '%010000d' 0; sleep 0.01; done");
     CAPTURE(silent);
@@ -123,7 +123,7 @@ TEST_CASE("a command that says nothing good for too long is ended and started ag
     CHECK(device.good_of("n")[1].value.integer != pid);
 }
 
-TEST_CASE("the cancel signal ends the wait and not the command", "[device][exec]") {
+TEST_CASE("the cancel signal ends waiting but not the command", "[device][exec]") {
     Continuous device(continuous_command("echo n=1; sleep 600"));
     REQUIRE(device.reads_until("n"));
     const int pid = device.pid();
@@ -135,7 +135,7 @@ TEST_CASE("the cancel signal ends the wait and not the command", "[device][exec]
     CHECK(device.pid() == pid);
 }
 
-TEST_CASE("a device that goes away takes its command and all of its group along", "[device][exec]") {
+TEST_CASE("removing a device ends its command and the whole process group", "[device][exec]") {
     const ScratchDir dir;
     Continuous device(continuous_command("trap '' TERM; sleep 600 & echo $! > " + dir.path("pid") +
                                          "; echo n=1; while true; do sleep 1; done"));
@@ -148,7 +148,7 @@ TEST_CASE("a device that goes away takes its command and all of its group along"
     CHECK(eventually([&] { return !runs(grandchild); }));
 }
 
-TEST_CASE("a reset starts the command anew at once", "[device][exec]") {
+TEST_CASE("a reset restarts the command immediately", "[device][exec]") {
     Continuous device(continuous_command("echo n=$$; sleep 600"));
     REQUIRE(device.reads_until("n"));
     const int pid = device.pid();
@@ -159,7 +159,7 @@ TEST_CASE("a reset starts the command anew at once", "[device][exec]") {
     CHECK(device.failures == 0);
 }
 
-TEST_CASE("a command does not outlive the thread that reads it, and is started anew by the next", "[device][exec]") {
+TEST_CASE("a command ends with the thread that reads it, and the next thread restarts it", "[device][exec]") {
     auto driver = std::make_unique<exec::ContinuousDriver>(continuous_command("echo n=1; sleep 600"));
     exec::ContinuousDriver* const raw = driver.get();
     DriverBench bench(std::move(driver));
@@ -170,20 +170,20 @@ TEST_CASE("a command does not outlive the thread that reads it, and is started a
     });
     reader.join();
     CHECK(eventually([&] { return !runs(pid); }));
-    CHECK(is_there(pid));  // its number is kept until it is collected
+    CHECK(is_there(pid));  // its pid stays until it is collected
     CHECK(bench.reads_ok());
     CHECK_FALSE(is_there(pid));
     CHECK(raw->pid() != pid);
     CHECK(eventually([&] { return bench.reads_ok() && !bench.samples_of("n").empty(); }));
 }
 
-TEST_CASE("a flood of lines is read in turns", "[device][exec]") {
+TEST_CASE("a flood of lines is read in several calls", "[device][exec]") {
     Continuous device(continuous_command("yes n=1"));
     REQUIRE(device.reads_until("n", 100'000));
     CHECK(device.failures == 0);
 }
 
-TEST_CASE("lines of a command that runs on allocate nothing", "[device][exec]") {
+TEST_CASE("reading lines of a continuous command allocates nothing", "[device][exec]") {
     exec::ContinuousDriver driver(continuous_command("yes 'n=1 m=2.5'"));
     const SystemClock clock;
     ChannelTable channels;

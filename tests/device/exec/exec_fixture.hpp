@@ -20,7 +20,7 @@ inline ExecDriverOptions shell_command(std::string command) {
     ExecDriverOptions options;
     options.command = std::move(command);
     options.shell = true;
-    options.timeout = std::chrono::seconds(60);  // more than any test takes
+    options.timeout = std::chrono::seconds(60);  // longer than any test takes
     return options;
 }
 
@@ -30,7 +30,7 @@ inline ExecDriverOptions continuous_command(std::string command) {
     return options;
 }
 
-/// The number that a command has written to a file, once it has.
+/// Returns the number that a command writes to a file, once it is there.
 inline int number_in(const std::string& path) {
     int number = 0;
     (void)eventually([&] {
@@ -40,12 +40,12 @@ inline int number_in(const std::string& path) {
     return number;
 }
 
-/// Whether the process is there, as a zombie or running.
+/// Returns whether the process exists, as a zombie or running.
 inline bool is_there(int pid) {
     return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
 }
 
-/// Whether it runs: one that was inherited by init, which may be slow to collect it, does not.
+/// Returns whether the process runs. A process that was inherited by init, which may be slow to collect it, does not.
 inline bool runs(int pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string line;

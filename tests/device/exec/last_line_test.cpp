@@ -6,7 +6,7 @@
 
 using telegate::exec::LastLine;
 
-TEST_CASE("the last line that is not empty is kept", "[device][exec]") {
+TEST_CASE("the last line that is not blank is kept", "[device][exec]") {
     LastLine last;
     CHECK(last.text().empty());
     last.take("one\ntwo\r\n\n  \n");
@@ -19,7 +19,7 @@ TEST_CASE("the last line that is not empty is kept", "[device][exec]") {
     CHECK(last.text().empty());
 }
 
-TEST_CASE("control bytes of a last line become spaces and its length is limited", "[device][exec]") {
+TEST_CASE("control bytes of a last line become spaces, and its length is limited", "[device][exec]") {
     LastLine last;
     last.take("a\x1b[0m\tb");
     CHECK(last.text() == "a [0m b");

@@ -13,7 +13,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// A read that fails, with a text that says `what`.
+/// Requires that a read fails with a text that contains `what`.
 void require_failure(DriverBench& bench, const std::string& what) {
     const ReadResult result = bench.read();
     CAPTURE(bench.what);
@@ -23,7 +23,7 @@ void require_failure(DriverBench& bench, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("a command is run in each read and its lines are samples", "[device][exec]") {
+TEST_CASE("a command runs in each read, and its lines are samples", "[device][exec]") {
     const ScratchDir dir;
     DriverBench bench(make_exec_driver(
         shell_command("echo run >> " + dir.path("log") + "; echo \"t=21.5 n=$(wc -l < " + dir.path("log") + ")\"")));
@@ -36,7 +36,7 @@ TEST_CASE("a command is run in each read and its lines are samples", "[device][e
     CHECK(bench.sample_of("n").value.integer == 2);
 }
 
-TEST_CASE("a command without a shell gets its words as they are", "[device][exec]") {
+TEST_CASE("without a shell, the words of a command are passed literally", "[device][exec]") {
     ExecDriverOptions options;
     options.command = "printf '%s=%s\\n' a 1 'b' \"2\"";
     DriverBench bench(make_exec_driver(options));
@@ -45,13 +45,13 @@ TEST_CASE("a command without a shell gets its words as they are", "[device][exec
     CHECK(bench.sample_of("b").value.integer == 2);
 }
 
-TEST_CASE("a last line without an end counts when the command ends", "[device][exec]") {
+TEST_CASE("a last line without a line end counts when the command exits", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("printf a=1")));
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("a").value.integer == 1);
 }
 
-TEST_CASE("what a run does not say is absent", "[device][exec]") {
+TEST_CASE("values that a run does not print are absent", "[device][exec]") {
     const ScratchDir dir;
     DriverBench bench(
         make_exec_driver(shell_command("test -e " + dir.path("f") + " || echo a=1; echo b=2; touch " + dir.path("f"))));
@@ -63,7 +63,7 @@ TEST_CASE("what a run does not say is absent", "[device][exec]") {
     CHECK(bench.sample_of("lines.refused").value.integer == 0);
 }
 
-TEST_CASE("lines of JSON are read as well", "[device][exec]") {
+TEST_CASE("JSON lines are read", "[device][exec]") {
     ExecDriverOptions options = shell_command("echo '{\"a\":{\"b\":1.5}}'; echo oops");
     options.json.emplace();
     DriverBench bench(make_exec_driver(options));
@@ -72,23 +72,23 @@ TEST_CASE("lines of JSON are read as well", "[device][exec]") {
     CHECK(bench.sample_of("lines.refused").value.integer == 1);
 }
 
-TEST_CASE("an exit status is told with the last line of the errors", "[device][exec]") {
+TEST_CASE("the exit status is reported with the last line of stderr", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("echo a=1; echo one >&2; echo no sensor >&2; exit 3")));
-    require_failure(bench, "exited with 3: no sensor");
-    CHECK(bench.sample_of("a").value.integer == 1);  // it did say that
+    require_failure(bench, "exited with status 3: no sensor");
+    CHECK(bench.sample_of("a").value.integer == 1);  // the run did print that
 }
 
-TEST_CASE("words that are not UTF-8 are made presentable", "[device][exec]") {
+TEST_CASE("last lines that are not UTF-8 are made printable", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("printf 'a\\377b' >&2; exit 1")));
-    require_failure(bench, "exited with 1: a?b");
+    require_failure(bench, "exited with status 1: a?b");
 }
 
-TEST_CASE("the signal that ended a command is named", "[device][exec]") {
+TEST_CASE("the signal that ended a command is reported", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("kill -SEGV $$")));
     require_failure(bench, "killed by SIGSEGV");
 }
 
-TEST_CASE("a command that is not there is a failed read, and tried again", "[device][exec]") {
+TEST_CASE("a missing command is a failed reading, and is tried again", "[device][exec]") {
     const ScratchDir dir;
     ExecDriverOptions options;
     options.command = dir.path("sensor");
@@ -101,21 +101,21 @@ TEST_CASE("a command that is not there is a failed read, and tried again", "[dev
     CHECK(bench.sample_of("a").value.integer == 1);
 }
 
-TEST_CASE("a program that is not in PATH is told", "[device][exec]") {
+TEST_CASE("a program that is not in PATH is reported", "[device][exec]") {
     ExecDriverOptions options;
     options.command = "telegate-no-such-program";
     DriverBench bench(make_exec_driver(options));
     require_failure(bench, "telegate-no-such-program: no such program in PATH");
 }
 
-TEST_CASE("a working directory that is not there is told", "[device][exec]") {
+TEST_CASE("a missing working directory is reported", "[device][exec]") {
     ExecDriverOptions options = shell_command("true");
     options.working_directory = "/nonexistent/folder";
     DriverBench bench(make_exec_driver(options));
     require_failure(bench, "working_directory /nonexistent/folder: No such file or directory");
 }
 
-TEST_CASE("a command that hangs is ended after its time", "[device][exec]") {
+TEST_CASE("a hanging command is ended after its timeout", "[device][exec]") {
     const ScratchDir dir;
     ExecDriverOptions options = shell_command("echo $$ > " + dir.path("pid") + "; echo waiting >&2; sleep 600");
     options.timeout = std::chrono::milliseconds(300);
@@ -134,7 +134,7 @@ TEST_CASE("a command that ignores SIGTERM is killed", "[device][exec]") {
     CHECK_FALSE(is_there(number_in(dir.path("pid"))));
 }
 
-TEST_CASE("output without end is cut off", "[device][exec]") {
+TEST_CASE("a run with endless output is ended", "[device][exec]") {
     ExecDriverOptions options = shell_command("yes a=1");
     options.output_bytes_max = 100'000;
     DriverBench bench(make_exec_driver(options));
@@ -143,25 +143,25 @@ TEST_CASE("output without end is cut off", "[device][exec]") {
     CHECK(bench.samples_of("a").size() < 200'000);
 }
 
-TEST_CASE("errors without end are cut off", "[device][exec]") {
+TEST_CASE("a run with endless output to stderr is ended", "[device][exec]") {
     ExecDriverOptions options = shell_command("yes >&2");
     options.output_bytes_max = 100'000;
     DriverBench bench(make_exec_driver(options));
     require_failure(bench, "printed more than 100000 bytes");
 }
 
-TEST_CASE("a command none of whose lines can be read is a failed read", "[device][exec]") {
+TEST_CASE("a command with only invalid lines is a failed reading", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("echo nonsense")));
-    require_failure(bench, "no line could be read");
+    require_failure(bench, "all lines refused");
     CHECK(bench.sample_of("lines.refused").value.integer == 1);
 }
 
-TEST_CASE("a command that says nothing and ends well is a good read", "[device][exec]") {
+TEST_CASE("a command that prints nothing and exits with status 0 is a good reading", "[device][exec]") {
     DriverBench bench(make_exec_driver(shell_command("true")));
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("a grandchild that holds the output does not hold the read, and is killed", "[device][exec]") {
+TEST_CASE("a grandchild that keeps the output open does not delay the reading, and is killed", "[device][exec]") {
     const ScratchDir dir;
     DriverBench bench(
         make_exec_driver(shell_command("echo a=1; (trap '' TERM; sleep 600) & echo $! > " + dir.path("pid"))));
@@ -171,7 +171,7 @@ TEST_CASE("a grandchild that holds the output does not hold the read, and is kil
     CHECK(eventually([&] { return !runs(grandchild); }));
 }
 
-TEST_CASE("a command that closes its output and runs on is ended after its time", "[device][exec]") {
+TEST_CASE("a command that closes its output but keeps running is ended after its timeout", "[device][exec]") {
     ExecDriverOptions options = shell_command("echo a=1; exec >&- 2>&-; sleep 600");
     options.timeout = std::chrono::milliseconds(500);
     DriverBench bench(make_exec_driver(options));
@@ -179,7 +179,7 @@ TEST_CASE("a command that closes its output and runs on is ended after its time"
     CHECK(bench.sample_of("a").value.integer == 1);
 }
 
-TEST_CASE("the cancel signal ends a run, and the next read runs anew", "[device][exec]") {
+TEST_CASE("the cancel signal ends a run, and the next read starts a new one", "[device][exec]") {
     const ScratchDir dir;
     DriverBench bench(
         make_exec_driver(shell_command("trap '' TERM; test -e " + dir.path("pid") + " && echo a=1 && exit; echo $$ > " +
@@ -197,14 +197,14 @@ TEST_CASE("the cancel signal ends a run, and the next read runs anew", "[device]
     CHECK(bench.sample_of("a").value.integer == 1);
 }
 
-TEST_CASE("a command has its own environment, no input and nothing else that is open", "[device][exec]") {
+TEST_CASE("a command has its own environment, no input and no other descriptors", "[device][exec]") {
     ::setenv("TELEGATE_TEST_SECRET", "1", 1);
     ExecDriverOptions options = shell_command(
         "echo \"own=$OWN path=${PATH:+1} secret=${TELEGATE_TEST_SECRET:-0}\"; echo input=$(wc -c);"
         "echo fds=$(ls /proc/self/fd | wc -l); echo home=$HOME; echo folder=$(pwd)");
     options.environment = {"OWN=7", "HOME=here"};
     options.working_directory = "/usr";
-    const int extra = ::dup(STDERR_FILENO);  // not closed by itself
+    const int extra = ::dup(STDERR_FILENO);  // not close-on-exec
     DriverBench bench(make_exec_driver(options));
     REQUIRE(bench.reads_ok());
     ::close(extra);
@@ -212,14 +212,14 @@ TEST_CASE("a command has its own environment, no input and nothing else that is 
     CHECK(bench.sample_of("path").value.integer == 1);
     CHECK(bench.sample_of("secret").value.integer == 0);
     CHECK(bench.sample_of("input").value.integer == 0);
-    CHECK(bench.sample_of("fds").value.integer == 4);  // the three, and that of ls itself
+    CHECK(bench.sample_of("fds").value.integer == 4);  // the standard streams, and that of ls itself
     CHECK(bench.sample_of("home").text() == "here");
     CHECK(bench.sample_of("folder").text() == "/usr");
     ::unsetenv("TELEGATE_TEST_SECRET");
 }
 
 TEST_CASE("a command has no signal blocked or ignored", "[device][exec]") {
-    // As the gateway does, which waits for its signals in one place.
+    // As in the gateway, which waits for its signals on one thread.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     sigset_t blocked;
     sigset_t mask;
@@ -237,7 +237,7 @@ TEST_CASE("a command has no signal blocked or ignored", "[device][exec]") {
     CHECK(bench.sample_of("sigign").text() == "x0000000000000000");
 }
 
-TEST_CASE("limits of a command hold for it", "[device][exec]") {
+TEST_CASE("resource limits apply to a command", "[device][exec]") {
     ExecDriverOptions options = shell_command("echo mem=$(ulimit -v) cpu=$(ulimit -t) core=$(ulimit -c)");
     options.memory_max_bytes = 1'073'741'824;
     options.cpu_seconds_max = 7;
@@ -248,7 +248,7 @@ TEST_CASE("limits of a command hold for it", "[device][exec]") {
     CHECK(bench.sample_of("core").value.integer == 0);
 }
 
-TEST_CASE("runs leave no descriptor and no process behind", "[device][exec]") {
+TEST_CASE("runs leave no descriptors and no processes", "[device][exec]") {
     const std::size_t before = open_descriptors();
     {
         DriverBench bench(make_exec_driver(shell_command("echo a=1; echo b >&2")));
@@ -263,7 +263,7 @@ TEST_CASE("runs leave no descriptor and no process behind", "[device][exec]") {
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("bad options of a command are told", "[device][exec]") {
+TEST_CASE("invalid options of a command are reported", "[device][exec]") {
     const auto refuses = [](auto change, const std::string& word) {
         ExecDriverOptions options = shell_command("true");
         change(options);

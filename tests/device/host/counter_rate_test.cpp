@@ -16,25 +16,26 @@ TEST_CASE("a rate is the step divided by the time", "[device][host]") {
     CHECK(counter_rate(7, 7, 1.0, limits) == 0.0);
 }
 
-TEST_CASE("a rate needs time to have passed", "[device][host]") {
+TEST_CASE("a rate needs a positive time", "[device][host]") {
     CHECK_FALSE(counter_rate(1, 2, 0.0, limits));
     CHECK_FALSE(counter_rate(1, 2, -1.0, limits));
 }
 
-TEST_CASE("a rate across the end of 32 bits is the step modulo the range", "[device][host]") {
+TEST_CASE("the rate of a counter that overflows at 32 bits is the step modulo the range", "[device][host]") {
     CHECK(counter_rate(counter_range - 1, 0, 1.0, limits) == 1.0);
     CHECK(counter_rate(counter_range - 100, 900, 2.0, limits) == 500.0);
 }
 
-TEST_CASE("a step back that no 32-bit counter can have made has no rate", "[device][host]") {
-    CHECK_FALSE(counter_rate(counter_range, 0, 1.0, limits));              // was beyond 32 bits
-    CHECK_FALSE(counter_rate(counter_range - 2'000'000, 0, 1.0, limits));  // faster than a 32-bit counter is
-    CHECK_FALSE(counter_rate(counter_range / 2, 0, 1e9, limits));          // half of the range: more likely a reset
-    CHECK_FALSE(counter_rate(~std::uint64_t{0}, 0, 1.0, limits));          // 64 bits do not run over in practice
+TEST_CASE("a step back that is not a 32-bit overflow has no rate", "[device][host]") {
+    CHECK_FALSE(counter_rate(counter_range, 0, 1.0, limits));              // more than 32 bits
+    CHECK_FALSE(counter_rate(counter_range - 2'000'000, 0, 1.0, limits));  // faster than a 32-bit counter can count
+    CHECK_FALSE(counter_rate(counter_range / 2, 0, 1e9, limits));          // half of the range: probably a reset
+    // 64-bit counters do not overflow in practice
+    CHECK_FALSE(counter_rate(~std::uint64_t{0}, 0, 1.0, limits));
     CHECK(counter_rate(counter_range - 2'000'000, 0, 2.0, limits) == 1'000'000.0);
 }
 
-TEST_CASE("a rate beyond what can be has no value", "[device][host]") {
+TEST_CASE("an impossible rate has no value", "[device][host]") {
     CHECK_FALSE(counter_rate(0, 2'000'000'000, 1.0, limits));
     CHECK(counter_rate(0, 2'000'000'000, 2.0, limits) == 1e9);
 }

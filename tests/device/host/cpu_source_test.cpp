@@ -5,7 +5,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("CPU use is the share of each mode since the read before", "[device][host]") {
+TEST_CASE("CPU usage is the share of each mode since the previous read", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 50 800 40 0 10 0 0 0\nintr 5\n");
     host.open();
@@ -24,7 +24,7 @@ TEST_CASE("CPU use is the share of each mode since the read before", "[device][h
     CHECK(host.unit("cpu.user") == "%");
 }
 
-TEST_CASE("the first read and the first after a reset have no CPU use", "[device][host]") {
+TEST_CASE("the first read and the first read after a reset have no CPU usage", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 50 800 40 0 10 0 0 0\n");
     host.open();
@@ -37,7 +37,7 @@ TEST_CASE("the first read and the first after a reset have no CPU use", "[device
     CHECK(host.is_absent("cpu.user"));
 }
 
-TEST_CASE("CPU use is absent while the kernel has counted no time since the read before", "[device][host]") {
+TEST_CASE("CPU usage is absent while the kernel has counted no time since the previous read", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 50 800 40 0 10 0 0 0\n");
     host.open();
@@ -46,7 +46,7 @@ TEST_CASE("CPU use is absent while the kernel has counted no time since the read
     CHECK(host.is_absent("cpu.user"));
 }
 
-TEST_CASE("a CPU mode that steps back counts as standing still", "[device][host]") {
+TEST_CASE("a CPU mode that steps back counts as unchanged", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 0 800 40 0 0 0 0 0\n");
     host.open();
@@ -58,7 +58,7 @@ TEST_CASE("a CPU mode that steps back counts as standing still", "[device][host]
     CHECK(host.real("cpu.idle") == Approx(75.0));
 }
 
-TEST_CASE("CPU counters that begin anew give no use once", "[device][host]") {
+TEST_CASE("restarted CPU counters give one read without usage", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  1000 0 500 8000 400 0 10 0 0 0\n");
     host.open();
@@ -71,7 +71,7 @@ TEST_CASE("CPU counters that begin anew give no use once", "[device][host]") {
     CHECK(host.real("cpu.user") == Approx(50.0));
 }
 
-TEST_CASE("a CPU mode that the kernel does not know is absent and the others are not", "[device][host]") {
+TEST_CASE("a CPU mode that the kernel does not have is absent, the others are not", "[device][host]") {
     HostFixture host;
     host.proc("stat", "cpu  100 0 0 800\n");
     host.open();
@@ -84,7 +84,7 @@ TEST_CASE("a CPU mode that the kernel does not know is absent and the others are
     CHECK(host.is_absent("cpu.steal"));
 }
 
-TEST_CASE("cores have channels only when they are asked for", "[device][host]") {
+TEST_CASE("cores have channels only if they are requested", "[device][host]") {
     const bool asked = GENERATE(false, true);
     HostDriverOptions options;
     options.per_core = asked;
@@ -96,7 +96,7 @@ TEST_CASE("cores have channels only when they are asked for", "[device][host]") 
     CHECK(host.has_channel("cpu.left_out") == asked);
 }
 
-TEST_CASE("each core has its own use", "[device][host]") {
+TEST_CASE("each core has its own usage", "[device][host]") {
     HostFixture host(per_core());
     host.proc("stat", "cpu  0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
     host.open();
@@ -108,7 +108,7 @@ TEST_CASE("each core has its own use", "[device][host]") {
     CHECK(host.real("cpu1.busy") == Approx(10.0));
 }
 
-TEST_CASE("a core that goes offline is absent and goes on in the same channels when it returns", "[device][host]") {
+TEST_CASE("a core that goes offline is absent, and continues in the same channels when it returns", "[device][host]") {
     HostFixture host(per_core());
     host.proc("stat", "cpu  0 0 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n");
     host.open();
@@ -119,7 +119,7 @@ TEST_CASE("a core that goes offline is absent and goes on in the same channels w
     CHECK(host.is_absent("cpu1.user"));
     host.proc("stat", "cpu  29 0 0 1\ncpu0 19 0 0 1\ncpu1 70 0 0 30\n");
     host.read();
-    CHECK(host.is_absent("cpu1.user"));  // its counters may have begun anew
+    CHECK(host.is_absent("cpu1.user"));  // its counters may have restarted
     host.proc("stat", "cpu  49 0 0 1\ncpu0 29 0 0 1\ncpu1 80 0 0 30\n");
     host.read();
     CHECK(host.real("cpu1.user") == Approx(100.0));

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A line of diskstats: operations and sectors in each direction, and busy milliseconds.
+/// Returns a line of diskstats: operations and sectors in each direction, and busy milliseconds.
 struct DiskLine {
     std::string name;
     std::uint64_t reads = 0, read_sectors = 0, writes = 0, write_sectors = 0, busy_ms = 0;
@@ -47,7 +47,7 @@ TEST_CASE("a disk has its counters from the first read and its rates from the se
     CHECK(host.unit("disk.vda.read_rate") == "By/s");
 }
 
-TEST_CASE("partitions, loops, ram disks and zram are no disks", "[device][host]") {
+TEST_CASE("partitions, loop devices, RAM disks and zram are not disks", "[device][host]") {
     HostFixture host;
     for (const char* const name : {"sda", "loop0", "ram1", "zram0"}) {
         host.tree.make_directory(std::string("sys/block/") + name);
@@ -78,7 +78,7 @@ TEST_CASE("a disk that is plugged in has channels from that tick on", "[device][
     CHECK(host.is_absent("disk.vdb.read_rate"));
 }
 
-TEST_CASE("a disk that is pulled is absent and goes on in the same channels when it returns", "[device][host]") {
+TEST_CASE("a disk that is removed is absent, and continues in the same channels when it returns", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
     host.tree.make_directory("sys/block/sdb");
@@ -102,10 +102,10 @@ TEST_CASE("a disk that is pulled is absent and goes on in the same channels when
     CHECK(host.channels() == channels);
 }
 
-TEST_CASE("busy time that runs over 32 bits keeps its percentage", "[device][host]") {
+TEST_CASE("busy time that overflows at 32 bits keeps its percentage", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
-    host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 4'294'967'196}.line());  // 100 ms before the end
+    host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 4'294'967'196}.line());  // 100 ms before the overflow
     host.open();
     host.read();
     host.proc("diskstats", DiskLine{"sda", 0, 0, 0, 0, 200}.line());
@@ -134,7 +134,7 @@ TEST_CASE("a counter too large for a sample is absent", "[device][host]") {
     CHECK(host.integer("disk.sda.read_operations") == 5);
 }
 
-TEST_CASE("a short line of a disk leaves the fields behind it absent", "[device][host]") {
+TEST_CASE("in a short line of a disk the missing fields are absent", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/sda");
     host.proc("diskstats", "8 0 sda 5 0 16\n");
@@ -144,7 +144,7 @@ TEST_CASE("a short line of a disk leaves the fields behind it absent", "[device]
     CHECK(host.is_absent("disk.sda.write_bytes"));
 }
 
-TEST_CASE("a disk whose name has a slash is found in sysfs under its other spelling", "[device][host]") {
+TEST_CASE("a disk with a slash in its name is found in sysfs under its other spelling", "[device][host]") {
     HostFixture host;
     host.tree.make_directory("sys/block/cciss!c0d0");
     host.proc("diskstats", DiskLine{"cciss/c0d0", 4, 0, 0, 0, 0}.line());
@@ -153,7 +153,7 @@ TEST_CASE("a disk whose name has a slash is found in sysfs under its other spell
     CHECK(host.integer("disk.cciss_c0d0.read_operations") == 4);
 }
 
-TEST_CASE("disks beyond the limit are counted and the first ones stay", "[device][host]") {
+TEST_CASE("disks beyond the limit are counted, and the first ones stay", "[device][host]") {
     HostFixture host;
     std::string text;
     for (std::size_t number = 0; number < host::CounterRows::rows_max + 3; ++number) {

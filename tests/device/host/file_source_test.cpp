@@ -44,7 +44,7 @@ TEST_CASE("the number in a file is a channel", "[device][host]") {
     CHECK(files.host.real("file.level") == Approx(1'000.0));
 }
 
-TEST_CASE("what is no number has no value", "[device][host]") {
+TEST_CASE("a file without a number has no value", "[device][host]") {
     Files files;
     files.put("value", GENERATE("", "on\n", "12 V\n", "nan\n", "0x10\n"));
     files.add("level", "value");
@@ -53,7 +53,7 @@ TEST_CASE("what is no number has no value", "[device][host]") {
     CHECK(files.host.is_absent("file.level"));
 }
 
-TEST_CASE("a pattern gives a channel for each file, named after what its stars stand for", "[device][host]") {
+TEST_CASE("a pattern gives a channel for each file, named after the text that its stars match", "[device][host]") {
     Files files;
     files.put("hwmon/hwmon2/fan1_input", "900\n");
     files.put("hwmon/hwmon10/fan1_input", "1200\n");
@@ -69,7 +69,7 @@ TEST_CASE("a pattern gives a channel for each file, named after what its stars s
     CHECK(files.host.channels() == files.host.samples());
 }
 
-TEST_CASE("a file that comes later than the driver is read when it is there", "[device][host]") {
+TEST_CASE("a file that is created later is read when it exists", "[device][host]") {
     Files files;
     files.add("one", "value");
     files.add("many", "dir/x*");
@@ -83,7 +83,7 @@ TEST_CASE("a file that comes later than the driver is read when it is there", "[
     CHECK(files.host.real("file.many.7") == Approx(6.0));
 }
 
-TEST_CASE("a device that returns under another number is found again", "[device][host]") {
+TEST_CASE("a device that returns with another number is found again", "[device][host]") {
     Files files;
     files.put("hwmon1/in", "1");
     files.add("in", "hwmon*/in");
@@ -97,7 +97,7 @@ TEST_CASE("a device that returns under another number is found again", "[device]
     CHECK(files.host.real("file.in.4") == Approx(4.0));
 }
 
-TEST_CASE("a reset looks for files anew", "[device][host]") {
+TEST_CASE("a reset searches for files again", "[device][host]") {
     Files files;
     files.put("x1", "1");
     files.add("x", "x*");
@@ -110,7 +110,7 @@ TEST_CASE("a reset looks for files anew", "[device][host]") {
     CHECK(files.host.real("file.x.2") == Approx(2.0));
 }
 
-TEST_CASE("pipes and directories are not read and hold nobody", "[device][host]") {
+TEST_CASE("pipes and directories are not read and do not block", "[device][host]") {
     Files files;
     REQUIRE(::mkfifo(files.host.tree.path("pipe").c_str(), 0600) == 0);
     files.host.tree.make_directory("directory");
@@ -124,7 +124,7 @@ TEST_CASE("pipes and directories are not read and hold nobody", "[device][host]"
     CHECK_FALSE(files.host.has_channel("file.any.pipe"));
 }
 
-TEST_CASE("files of a file system that may not answer are not opened, and why is told", "[device][host]") {
+TEST_CASE("files on a remote file system are not opened, and the reason is reported", "[device][host]") {
     Files files;
     files.put("far/value", "1");
     files.add("far", "far/value");
@@ -155,14 +155,14 @@ TEST_CASE("files beyond the limit are counted", "[device][host]") {
     CHECK_FALSE(files.host.has_channel("file.v.65"));
 }
 
-TEST_CASE("files that cannot be are refused in words", "[device][host]") {
+TEST_CASE("invalid files are refused with a reason", "[device][host]") {
     CHECK_THROWS_WITH(host::FileSource("/proc", {"/sys/x"}),
-                      "files: \"/sys/x\": allowed: NAME=PATH, where NAME is 1 to 32 of [a-z0-9_.-]");
+                      "files: \"/sys/x\"; allowed: NAME=PATH, where NAME is 1 to 32 of [a-z0-9_.-]");
     CHECK_THROWS_WITH(host::FileSource("/proc", {"a=x"}),
-                      "files: a: \"x\": allowed: the absolute path of a file, with one * in a part of it at most");
+                      "files: a: \"x\"; allowed: the absolute path of a file, with at most one * in each part");
     CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x/**"}),
-                      "files: a: \"/x/**\": allowed: the absolute path of a file, with one * in a part of it at most");
-    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\": allowed: each name once");
+                      "files: a: \"/x/**\"; allowed: the absolute path of a file, with at most one * in each part");
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\"; allowed: each name only once");
     CHECK_THROWS_AS(host::FileSource("/proc", {"Fan=/x"}), std::invalid_argument);
 }
 

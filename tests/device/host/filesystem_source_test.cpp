@@ -19,7 +19,7 @@ std::string mount_line(const std::string& path, const std::string& type) {
     return "30 1 0:50 / " + path + " rw - " + type + " source rw\n";
 }
 
-/// One whose scratch directory `disk` is said to be a mount point.
+/// A source whose scratch directory `disk` is a mount point in the mount table.
 struct MountedDisk {
     HostFixture host;
     std::string path;
@@ -37,7 +37,7 @@ struct MountedDisk {
 
 }  // namespace
 
-TEST_CASE("a local file system has its sizes and its inodes", "[device][host]") {
+TEST_CASE("a local file system has its sizes and inodes", "[device][host]") {
     MountedDisk disk;
     disk.mount("ext4");
     disk.host.open();
@@ -53,7 +53,7 @@ TEST_CASE("a local file system has its sizes and its inodes", "[device][host]") 
     CHECK(disk.host.unit(disk.channel("free")) == "By");
 }
 
-TEST_CASE("a file system that may not answer is not asked, and its state says why", "[device][host]") {
+TEST_CASE("a remote file system is not queried, and its state says why", "[device][host]") {
     MountedDisk disk;
     disk.mount(GENERATE("nfs4", "cifs", "fuse.sshfs", "autofs"));
     disk.host.open();
@@ -64,7 +64,7 @@ TEST_CASE("a file system that may not answer is not asked, and its state says wh
     CHECK(disk.host.is_absent(disk.channel("used")));
 }
 
-TEST_CASE("a directory where nothing is mounted is none, until something is", "[device][host]") {
+TEST_CASE("a directory that is not a mount point has no sizes until something is mounted", "[device][host]") {
     MountedDisk disk;
     disk.host.proc("self/mountinfo", mount_line("/", "ext4"));
     disk.host.open();
@@ -76,14 +76,14 @@ TEST_CASE("a directory where nothing is mounted is none, until something is", "[
     CHECK(disk.host.text(disk.channel("state")) == "mounted");
 }
 
-TEST_CASE("without a table of mounts no file system is asked", "[device][host]") {
+TEST_CASE("without a mount table no file system is queried", "[device][host]") {
     MountedDisk disk;
     disk.host.open();
     disk.host.read();
     CHECK(disk.host.text(disk.channel("state")) == "no mountinfo");
 }
 
-TEST_CASE("what the system says of a mount point that is gone is its state", "[device][host]") {
+TEST_CASE("the state of a removed mount point is the system error", "[device][host]") {
     MountedDisk disk;
     disk.mount("ext4");
     disk.host.tree.remove("disk");
@@ -102,14 +102,15 @@ TEST_CASE("the root of this machine has the channels of root", "[device][host]")
     CHECK_FALSE(host.text("fs.root.state").empty());
 }
 
-TEST_CASE("mount points that cannot be are refused in words", "[device][host]") {
+TEST_CASE("invalid mount points are refused with a reason", "[device][host]") {
     CHECK_THROWS_WITH(FilesystemSource("/proc", {"data"}),
-                      "filesystems: \"data\": allowed: the absolute path of a mount point");
-    CHECK_THROWS_WITH(FilesystemSource("/proc", {"/a", "/a/"}), "filesystems: \"/a\": allowed: each mount point once");
+                      "filesystems: \"data\"; allowed: the absolute path of a mount point");
+    CHECK_THROWS_WITH(FilesystemSource("/proc", {"/a", "/a/"}),
+                      "filesystems: \"/a\"; allowed: each mount point only once");
     CHECK_THROWS_AS(FilesystemSource("/proc", std::vector<std::string>(40, "/x")), std::invalid_argument);
 }
 
-TEST_CASE("reading file systems allocates nothing while the mounts stay", "[device][host]") {
+TEST_CASE("reading file systems allocates nothing while the mounts do not change", "[device][host]") {
     MountedDisk disk;
     disk.mount("ext4");
     disk.host.open();

@@ -22,7 +22,7 @@ void fill_steady_tree(HostFixture& host) {
     host.proc("diskstats", "8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n8 1 sda1 1 2 3 4 5 6 7 8 9 10 11\n");
     host.proc("net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
     host.proc("pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n");
-    host.sys("class/hwmon/hwmon0/temp1_input", "45500\n");  // loadavg and uptime are missing: looked for in vain
+    host.sys("class/hwmon/hwmon0/temp1_input", "45500\n");  // loadavg and uptime are missing
 }
 
 std::uint64_t allocations_of_reads(HostFixture& host, int reads) {
@@ -36,7 +36,7 @@ std::uint64_t allocations_of_reads(HostFixture& host, int reads) {
 
 }  // namespace
 
-TEST_CASE("an empty procfs is absent channels and not a failed read", "[device][host]") {
+TEST_CASE("an empty procfs gives absent channels and not a failed reading", "[device][host]") {
     HostFixture host;
     host.open();
     CHECK(host.read().status == ReadResult::Status::ok);
@@ -47,13 +47,13 @@ TEST_CASE("an empty procfs is absent channels and not a failed read", "[device][
     CHECK(host.samples() == host.channels());
 }
 
-TEST_CASE("a procfs that is not there stops the driver from being made", "[device][host]") {
+TEST_CASE("a missing procfs is an error when the driver is created", "[device][host]") {
     HostDriverOptions options;
     options.proc_root = "/nonexistent/proc";
     CHECK_THROWS_AS(make_host_driver(options), std::system_error);
 }
 
-TEST_CASE("a file that vanishes is absent and goes on when it is back", "[device][host]") {
+TEST_CASE("a file that disappears is absent, and continues when it is back", "[device][host]") {
     HostFixture host;
     host.proc("uptime", "10.5 20.0\n");
     host.proc("net/dev", "eth0: 100 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
@@ -93,7 +93,7 @@ TEST_CASE("every channel has one sample in every tick", "[device][host]") {
     CHECK(host.samples() == host.channels());
 }
 
-TEST_CASE("reading a steady made-up machine allocates nothing", "[device][host]") {
+TEST_CASE("reading a steady simulated machine allocates nothing", "[device][host]") {
     HostFixture host(per_core());
     fill_steady_tree(host);
     host.open();
@@ -106,7 +106,7 @@ TEST_CASE("reading this machine allocates nothing", "[device][host]") {
     CHECK(allocations_of_reads(host, 100) == 0);
 }
 
-TEST_CASE("a read that meets a new interface is seen to allocate", "[device][host]") {
+TEST_CASE("a read that finds a new interface allocates", "[device][host]") {
     HostFixture host;
     host.open();
     host.read();
@@ -114,7 +114,7 @@ TEST_CASE("a read that meets a new interface is seen to allocate", "[device][hos
     CHECK(allocations_of_reads(host, static_cast<int>(host::ProcFile::reopen_ticks)) > 0);
 }
 
-TEST_CASE("this machine has memory, an uptime and a use of its CPU", "[device][host]") {
+TEST_CASE("this machine has memory, an uptime and CPU usage", "[device][host]") {
     HostFixture host(per_core(), Machine::this_one);
     host.open();
     host.read();

@@ -24,7 +24,7 @@ inline HostDriverOptions per_core() {
 
 enum class Machine { made_up, this_one };
 
-/// A host driver, read at made-up times.
+/// A host driver that is read at simulated times.
 class HostFixture {
   public:
     explicit HostFixture(HostDriverOptions options = {}, Machine machine = Machine::made_up)
@@ -40,18 +40,18 @@ class HostFixture {
 
     ScratchTree tree;
 
-    /// What the driver is made with.
+    /// The options of the driver.
     HostDriverOptions& options() { return options_; }
 
     void proc(std::string_view file, std::string_view text) { tree.write("proc/" + std::string(file), text); }
     void sys(std::string_view file, std::string_view text) { tree.write("sys/" + std::string(file), text); }
 
-    /// Makes and opens the driver. What is written before is there from the start.
+    /// Creates and opens the driver. Files that were written before exist from the start.
     void open() {
         driver_ = make_host_driver(options_);
         driver_->open(batch_);
     }
-    /// One tick, `later` after the one before.
+    /// Runs one tick, `later` after the previous one.
     ReadResult read(std::chrono::nanoseconds later = std::chrono::seconds(1)) {
         now_ += later;
         samples_.clear();
@@ -60,7 +60,7 @@ class HostFixture {
         batch_.flush();
         return result;
     }
-    /// As many ticks as a file that was missing needs to be tried again.
+    /// Runs as many ticks as it takes until a missing file is tried again.
     void read_until_reopened() {
         for (std::uint32_t tick = 0; tick < host::ProcFile::reopen_ticks; ++tick) {
             read();
@@ -74,7 +74,7 @@ class HostFixture {
         REQUIRE(id);
         return channels_.at(*id).unit;
     }
-    /// Values of the last tick. A missing channel, a second sample or another type fails the test.
+    /// Return values of the last tick. A missing channel, a second sample or another type fails the test.
     [[nodiscard]] double real(std::string_view name) const {
         const TelemetrySample& sample = only_sample(name);
         REQUIRE(sample.type == ValueType::real);
@@ -89,7 +89,7 @@ class HostFixture {
     }
     [[nodiscard]] std::string text(std::string_view name) const { return std::string(only_sample(name).text()); }
     [[nodiscard]] Quality quality(std::string_view name) const { return only_sample(name).quality; }
-    /// Whether the last tick says of the channel that there is no value.
+    /// Returns whether the channel had no value in the last tick.
     [[nodiscard]] bool is_absent(std::string_view name) const {
         const TelemetrySample& sample = only_sample(name);
         return sample.type == ValueType::none && sample.quality == Quality::bad;

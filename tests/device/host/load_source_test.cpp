@@ -4,7 +4,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("load, tasks and uptime are told as the kernel gives them", "[device][host]") {
+TEST_CASE("load, tasks and uptime are the kernel's values", "[device][host]") {
     HostFixture host;
     host.proc("loadavg", "0.25 1.50 12.75 3/417 5856\n");
     host.proc("uptime", "1372.78 2696.26\n");
@@ -19,7 +19,7 @@ TEST_CASE("load, tasks and uptime are told as the kernel gives them", "[device][
     CHECK(host.unit("uptime") == "s");
 }
 
-TEST_CASE("load fields that are missing or no numbers are absent and the others are not", "[device][host]") {
+TEST_CASE("load fields that are missing or not numbers are absent, the others are not", "[device][host]") {
     HostFixture host;
     host.proc("loadavg", "0.25 high 12.75\n");
     host.proc("uptime", "");

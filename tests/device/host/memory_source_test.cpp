@@ -4,7 +4,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("memory and swap are told in bytes", "[device][host]") {
+TEST_CASE("memory and swap are in bytes", "[device][host]") {
     HostFixture host;
     host.proc(
         "meminfo",
@@ -24,7 +24,7 @@ TEST_CASE("memory and swap are told in bytes", "[device][host]") {
     CHECK(host.unit("mem.used") == "By");
 }
 
-TEST_CASE("a memory field that is missing is absent with what is computed from it", "[device][host]") {
+TEST_CASE("a missing memory field is absent, and so are values calculated from it", "[device][host]") {
     HostFixture host;
     host.proc("meminfo", "MemTotal: 1000 kB\nMemFree: 300 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
     host.open();
@@ -35,7 +35,7 @@ TEST_CASE("a memory field that is missing is absent with what is computed from i
     CHECK(host.integer("swap.used") == 0);
 }
 
-TEST_CASE("a memory field that is no size is absent", "[device][host]") {
+TEST_CASE("a memory field that is not a size is absent", "[device][host]") {
     const std::string bad = GENERATE("", "lots", "-5", "12x", "99999999999999999999", "9223372036854775807");
     CAPTURE(bad);
     HostFixture host;

@@ -23,7 +23,7 @@ constexpr std::string_view mounts =
 
 }  // namespace
 
-TEST_CASE("the type at a mount point is that of the last mount there", "[device][host]") {
+TEST_CASE("the type at a mount point is that of the last mount", "[device][host]") {
     CHECK(mount_type(mounts, "/") == "ext4");
     CHECK(mount_type(mounts, "/mnt/data") == "nfs4");
     CHECK(mount_type(mounts, "/mnt/my disk") == "xfs");
@@ -34,7 +34,7 @@ TEST_CASE("the type at a mount point is that of the last mount there", "[device]
     CHECK(mount_type("half a line", "/").empty());
 }
 
-TEST_CASE("a path is as remote as the first file system on the way to it", "[device][host]") {
+TEST_CASE("a path is as remote as the first remote file system on it", "[device][host]") {
     CHECK(remote_type(mounts, "/").empty());
     CHECK(remote_type(mounts, "/proc").empty());
     CHECK(remote_type(mounts, "/mnt/data") == "nfs4");
@@ -44,7 +44,7 @@ TEST_CASE("a path is as remote as the first file system on the way to it", "[dev
     CHECK(remote_type(mounts, "/mnt/twice/x").empty());
 }
 
-TEST_CASE("what is remote below a directory is found", "[device][host]") {
+TEST_CASE("remote mounts below a directory are found", "[device][host]") {
     CHECK(remote_type_below(mounts, "/mnt") == "nfs4");
     CHECK(remote_type_below(mounts, "/") == "nfs4");
     CHECK(remote_type_below(mounts, "/mnt/data").empty());
@@ -52,7 +52,7 @@ TEST_CASE("what is remote below a directory is found", "[device][host]") {
     CHECK(remote_type_below(mounts, "/proc").empty());
 }
 
-TEST_CASE("only types that need nobody else are local", "[device][host]") {
+TEST_CASE("only types that need no other process or machine are local", "[device][host]") {
     for (const char* const type : {"ext4", "xfs", "tmpfs", "overlay", "sysfs"}) {
         CHECK(is_local_type(type));
     }
@@ -61,7 +61,7 @@ TEST_CASE("only types that need nobody else are local", "[device][host]") {
     }
 }
 
-TEST_CASE("a table that is missing or too long says so, and a change shows", "[device][host]") {
+TEST_CASE("a missing or long mount table is reported, and changes are detected", "[device][host]") {
     ScratchTree tree;
     constexpr std::size_t bytes = 64 * 1'024;
     const auto buffer = std::make_unique<char[]>(bytes);
@@ -81,6 +81,6 @@ TEST_CASE("a table that is missing or too long says so, and a change shows", "[d
     }
     tree.write("proc/self/mountinfo", many);
     const auto reading = table.read(room);
-    CHECK(reading.fault == "mountinfo is too long");
+    CHECK(reading.fault == "mountinfo too long");
     CHECK(reading.text.empty());
 }

@@ -13,7 +13,7 @@ const std::string heading =
     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier "
     "compressed\n";
 
-/// A line of net/dev.
+/// Returns a line of net/dev.
 std::string interface(const std::string& name, std::uint64_t rx_bytes, std::uint64_t rx_packets = 0,
                       std::uint64_t tx_bytes = 0, std::uint64_t tx_packets = 0) {
     const auto number = [](std::uint64_t value) {
@@ -49,7 +49,7 @@ TEST_CASE("an interface has its counters from the first read and its rates from 
     CHECK(host.real("net.lo.rx_rate") == Approx(0.0));
 }
 
-TEST_CASE("the headings of net/dev are no interfaces", "[device][host]") {
+TEST_CASE("the headings of net/dev are not interfaces", "[device][host]") {
     HostFixture host;
     host.open();
     const std::size_t channels = host.channels();
@@ -70,7 +70,7 @@ TEST_CASE("a number that touches the colon of its interface is read", "[device][
     CHECK(host.integer("net.eth0.tx_packets") == 940);
 }
 
-TEST_CASE("a rate goes on across the end of a 32-bit counter", "[device][host]") {
+TEST_CASE("a rate continues across the overflow of a 32-bit counter", "[device][host]") {
     HostFixture host;
     host.proc("net/dev", interface("eth0", 4'294'967'295, 4'294'967'290));
     host.open();
@@ -97,7 +97,7 @@ TEST_CASE("a counter that was reset has no rate once", "[device][host]") {
     CHECK(host.real("net.eth0.rx_rate") == Approx(50.0));
 }
 
-TEST_CASE("a driver that was reset begins its rates anew", "[device][host]") {
+TEST_CASE("after a reset of the driver rates restart", "[device][host]") {
     HostFixture host;
     host.proc("net/dev", interface("eth0", 10));
     host.open();
@@ -119,7 +119,7 @@ TEST_CASE("two reads at the same time have no rate between them", "[device][host
     CHECK(host.is_absent("net.eth0.rx_rate"));
 }
 
-TEST_CASE("an interface comes, goes and goes on in the same channels", "[device][host]") {
+TEST_CASE("an interface disappears, returns and continues in the same channels", "[device][host]") {
     HostFixture host;
     host.proc("net/dev", interface("lo", 1));
     host.open();
@@ -140,7 +140,7 @@ TEST_CASE("an interface comes, goes and goes on in the same channels", "[device]
     CHECK(host.channels() == channels);
 }
 
-TEST_CASE("interfaces whose topic parts would be equal have channels of their own", "[device][host]") {
+TEST_CASE("interfaces with equal topic parts have different channels", "[device][host]") {
     HostFixture host;
     host.proc("net/dev", interface("eth0", 1) + interface("ETH0", 2) + interface("Eth0", 3));
     host.open();
@@ -168,7 +168,7 @@ TEST_CASE("interfaces beyond the limit are counted", "[device][host]") {
     CHECK(host.integer("net.veth63.rx_bytes") == 63);
 }
 
-TEST_CASE("of a table larger than the buffer the whole lines that fit are read", "[device][host]") {
+TEST_CASE("from a table larger than the buffer the whole lines that fit are read", "[device][host]") {
     HostFixture host;
     const std::string wide(1'000, '0');  // leading zeros: 64 lines do not fit in 64 KiB
     std::string text;

@@ -4,7 +4,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("pressure is told as ten-second share and total time", "[device][host]") {
+TEST_CASE("pressure is a ten-second share and a total time", "[device][host]") {
     HostFixture host;
     host.proc(
         "pressure/memory",
@@ -27,7 +27,7 @@ TEST_CASE("a kernel without pressure files has no pressure channels", "[device][
     CHECK_FALSE(host.has_channel("psi.io.full_total"));
 }
 
-TEST_CASE("a pressure line that is not there at the start has no channels", "[device][host]") {
+TEST_CASE("a pressure line that is missing at the start has no channels", "[device][host]") {
     HostFixture host;
     host.proc("pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n");
     host.open();
@@ -36,7 +36,7 @@ TEST_CASE("a pressure line that is not there at the start has no channels", "[de
     CHECK_FALSE(host.has_channel("psi.cpu.full_total"));
 }
 
-TEST_CASE("pressure that is no longer told is absent", "[device][host]") {
+TEST_CASE("pressure that is no longer reported is absent", "[device][host]") {
     HostFixture host;
     host.proc("pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n");
     host.open();

@@ -11,7 +11,7 @@ using namespace telegate;
 using namespace telegate::test;
 using host::ProcFile;
 
-TEST_CASE("a file is read anew from its start each time", "[device][host]") {
+TEST_CASE("a file is read from its start each time", "[device][host]") {
     ScratchTree tree;
     std::array<char, 64> buffer{};
     tree.write("file", "one\ntwo\n");
@@ -21,7 +21,7 @@ TEST_CASE("a file is read anew from its start each time", "[device][host]") {
     CHECK(file.read(buffer) == "3\n");
 }
 
-TEST_CASE("a file that does not fit is cut after its last whole line", "[device][host]") {
+TEST_CASE("a file that does not fit is truncated after its last whole line", "[device][host]") {
     ScratchTree tree;
     std::array<char, 10> buffer{};
     tree.write("file", "one\ntwo\nthree\n");
@@ -31,7 +31,7 @@ TEST_CASE("a file that does not fit is cut after its last whole line", "[device]
     CHECK(file.read(buffer) == "");
 }
 
-TEST_CASE("a file that is missing is looked for on every tenth read", "[device][host]") {
+TEST_CASE("a missing file is tried again on every tenth read", "[device][host]") {
     ScratchTree tree;
     std::array<char, 64> buffer{};
     ProcFile file(tree.path("file"));
@@ -55,7 +55,7 @@ TEST_CASE("a file that was removed does not give its last content", "[device][ho
     CHECK(file.read(buffer) == "new\n");
 }
 
-TEST_CASE("what is no file to be read has no text and does not hold the reader", "[device][host]") {
+TEST_CASE("a path that is not a regular file has no text and does not block", "[device][host]") {
     ScratchTree tree;
     std::array<char, 64> buffer{};
     tree.make_directory("directory");
@@ -64,7 +64,7 @@ TEST_CASE("what is no file to be read has no text and does not hold the reader",
     CHECK_FALSE(ProcFile(tree.path("pipe")).read(buffer));
 }
 
-TEST_CASE("a file that has moved to another owner goes on there", "[device][host]") {
+TEST_CASE("a file continues after it was moved to another owner", "[device][host]") {
     ScratchTree tree;
     std::array<char, 64> buffer{};
     tree.write("file", "text\n");

@@ -61,13 +61,12 @@ TEST_CASE("processes of one name are counted and added up", "[device][host]") {
     CHECK(host.integer("proc.worker.threads") == 7);
     CHECK(host.integer("proc.worker.descriptors") == 4);
     CHECK(host.integer("proc.left_out") == 0);
-    CHECK(host.is_absent("proc.worker.cpu"));  // takes two readings
+    CHECK(host.is_absent("proc.worker.cpu"));  // needs two readings
     CHECK(host.unit("proc.worker.rss") == "By");
     CHECK(host.unit("proc.worker.cpu") == "%");
 }
 
-TEST_CASE("the CPU time of all processes of a name since the read before is told in percent of one core",
-          "[device][host]") {
+TEST_CASE("CPU time of all processes of a name since the previous read is in percent of one core", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {.ticks = 100});
     put(host, 11, {.ticks = 200});
@@ -82,7 +81,7 @@ TEST_CASE("the CPU time of all processes of a name since the read before is told
     CHECK(host.is_absent("proc.worker.cpu"));
 }
 
-TEST_CASE("a name that no process has is a count of 0 and nothing else", "[device][host]") {
+TEST_CASE("a name without processes has a count of 0 and no other values", "[device][host]") {
     HostFixture host(named({"worker"}));
     host.open();
     host.read();
@@ -91,11 +90,11 @@ TEST_CASE("a name that no process has is a count of 0 and nothing else", "[devic
     CHECK(host.is_absent("proc.worker.cpu"));
 }
 
-TEST_CASE("a process goes by the name of its program too, which may be longer than the kernel's", "[device][host]") {
+TEST_CASE("a process also matches the name of its program, which may be longer than the kernel's", "[device][host]") {
     HostFixture host(named({"a-very-long-daemon-name", "kworker/0:1"}));
-    SECTION("a name is that of a program, without a directory") {
+    SECTION("a name must be that of a program, without a directory") {
         CHECK_THROWS_WITH(host.open(),
-                          "processes: \"kworker/0:1\": allowed: the name of a program, without its directory");
+                          "processes: \"kworker/0:1\"; allowed: the name of a program, without its directory");
     }
     SECTION("so the 15 bytes that the kernel keeps do not matter") {
         host.options().processes.pop_back();
@@ -117,7 +116,7 @@ TEST_CASE("a process that starts later is found within ten reads", "[device][hos
     CHECK(host.integer("proc.worker.count") == 1);
 }
 
-TEST_CASE("a process that ends is looked for at the next read, and its successor is found then", "[device][host]") {
+TEST_CASE("after a process has ended, the next read searches for its successor", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {});
     host.open();
@@ -130,7 +129,7 @@ TEST_CASE("a process that ends is looked for at the next read, and its successor
     CHECK(host.integer("proc.worker.count") == 1);
 }
 
-TEST_CASE("another process with the PID of one that has ended is not taken for it", "[device][host]") {
+TEST_CASE("another process with the PID of an ended one is not mistaken for it", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {.ticks = 100, .start = 500});
     host.open();
@@ -141,10 +140,10 @@ TEST_CASE("another process with the PID of one that has ended is not taken for i
     put(host, 10, {.ticks = 5'000, .start = 900});
     host.read();
     CHECK(host.integer("proc.worker.count") == 1);
-    CHECK(host.is_absent("proc.worker.cpu"));  // its CPU time has no earlier reading
+    CHECK(host.is_absent("proc.worker.cpu"));  // its CPU time has no previous reading
 }
 
-TEST_CASE("a process that has ended and is not waited for does not count", "[device][host]") {
+TEST_CASE("a zombie does not count", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {.state = 'Z'});
     host.open();
@@ -152,17 +151,18 @@ TEST_CASE("a process that has ended and is not waited for does not count", "[dev
     CHECK(host.integer("proc.worker.count") == 0);
 }
 
-TEST_CASE("a sum that lacks a process is uncertain", "[device][host]") {
+TEST_CASE("a sum in which a process is missing is uncertain", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {});
-    put(host, 11, {.descriptors = 0});  // no such directory, as where it may not be read
+    put(host, 11, {.descriptors = 0});  // no such directory, as if it may not be read
     host.open();
     host.read();
     CHECK(host.quality("proc.worker.descriptors") == Quality::uncertain);
     CHECK(host.quality("proc.worker.rss") == Quality::good);
 }
 
-TEST_CASE("a pass over many processes is spread over reads and what is beyond its limit is told", "[device][host]") {
+TEST_CASE("a pass over many processes takes several reads, and processes beyond its limit are counted",
+          "[device][host]") {
     HostFixture host(named({"worker"}));
     constexpr int beyond = 20;
     for (int pid = 1; pid <= static_cast<int>(ProcessSource::pids_max) + beyond; ++pid) {
@@ -173,7 +173,7 @@ TEST_CASE("a pass over many processes is spread over reads and what is beyond it
     CHECK(host.integer("proc.left_out") == beyond);
 }
 
-TEST_CASE("processes of a name beyond the limit are told", "[device][host]") {
+TEST_CASE("processes of a name beyond the limit are counted", "[device][host]") {
     HostFixture host(named({"worker"}));
     constexpr int beyond = 3;
     for (int pid = 1; pid <= static_cast<int>(ProcessSource::processes_max) + beyond; ++pid) {
@@ -185,7 +185,7 @@ TEST_CASE("processes of a name beyond the limit are told", "[device][host]") {
     CHECK(host.integer("proc.left_out") == beyond);
 }
 
-TEST_CASE("where processes are hidden, a count is bad rather than 0, and the reason is told", "[device][host]") {
+TEST_CASE("if processes are hidden, a count is bad rather than 0, and the reason is reported", "[device][host]") {
     HostFixture host(named({"worker"}));
     put(host, 10, {});
     host.open();
@@ -213,14 +213,14 @@ TEST_CASE("where processes are hidden, a count is bad rather than 0, and the rea
     CHECK(host.integer("proc.worker.count") == 1);
 }
 
-TEST_CASE("names that cannot be are refused in words", "[device][host]") {
+TEST_CASE("invalid names of processes are refused with a reason", "[device][host]") {
     CHECK_THROWS_WITH(ProcessSource("/proc", {""}),
-                      "processes: \"\": allowed: the name of a program, without its directory");
-    CHECK_THROWS_WITH(ProcessSource("/proc", {"a", "a"}), "processes: \"a\": allowed: each name once");
+                      "processes: \"\"; allowed: the name of a program, without its directory");
+    CHECK_THROWS_WITH(ProcessSource("/proc", {"a", "a"}), "processes: \"a\"; allowed: each name only once");
     CHECK_THROWS_AS(ProcessSource("/proc", std::vector<std::string>(40, "x")), std::invalid_argument);
 }
 
-TEST_CASE("this very process is found, with its memory, its threads and its descriptors", "[device][host]") {
+TEST_CASE("this process is found, with its memory, threads and descriptors", "[device][host]") {
     std::string name;
     std::ifstream("/proc/self/comm") >> name;
     HostFixture host(named({name}), Machine::this_one);

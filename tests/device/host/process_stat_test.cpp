@@ -14,7 +14,7 @@ const std::string rest_of_stat =
 
 }  // namespace
 
-TEST_CASE("a process is read from its line", "[device][host]") {
+TEST_CASE("a process is parsed from its line", "[device][host]") {
     const std::string text = "4242 (nginx) S" + rest_of_stat;
     const auto stat = parse_process_stat(text);
     REQUIRE(stat);
@@ -36,7 +36,7 @@ TEST_CASE("a name with blanks and brackets does not shift the fields", "[device]
     CHECK(stat->threads == 7);
 }
 
-TEST_CASE("what is no line of a process is none", "[device][host]") {
+TEST_CASE("a text that is not a process line is refused", "[device][host]") {
     for (const std::string text : {"", "1", "1 (a", "1 )a( S 1 2", "1 (a) S 1 2 3", "1 (a)", "1 (a) S x y z"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_process_stat(text));

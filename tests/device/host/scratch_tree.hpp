@@ -10,12 +10,12 @@
 
 namespace telegate::test {
 
-/// A directory of its own with made-up files; gone with the object.
+/// A temporary directory with test files; removed with the object.
 class ScratchTree {
   public:
     [[nodiscard]] std::string path(std::string_view file) const { return root_.path(std::string(file)); }
 
-    /// Rewrites the file in place, as procfs does; makes its directories.
+    /// Rewrites the file in place, as procfs does; creates its directories.
     void write(std::string_view file, std::string_view text) const {
         std::filesystem::create_directories(std::filesystem::path(path(file)).parent_path());
         std::ofstream(path(file), std::ios::trunc) << text;

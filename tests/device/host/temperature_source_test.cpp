@@ -5,7 +5,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("a sensor is named after its chip and label and told in degrees", "[device][host]") {
+TEST_CASE("a sensor is named after its chip and label, and is in degrees", "[device][host]") {
     HostFixture host;
     host.sys("class/hwmon/hwmon0/name", "coretemp\n");
     host.sys("class/hwmon/hwmon0/temp1_input", "45500\n");
@@ -32,7 +32,7 @@ TEST_CASE("a thermal zone is named after its type and number", "[device][host]")
     CHECK(host.real("temp._.zone1") == Approx(20.0));
 }
 
-TEST_CASE("chips of one name are numbered in their order, and so are labels within a chip", "[device][host]") {
+TEST_CASE("chips of one name are numbered in order, and so are labels within a chip", "[device][host]") {
     HostFixture host;
     for (const char* const chip : {"hwmon2", "hwmon10"}) {
         const std::string stem = std::string("class/hwmon/") + chip + '/';
@@ -49,7 +49,7 @@ TEST_CASE("chips of one name are numbered in their order, and so are labels with
     CHECK(host.real("temp.nvme_2.composite") == Approx(10.0));
 }
 
-TEST_CASE("long names of chip and label fit a topic part", "[device][host]") {
+TEST_CASE("long names of chip and label fit in a topic part", "[device][host]") {
     HostFixture host;
     host.sys("class/hwmon/hwmon0/name", std::string(60, 'c') + '\n');
     host.sys("class/hwmon/hwmon0/temp1_input", "1000\n");
@@ -63,7 +63,7 @@ TEST_CASE("long names of chip and label fit a topic part", "[device][host]") {
     CHECK(host.real(stem + std::string(30, 'x') + "_2") == Approx(2.0));
 }
 
-TEST_CASE("a sensor that gives no number is absent and goes on when it does", "[device][host]") {
+TEST_CASE("a sensor without a number is absent, and continues when it has one", "[device][host]") {
     HostFixture host;
     host.sys("class/hwmon/hwmon0/name", "chip\n");
     host.sys("class/hwmon/hwmon0/temp1_input", "");
@@ -82,7 +82,7 @@ TEST_CASE("a machine without sensors has no temperature channels", "[device][hos
     host.sys("class/hwmon/hwmon0/name", "late\n");
     host.sys("class/hwmon/hwmon0/temp1_input", "1000\n");
     host.read_until_reopened();
-    CHECK(host.channels() == channels);  // sensors are looked for at the start only
+    CHECK(host.channels() == channels);  // sensors are searched for at the start only
 }
 
 TEST_CASE("sensors beyond the limit are counted", "[device][host]") {

@@ -22,7 +22,7 @@ inline std::string http_answer(std::string_view body, std::string_view fields = 
            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
-/// Answers each request with the bytes that are set.
+/// Responds to each request with the configured bytes.
 class HttpPeer {
   public:
     HttpPeer() {

@@ -18,7 +18,7 @@ HttpDriverOptions with(HttpDriverOptions options, std::vector<HttpChannel> chann
     return options;
 }
 
-TEST_CASE("each value of a JSON answer is a channel", "[device][http]") {
+TEST_CASE("each value of a JSON response is a channel", "[device][http]") {
     HttpPeer peer;
     peer.answer(http_answer(R"({"pump":{"speed":1450,"flow":2.5,"on":true,"name":"P1","fault":null},"t":[1,2]})"));
     DriverBench bench(make_http_driver(peer.options()));
@@ -33,7 +33,7 @@ TEST_CASE("each value of a JSON answer is a channel", "[device][http]") {
     CHECK(bench.samples().size() == 8);
 }
 
-TEST_CASE("JSON pointers choose the channels and give them units", "[device][http]") {
+TEST_CASE("JSON pointers select the channels, which have configured units", "[device][http]") {
     HttpPeer peer;
     peer.answer(http_answer(R"({"pump":{"speed":1450,"more":{}},"other":1})"));
     DriverBench bench(make_http_driver(with(
@@ -51,7 +51,7 @@ TEST_CASE("JSON pointers choose the channels and give them units", "[device][htt
     CHECK_THAT(bench.what, EndsWith(": 3 of 3 sources have no value, first: /pump/speed"));
 }
 
-TEST_CASE("each series of an answer in the format of Prometheus is a channel", "[device][http]") {
+TEST_CASE("each series of a Prometheus response is a channel", "[device][http]") {
     HttpPeer peer;
     peer.answer(
         http_answer("# TYPE http_requests_total counter\n"
@@ -66,21 +66,21 @@ TEST_CASE("each series of an answer in the format of Prometheus is a channel", "
     CHECK_THAT(peer.last_request(), Contains("\r\nAccept: application/openmetrics-text"));
 }
 
-TEST_CASE("metric names and labels choose the channels", "[device][http]") {
+TEST_CASE("metric names and labels select the channels", "[device][http]") {
     HttpPeer peer;
     peer.answer(http_answer("up{job=\"a\"} 1\nup{job=\"b\"} 0\nload 0.5\n"));
     DriverBench bench(make_http_driver(
         with(peer.options(HttpFormat::prometheus),
              {{"a", "", "up{job=\"a\"}"}, {"any", "", "up"}, {"load", "1", "load"}, {"gone", "", "gone"}})));
     REQUIRE(bench.reads_ok());
-    CHECK(bench.what == "2 of 4 sources have no value, first: up (2 series have it)");
+    CHECK(bench.what == "2 of 4 sources have no value, first: up (2 series match)");
     CHECK(bench.sample_of("a").value.real == 1);
     CHECK(bench.sample_of("any").quality == Quality::bad);
     CHECK(bench.sample_of("load").value.real == 0.5);
     CHECK(bench.sample_of("gone").quality == Quality::bad);
 }
 
-TEST_CASE("an answer of OpenMetrics must have its end", "[device][http]") {
+TEST_CASE("an OpenMetrics response without # EOF is refused", "[device][http]") {
     HttpPeer peer;
     const std::string type = "Content-Type: application/openmetrics-text; version=1.0.0\r\n";
     peer.answer(http_answer("a 1\n# EOF\n", type));
@@ -88,14 +88,13 @@ TEST_CASE("an answer of OpenMetrics must have its end", "[device][http]") {
     CHECK(bench.reads_ok());
     peer.answer(http_answer("a 1\n", type));
     CHECK(!bench.reads_ok());
-    CHECK_THAT(bench.what, EndsWith("the answer ends without # EOF"));
+    CHECK_THAT(bench.what, EndsWith("the response ends without # EOF"));
     peer.answer(http_answer("a 1\n# EOF\nb 1\n", type));
     CHECK(!bench.reads_ok());
     CHECK_THAT(bench.what, EndsWith("line 3 is not a metric: \"b 1\""));
 }
 
-TEST_CASE("one connection serves many readings, and a new one follows when the server has closed it",
-          "[device][http]") {
+TEST_CASE("readings share one connection, and a new one is opened after the server has closed it", "[device][http]") {
     HttpPeer peer;
     peer.answer(http_answer("{\"a\":1}"));
     DriverBench bench(make_http_driver(peer.options()));
@@ -110,14 +109,14 @@ TEST_CASE("one connection serves many readings, and a new one follows when the s
     CHECK(peer.connections() == 2);
 }
 
-TEST_CASE("a server that closes an idle connection when the next request comes costs no reading", "[device][http]") {
+TEST_CASE("a server that closes an idle connection during a request does not fail the reading", "[device][http]") {
     HttpPeer peer;
     peer.answer(http_answer("{\"a\":1}"));
     DriverBench bench(make_http_driver(peer.options()));
     REQUIRE(bench.reads_ok());
-    peer.answer("", true);  // takes the request and closes, as one does whose idle time is over
+    peer.answer("", true);  // accepts the request and closes, like a server whose idle timeout has expired
     CHECK(!bench.reads_ok());
-    CHECK(peer.connections() == 2);  // asked once more, over a new connection
+    CHECK(peer.connections() == 2);  // requested again over a new connection
 }
 
 TEST_CASE("names beyond channels_max are dropped and counted", "[device][http]") {
@@ -131,7 +130,7 @@ TEST_CASE("names beyond channels_max are dropped and counted", "[device][http]")
     CHECK(bench.sample_of("fields.refused").value.integer == 1);
 }
 
-TEST_CASE("the token is read before each request and goes to the server of the URL only", "[device][http]") {
+TEST_CASE("the token is read before each request and is only sent to the server of the URL", "[device][http]") {
     HttpPeer peer;
     HttpPeer other;
     const ScratchDir folder;
@@ -153,7 +152,7 @@ TEST_CASE("the token is read before each request and goes to the server of the U
 
     peer.answer(http_answer("", "Location: " + other.url() + "\r\n", "302 Found"));
     CHECK(!bench.reads_ok());
-    CHECK_THAT(bench.what, EndsWith("answered 302 Found; redirects are not followed"));
+    CHECK_THAT(bench.what, EndsWith("response status 302 Found; redirects are not followed"));
     CHECK(other.connections() == 0);
 
     std::ofstream(options.token_file) << "two lines\nX-Smuggled: 1\n";
@@ -161,7 +160,7 @@ TEST_CASE("the token is read before each request and goes to the server of the U
     CHECK_THAT(bench.what, EndsWith("is not one line of up to 4096 visible characters"));
 }
 
-TEST_CASE("options that cannot be are refused by name", "[device][http]") {
+TEST_CASE("invalid options are refused with their names", "[device][http]") {
     const auto refusal = [](const auto& change) {
         HttpDriverOptions options;
         options.url = "http://127.0.0.1/";
@@ -175,23 +174,27 @@ TEST_CASE("options that cannot be are refused by name", "[device][http]") {
     };
     using Options = HttpDriverOptions;
     CHECK(refusal([](Options&) {}) == "none");
-    CHECK_THAT(refusal([](Options& o) { o.url = "gopher://x"; }), StartsWith("url: \"gopher://x\""));
-    CHECK_THAT(refusal([](Options& o) { o.timeout = std::chrono::milliseconds(9); }), StartsWith("timeout_ms: 9"));
-    CHECK_THAT(refusal([](Options& o) { o.response_bytes_max = 1; }), StartsWith("response_bytes_max: 1,"));
-    CHECK_THAT(refusal([](Options& o) { o.channels_max = 4'097; }), StartsWith("channels_max: 4097,"));
+    CHECK_THAT(refusal([](Options& o) { o.url = "gopher://x"; }), StartsWith("url: invalid URL: \"gopher://x\""));
+    CHECK_THAT(refusal([](Options& o) { o.timeout = std::chrono::milliseconds(9); }),
+               StartsWith("timeout_ms: invalid value: 9"));
+    CHECK_THAT(refusal([](Options& o) { o.response_bytes_max = 1; }),
+               StartsWith("response_bytes_max: invalid value: 1;"));
+    CHECK_THAT(refusal([](Options& o) { o.channels_max = 4'097; }), StartsWith("channels_max: invalid value: 4097;"));
     CHECK(refusal([](Options& o) {
               o.channels = {{"a", "", "b"}};
-          }) == "channel \"a\": source: \"b\" is not a JSON pointer; allowed: /MEMBER/..., with ~1 for / and ~0 for ~");
+          }) ==
+          "channel \"a\": source: not a JSON pointer: \"b\"; allowed: /MEMBER/..., with ~1 for / and "
+          "~0 for ~");
     CHECK(refusal([](Options& o) {
               o.format = HttpFormat::prometheus;
               o.channels = {{"a", "", "/b"}};
-          }) == "channel \"a\": source: \"/b\" is not a metric; allowed: NAME or NAME{LABEL=\"VALUE\",...}");
+          }) == "channel \"a\": source: not a metric: \"/b\"; allowed: NAME or NAME{LABEL=\"VALUE\",...}");
     CHECK(refusal([](Options& o) {
               o.channels = {{"a", "", "/b"}, {"c", "", "/b"}};
-          }) == "channel \"c\": source: \"/b\" is the source of another channel; allowed: one channel for each source");
+          }) == "channel \"c\": source: duplicate source: \"/b\"; allowed: one channel for each source");
 }
 
-TEST_CASE("what an http device lacks is told without asking the server", "[device][http]") {
+TEST_CASE("missing files and unknown hosts of an http device are reported without a request", "[device][http]") {
     const ScratchDir folder;
     HttpPeer peer;
     HttpDriverOptions options = peer.options();

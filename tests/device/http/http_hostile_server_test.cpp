@@ -15,28 +15,28 @@ using Catch::Contains;
 using std::chrono::milliseconds;
 using Status = ReadResult::Status;
 
-TEST_CASE("what a server answers in place of a good answer is a failed reading with its reason", "[device][http]") {
+TEST_CASE("an invalid response is a failed reading with the reason", "[device][http]") {
     struct Case {
         std::string answer;
         std::string what;
     };
     const auto [answer, what] = GENERATE(values<Case>({
-        {http_answer("sorry", "", "404 Not Found"), ": answered 404 Not Found"},
-        {http_answer("", "", "503 Service Unavailable"), ": answered 503 Service Unavailable"},
-        {"HTTP/1.1 204 No Content\r\n\r\n", ": the answer is not a JSON object or array, or nested too deeply"},
-        {http_answer("{}", "Content-Encoding: gzip\r\n"), ": Content-Encoding is gzip; allowed: none"},
-        {http_answer("<html>"), ": the answer is not a JSON object or array, or nested too deeply"},
-        {http_answer("7"), ": the answer is not a JSON object or array, or nested too deeply"},
-        {http_answer(std::string(2'000, ' ')), ": the answer is longer than response_bytes_max, 1024 bytes"},
+        {http_answer("sorry", "", "404 Not Found"), ": response status 404 Not Found"},
+        {http_answer("", "", "503 Service Unavailable"), ": response status 503 Service Unavailable"},
+        {"HTTP/1.1 204 No Content\r\n\r\n", ": the response is not a JSON object or array, or nested too deeply"},
+        {http_answer("{}", "Content-Encoding: gzip\r\n"), ": unsupported Content-Encoding: gzip; allowed: none"},
+        {http_answer("<html>"), ": the response is not a JSON object or array, or nested too deeply"},
+        {http_answer("7"), ": the response is not a JSON object or array, or nested too deeply"},
+        {http_answer(std::string(2'000, ' ')), ": the response is longer than response_bytes_max, 1024 bytes"},
         {"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
-         ": the answer is longer than response_bytes_max, 1024 bytes"},
+         ": the response is longer than response_bytes_max, 1024 bytes"},
         {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(2'048, ' ') + "\r\n0\r\n\r\n",
-         ": the answer is longer than response_bytes_max, 1024 bytes"},
-        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", ": the answer ended early or is not HTTP"},
-        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", ": the answer ended early or is not HTTP"},
-        {"HTTP/1.1 200 OK\r\n" + std::string(20'000, 'x'), ": the answer ended early or is not HTTP"},
-        {"SSH-2.0-OpenSSH_9.2\r\n", ": the answer ended early or is not HTTP"},
-        {"", ": the answer ended early or is not HTTP"},
+         ": the response is longer than response_bytes_max, 1024 bytes"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", ": the response ended early or is not HTTP"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", ": the response ended early or is not HTTP"},
+        {"HTTP/1.1 200 OK\r\n" + std::string(20'000, 'x'), ": the response ended early or is not HTTP"},
+        {"SSH-2.0-OpenSSH_9.2\r\n", ": the response ended early or is not HTTP"},
+        {"", ": the response ended early or is not HTTP"},
     }));
     CAPTURE(answer.substr(0, 80));
     HttpPeer peer;
@@ -51,7 +51,7 @@ TEST_CASE("what a server answers in place of a good answer is a failed reading w
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("a server that answers too slowly, or never, is left when the time is over", "[device][http]") {
+TEST_CASE("a reading fails if the response takes longer than the timeout", "[device][http]") {
     const std::string answer = GENERATE("", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{",
                                         "HTTP/1.1 100 Continue\r\n\r\n");
     CAPTURE(answer);
@@ -61,15 +61,15 @@ TEST_CASE("a server that answers too slowly, or never, is left when the time is 
     options.timeout = milliseconds(30);
     DriverBench bench(make_http_driver(options));
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == options.url + ": no whole answer within 30 ms");
+    CHECK(bench.what == options.url + ": no complete response within 30 ms");
 }
 
-TEST_CASE("an answer that trickles in does not extend the time", "[device][http]") {
+TEST_CASE("a slow response does not extend the timeout", "[device][http]") {
     const Listener listener;
     PeerThread peer;
     peer.accept_on(
         listener.descriptor(), [](int) { return true; },
-        [](int descriptor) {  // one byte after another, until the client goes
+        [](int descriptor) {  // sends single bytes until the client closes
             for (const char byte : "HTTP/1.1 200 OK\r\nX: " + std::string(7'000, 'x')) {
                 if (::send(descriptor, &byte, 1, MSG_NOSIGNAL) != 1) {
                     return false;
@@ -85,10 +85,10 @@ TEST_CASE("an answer that trickles in does not extend the time", "[device][http]
     const auto begin = std::chrono::steady_clock::now();
     CHECK(bench.read().status == Status::failed);
     CHECK(std::chrono::steady_clock::now() - begin >= milliseconds(100));
-    CHECK(bench.what == options.url + ": no whole answer within 100 ms");
+    CHECK(bench.what == options.url + ": no complete response within 100 ms");
 }
 
-TEST_CASE("the cancel signal ends a request that waits", "[device][http]") {
+TEST_CASE("the cancel signal ends a request", "[device][http]") {
     HttpPeer peer;
     peer.answer("");
     DriverBench bench(make_http_driver(peer.options()));
@@ -104,14 +104,14 @@ TEST_CASE("the cancel signal ends a request that waits", "[device][http]") {
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("nobody who listens, and a name that nobody has, are failed readings", "[device][http]") {
+TEST_CASE("a refused connection and an unknown host are failed readings", "[device][http]") {
     const Listener deaf(0);
     HttpDriverOptions options;
     options.url = "http://127.0.0.1:" + std::to_string(deaf.port()) + '/';
     options.timeout = milliseconds(10'000);
     DriverBench bench(make_http_driver(options));
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == options.url + ": no connection");
+    CHECK(bench.what == options.url + ": cannot connect");
 
     options.url = "http://nobody.invalid/";
     DriverBench stranger(make_http_driver(options));
@@ -119,7 +119,7 @@ TEST_CASE("nobody who listens, and a name that nobody has, are failed readings",
     CHECK_THAT(stranger.what, Contains("nobody.invalid"));
 }
 
-/// Answers GET / with {"a":1} over TLS.
+/// Responds to GET / with {"a":1} over TLS.
 class TlsPeer {
   public:
     explicit TlsPeer(const Certificate& certificate)
@@ -152,7 +152,7 @@ class TlsPeer {
     std::thread thread_;
 };
 
-TEST_CASE("a server's certificate must be one of the CA file, for the host of the URL", "[device][http][tls]") {
+TEST_CASE("the server certificate must be signed by the CA file and match the host of the URL", "[device][http][tls]") {
     const ScratchDir folder;
     const Certificate ca(folder, "ca");
     const Certificate certificate(folder, "localhost", &ca);
@@ -174,7 +174,7 @@ TEST_CASE("a server's certificate must be one of the CA file, for the host of th
 
     DriverBench without(make_http_driver(peer.options("localhost", folder.path("gone.crt"))));
     CHECK(!without.reads_ok());
-    CHECK_THAT(without.what, Contains(": ca_file has no certificates that can be loaded"));
+    CHECK_THAT(without.what, Contains(": cannot load certificates from ca_file"));
 
     DriverBench elsewhere(make_http_driver(peer.options("127.0.0.2", ca.certificate_path)));
     CHECK(!elsewhere.reads_ok());
@@ -185,7 +185,7 @@ TEST_CASE("a server that does not speak TLS is a failed reading", "[device][http
     peer.answer("HTTP/1.1 400 Bad Request\r\n\r\n", true);
     HttpDriverOptions options = peer.options();
     options.url.insert(4, "s");
-    options.timeout = milliseconds(200);  // it waits for an empty line that TLS never sends
+    options.timeout = milliseconds(200);  // the server waits for an empty line, which TLS never sends
     DriverBench bench(make_http_driver(options));
     CHECK(bench.read().status == Status::failed);
 }

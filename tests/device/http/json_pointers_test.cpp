@@ -25,7 +25,7 @@ std::string shown(const JsonScan& scan, JsonEvent event) {
     }
 }
 
-/// What is found for each pointer, once for each time that it is.
+/// Everything that is found for each pointer.
 std::map<std::string, std::string> found(const std::vector<std::string>& pointers, std::string_view text) {
     JsonPointers reader(pointers);
     std::map<std::string, std::string> all;
@@ -51,7 +51,7 @@ TEST_CASE("JSON pointers find values of each type", "[device][http]") {
     CHECK(found({"/1/0", "/2"}, "[[1],[2,3],4]") == Values{{"/1/0", "2"}, {"/2", "4"}});
 }
 
-TEST_CASE("JSON pointers are those of RFC 6901", "[device][http]") {
+TEST_CASE("JSON pointers follow RFC 6901", "[device][http]") {
     const std::string_view text =
         R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"\u00e4":9})";
     CHECK(found({"/foo/0", "/", "/a~1b", "/c%d", "/e^f", "/g|h", "/i\\j", "/k\"l", "/ ", "/m~0n", "/\xc3\xa4"}, text) ==
@@ -68,25 +68,25 @@ TEST_CASE("JSON pointers are those of RFC 6901", "[device][http]") {
                  {"/\xc3\xa4", "9"}});
 }
 
-TEST_CASE("of a member that is there twice the first is found", "[device][http]") {
+TEST_CASE("the first of duplicate members is found", "[device][http]") {
     CHECK(found({"/a"}, R"({"a":1,"a":2})") == Values{{"/a", "1"}});
 }
 
-TEST_CASE("a pointer never finds a member whose name was cut", "[device][http]") {
+TEST_CASE("a truncated member name matches no pointer", "[device][http]") {
     const std::string name(JsonPointers::pointer_bytes_max, 'x');
     const std::string longest = '/' + name.substr(1);
     CHECK(found({longest}, "{\"" + name + "\":1,\"" + name + "y\":{\"a\":2}}").empty());
     CHECK(found({longest}, "{\"" + name.substr(1) + "\":1}") == Values{{longest, "1"}});
 }
 
-TEST_CASE("nothing is found in what is not JSON", "[device][http]") {
+TEST_CASE("nothing is found in invalid JSON", "[device][http]") {
     JsonPointers reader({"/a"});
     const std::string_view text = GENERATE("", "{\"a\":1", "{\"a\":1}}", "{\"a\":1,}", "nothing", "{'a':1}");
     CAPTURE(text);
     CHECK(!reader.read(text, [](std::size_t, const JsonScan&, JsonEvent) { FAIL(); }));
 }
 
-TEST_CASE("what is a JSON pointer to something within", "[device][http]") {
+TEST_CASE("is_json_pointer() accepts pointers to members and elements", "[device][http]") {
     for (const char* const text : {"/", "/a", "/a/0", "/~0~1"}) {
         CHECK(is_json_pointer(text));
     }

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = MetricsLine::Kind;
 
-/// "name|label=value|..." of a series, its escapes resolved.
+/// "name|label=value|..." of a series, with escapes resolved.
 std::string shown(std::string_view line) {
     const auto plain = [](std::string_view escaped) {
         std::string text;
@@ -32,7 +32,7 @@ std::string shown(std::string_view line) {
     return text;
 }
 
-TEST_CASE("a line of metrics has a name, labels and a value", "[device][http]") {
+TEST_CASE("a metrics line has a name, labels and a value", "[device][http]") {
     CHECK(shown("up 1") == "up");
     CHECK(shown("up{} 1") == "up");
     CHECK(shown("\tup {a=\"b\" , c = \"d\",} 1") == "up|a=b|c=d");
@@ -54,7 +54,7 @@ TEST_CASE("values of metrics are numbers, NaN or infinite", "[device][http]") {
     CHECK(read_metrics_line("a -Inf").value == -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("comments, empty lines and the end of metrics are not series", "[device][http]") {
+TEST_CASE("comments, empty lines and the end marker are not series", "[device][http]") {
     for (const char* const line : {"", "  ", "# HELP a b", "#", "# TYPE a gauge", " # EOF", "# EOF "}) {
         CAPTURE(line);
         CHECK(read_metrics_line(line).kind == Kind::comment);
@@ -62,7 +62,7 @@ TEST_CASE("comments, empty lines and the end of metrics are not series", "[devic
     CHECK(read_metrics_line("# EOF").kind == Kind::end);
 }
 
-TEST_CASE("what is not a line of metrics is a fault", "[device][http]") {
+TEST_CASE("an invalid metrics line is a fault", "[device][http]") {
     const std::string line = GENERATE(values<std::string>({"a",
                                                            "a ",
                                                            "1a 1",
@@ -87,7 +87,7 @@ TEST_CASE("what is not a line of metrics is a fault", "[device][http]") {
     CHECK(read_metrics_line(line).kind == Kind::fault);
 }
 
-TEST_CASE("a selector selects series of its name that have its labels", "[device][http]") {
+TEST_CASE("a selector selects the series with its name and labels", "[device][http]") {
     const auto selects = [](std::string_view selector, std::string_view line) {
         const auto parsed = parse_selector(selector);
         REQUIRE(parsed);

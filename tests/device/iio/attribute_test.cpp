@@ -21,7 +21,7 @@ std::string content(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("an attribute that is a link is not written to", "[device][iio]") {
+TEST_CASE("an attribute that is a symbolic link is not written", "[device][iio]") {
     const ScratchDir scratch;
     const std::string target = scratch.path("target");
     std::ofstream(target) << "precious";
@@ -30,7 +30,7 @@ TEST_CASE("an attribute that is a link is not written to", "[device][iio]") {
     CHECK(content(target) == "precious");
 }
 
-TEST_CASE("writing to an attribute neither makes a file nor empties one", "[device][iio]") {
+TEST_CASE("writing an attribute neither creates nor truncates a file", "[device][iio]") {
     const ScratchDir scratch;
     CHECK(iio::write_attribute(scratch.path("enable"), "1") == ENOENT);
     CHECK_FALSE(std::filesystem::exists(scratch.path("enable")));
@@ -39,8 +39,8 @@ TEST_CASE("writing to an attribute neither makes a file nor empties one", "[devi
     CHECK(content(scratch.path("enable")) == "1 and more");
 }
 
-TEST_CASE("below /sys nothing but sysfs is written to", "[device][iio]") {
-    // Of a filesystem of its own.
+TEST_CASE("below /sys only sysfs is written", "[device][iio]") {
+    // On a separate file system.
     const std::string other = GENERATE("/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/cpu/cgroup.procs");
     if (std::filesystem::exists(other)) {
         const int error = iio::write_attribute(other, "x");

@@ -4,7 +4,7 @@
 
 using namespace telegate::iio;
 
-TEST_CASE("a channel has the unit that the ABI gives its type", "[device][iio]") {
+TEST_CASE("a channel has the ABI unit of its type", "[device][iio]") {
     auto [name, unit, factor] = GENERATE(table<std::string_view, std::string_view, double>({
         {"voltage0", "mV", 1.0},
         {"voltage0-voltage1", "mV", 1.0},
@@ -25,8 +25,7 @@ TEST_CASE("a channel has the unit that the ABI gives its type", "[device][iio]")
     CHECK(kind_of(name).factor == factor);
 }
 
-TEST_CASE("an attribute is looked for at the channel, at its type, at all inputs and at all channels",
-          "[device][iio]") {
+TEST_CASE("an attribute is looked up for the channel, its type, all inputs and all channels", "[device][iio]") {
     using Names = std::vector<std::string>;
     CHECK(attribute_names("accel_x", "scale") == Names{"in_accel_x_scale", "in_accel_scale", "in_scale", "scale"});
     CHECK(attribute_names("voltage0-voltage1", "offset") == Names{"in_voltage0-voltage1_offset",

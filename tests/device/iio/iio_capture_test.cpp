@@ -16,7 +16,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// be:s12/16>>4, le:u8/8>>0, five bytes between, and a timestamp.
+/// be:s12/16>>4, le:u8/8>>0, five padding bytes, and a timestamp.
 std::vector<std::byte> frame(int voltage, int count, std::int64_t timestamp) {
     std::vector<std::byte> bytes(16);
     const auto raw = static_cast<std::uint16_t>(voltage << 4);
@@ -47,7 +47,7 @@ struct Capture {
         tree.buffer();
         options.channels = {"voltage0", "count0"};
     }
-    /// A driver that has set up the capture; its first read waits for what does not come until it is cancelled.
+    /// A driver with a running capture. Its first read gets no data and waits until it is canceled.
     std::unique_ptr<DriverBench> started() {
         auto bench = std::make_unique<DriverBench>(make_iio_driver(options));
         bench->cancel.set();
@@ -59,12 +59,12 @@ struct Capture {
 
 }  // namespace
 
-TEST_CASE("a capture sets the device up and puts it off again", "[device][iio]") {
+TEST_CASE("a capture configures the device and disables it again", "[device][iio]") {
     Capture capture;
     capture.options.trigger = "timer";
     capture.options.buffer_length = 64;
     capture.tree.set("scan_elements/in_voltage1_en", "1");
-    capture.tree.set("buffer/enable", "1");  // as a crash leaves it
+    capture.tree.set("buffer/enable", "1");  // as after a crash
     capture.tree.set("trigger/current_trigger", "");
     {
         const auto bench = capture.started();
@@ -81,7 +81,7 @@ TEST_CASE("a capture sets the device up and puts it off again", "[device][iio]")
     CHECK(capture.tree.get("buffer/enable") == "0");
 }
 
-TEST_CASE("each frame is a sample of every channel at the kernel's time", "[device][iio]") {
+TEST_CASE("each frame gives a sample of every channel, with the kernel's timestamp", "[device][iio]") {
     Capture capture;
     const auto bench = capture.started();
     const std::int64_t now_ns = mono_now_ns();
@@ -102,7 +102,7 @@ TEST_CASE("each frame is a sample of every channel at the kernel's time", "[devi
     CHECK(bench->samples().size() == 4);
 }
 
-TEST_CASE("times of the wall clock are taken as they are", "[device][iio]") {
+TEST_CASE("wall-clock timestamps are used unchanged", "[device][iio]") {
     Capture capture;
     capture.options.timestamp_clock = "realtime";
     const auto bench = capture.started();
@@ -113,7 +113,7 @@ TEST_CASE("times of the wall clock are taken as they are", "[device][iio]") {
     CHECK(bench->sample_of("voltage0").time_mono_ns < mono_now_ns());
 }
 
-TEST_CASE("a time that cannot be leaves the time of the read, and an uncertain value", "[device][iio]") {
+TEST_CASE("with an invalid timestamp, the values get the time of the read and quality uncertain", "[device][iio]") {
     Capture capture;
     const auto bench = capture.started();
     const std::int64_t before_ns = mono_now_ns();
@@ -125,7 +125,7 @@ TEST_CASE("a time that cannot be leaves the time of the read, and an uncertain v
     CHECK(sample.time_mono_ns >= before_ns);
 }
 
-TEST_CASE("a frame that comes in pieces is one frame", "[device][iio]") {
+TEST_CASE("a frame that arrives in parts is one frame", "[device][iio]") {
     Capture capture;
     const auto bench = capture.started();
     const auto bytes = frame(4, 9, mono_now_ns());
@@ -137,7 +137,7 @@ TEST_CASE("a frame that comes in pieces is one frame", "[device][iio]") {
     CHECK(bench->sample_of("voltage0").value.real == Approx(2.0));
 }
 
-TEST_CASE("a capture whose device goes has failed, and the next read begins anew", "[device][iio]") {
+TEST_CASE("a capture fails when its device is removed, and the next read starts again", "[device][iio]") {
     Capture capture;
     const auto bench = capture.started();
     capture.tree.put(frame(1, 1, mono_now_ns()));
@@ -155,7 +155,7 @@ TEST_CASE("a capture whose device goes has failed, and the next read begins anew
     CHECK(bench->sample_of("voltage0").value.real == Approx(3.0));
 }
 
-TEST_CASE("what stops a capture is told with its place", "[device][iio]") {
+TEST_CASE("a failed start reports the path that caused it", "[device][iio]") {
     Capture capture;
     std::string expected;
     SECTION("no character device") {
@@ -166,15 +166,16 @@ TEST_CASE("what stops a capture is told with its place", "[device][iio]") {
         capture.tree.tree.remove(IioTree::at("buffer"));
         expected = capture.tree.tree.path(IioTree::at("buffer/enable")) + ": No such file or directory";
     }
-    SECTION("a type that is none") {
+    SECTION("an invalid type") {
         capture.tree.set("scan_elements/in_voltage0_type", "le:s20/16>>0");
         expected = capture.tree.tree.path(IioTree::at("scan_elements/in_voltage0_type")) +
-                   ": \"le:s20/16>>0\", allowed: such as le:s12/16>>4, and an index beside it";
+                   ": invalid type or index: \"le:s20/16>>0\"; allowed: a type such as le:s12/16>>4, and an "
+                   "index";
     }
     SECTION("none of the channels") {
         capture.options.channels = {"voltage7"};
         expected =
-            capture.tree.tree.path(IioTree::at("scan_elements/in_*_en")) + ": none of the wanted channels is there";
+            capture.tree.tree.path(IioTree::at("scan_elements/in_*_en")) + ": none of the requested channels exists";
     }
     SECTION("a trigger that cannot be set") {
         capture.options.trigger = "timer";
@@ -186,7 +187,7 @@ TEST_CASE("what stops a capture is told with its place", "[device][iio]") {
     CHECK(bench.what == expected);
 }
 
-TEST_CASE("a device that is silent for too long has failed", "[device][iio]") {
+TEST_CASE("a device without frames for too long is a failed reading", "[device][iio]") {
     Capture capture;
     capture.options.silence_ms = 500;
     DriverBench bench(make_iio_driver(capture.options));
@@ -194,7 +195,7 @@ TEST_CASE("a device that is silent for too long has failed", "[device][iio]") {
     CHECK(bench.what == "adc: no frame for 500 ms");
 }
 
-TEST_CASE("a channel of several values is several channels", "[device][iio]") {
+TEST_CASE("a channel with several values becomes several channels", "[device][iio]") {
     Capture capture;
     capture.options.channels = {"rot_quaternion"};
     capture.tree.scan_element("rot_quaternion", 0, "le:s16/16X4>>0");

@@ -35,7 +35,7 @@ double value(const DriverBench& bench, std::string_view channel) {
 
 }  // namespace
 
-TEST_CASE("inputs are read, offset and scaled into their units", "[device][iio]") {
+TEST_CASE("inputs are read and converted to their units", "[device][iio]") {
     IioTree tree;
     adc(tree);
     DriverBench bench(make_iio_driver(tree.options()));
@@ -44,13 +44,13 @@ TEST_CASE("inputs are read, offset and scaled into their units", "[device][iio]"
     CHECK(value(bench, "voltage0") == Approx(200.0));
     CHECK(value(bench, "voltage1") == Approx(50.0));
     CHECK(value(bench, "temp") == Approx(20.0));
-    CHECK(value(bench, "illuminance") == Approx(12.5));  // what is worked out already goes before what is raw
+    CHECK(value(bench, "illuminance") == Approx(12.5));  // processed values take precedence over raw ones
     CHECK(bench.channels().at(bench.sample_of("temp").channel).unit == "Cel");
     CHECK(bench.driver().traits().own_thread);
     CHECK_FALSE(bench.driver().traits().streams);
 }
 
-TEST_CASE("only the channels that are asked for are read, and one that is not there is absent", "[device][iio]") {
+TEST_CASE("only requested channels are read, and a missing one is absent", "[device][iio]") {
     IioTree tree;
     adc(tree);
     IioDriverOptions options = tree.options();
@@ -75,7 +75,7 @@ TEST_CASE("a device is found by its number, its name or its label", "[device][ii
     CHECK(value(bench, "voltage0") == Approx(200.0));
 }
 
-TEST_CASE("a name that no device has, or two have, is a failed read in words", "[device][iio]") {
+TEST_CASE("an unknown or ambiguous name is a failed reading with the reason", "[device][iio]") {
     IioTree tree;
     const std::string directory = tree.tree.path("sys/bus/iio/devices");
     DriverBench bench(make_iio_driver(tree.options()));
@@ -84,11 +84,15 @@ TEST_CASE("a name that no device has, or two have, is a failed read in words", "
     adc(tree);
     tree.tree.write(IioTree::at("name", "iio:device1"), "adc\n");
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what ==
-          directory + ": 2 devices have the name or label adc, allowed: iio:deviceN, or a label that only one has");
+    CHECK(bench.what == directory +
+                            ": 2 devices have the name or label adc; allowed: iio:deviceN, or a label that only one "
+                            "device has");
 }
 
-TEST_CASE("a device that is unplugged has failed, and goes on in its channels under another number", "[device][iio]") {
+TEST_CASE(
+    "an unplugged device fails, and continues in the same channels when it is back under "
+    "another number",
+    "[device][iio]") {
     IioTree tree;
     adc(tree);
     DriverBench bench(make_iio_driver(tree.options()));
@@ -106,7 +110,7 @@ TEST_CASE("a device that is unplugged has failed, and goes on in its channels un
     CHECK(bench.sample_of("voltage0").quality == Quality::bad);
 }
 
-TEST_CASE("an input that gives no number is absent while another one does", "[device][iio]") {
+TEST_CASE("an input without a number is absent while another one has one", "[device][iio]") {
     IioTree tree;
     adc(tree);
     tree.set("in_voltage0_raw", "busy");
@@ -116,16 +120,16 @@ TEST_CASE("an input that gives no number is absent while another one does", "[de
     CHECK(value(bench, "voltage1") == Approx(50.0));
 }
 
-TEST_CASE("a device of whose inputs none gives a number has failed", "[device][iio]") {
+TEST_CASE("a device without any readable input is a failed reading", "[device][iio]") {
     IioTree tree;
     tree.set("name", "adc");
     tree.set("in_voltage0_raw", "?");
     DriverBench bench(make_iio_driver(tree.options()));
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == tree.tree.path(IioTree::at("in_voltage0_raw")) + ": no number");
+    CHECK(bench.what == tree.tree.path(IioTree::at("in_voltage0_raw")) + ": not a number");
 }
 
-TEST_CASE("a set cancel signal ends a reading between two inputs", "[device][iio]") {
+TEST_CASE("a cancel signal ends a reading between two inputs", "[device][iio]") {
     IioTree tree;
     adc(tree);
     DriverBench bench(make_iio_driver(tree.options()));
@@ -146,26 +150,26 @@ TEST_CASE("inputs beyond the limit are counted", "[device][iio]") {
     CHECK(bench.sample_of("left_out").value.integer == 3);
 }
 
-TEST_CASE("a sampling frequency is set where the device has it", "[device][iio]") {
+TEST_CASE("a sampling frequency is set where the device has the attribute", "[device][iio]") {
     IioTree tree;
     adc(tree);
     IioDriverOptions options = tree.options();
     options.sampling_frequency = 100'000.0;
-    SECTION("at the device") {
+    SECTION("on the device") {
         tree.set("sampling_frequency", "5");
         tree.set("in_temp_sampling_frequency", "5");
         CHECK(DriverBench(make_iio_driver(options)).reads_ok());
         CHECK(tree.get("sampling_frequency") == "100000");
         CHECK(tree.get("in_temp_sampling_frequency") == "5");
     }
-    SECTION("at its channels") {
+    SECTION("on its channels") {
         tree.set("in_temp_sampling_frequency", "5");
         tree.set("in_voltage_sampling_frequency", "5");
         CHECK(DriverBench(make_iio_driver(options)).reads_ok());
         CHECK(tree.get("in_temp_sampling_frequency") == "100000");
         CHECK(tree.get("in_voltage_sampling_frequency") == "100000");
     }
-    SECTION("at the trigger") {
+    SECTION("on the trigger") {
         options.trigger = "timer";
         tree.tree.write("sys/bus/iio/devices/trigger4/name", "timer\n");
         tree.tree.write("sys/bus/iio/devices/trigger4/sampling_frequency", "1\n");
@@ -190,19 +194,21 @@ TEST_CASE("reading attributes allocates nothing", "[device][iio]") {
     CHECK(allocations() == before);
 }
 
-TEST_CASE("options that cannot be are refused in words", "[device][iio]") {
+TEST_CASE("invalid IIO options are refused with the reason", "[device][iio]") {
     IioDriverOptions options;
     CHECK_THROWS_WITH(make_iio_driver(options),
-                      "device: nothing, allowed: the name or the label of a device, or iio:deviceN");
+                      "device: invalid value: \"\"; allowed: the name or the label of a device, or iio:deviceN");
     options.device = "adc";
     options.channels = {"../x"};
-    CHECK_THROWS_WITH(make_iio_driver(options), "channels: \"../x\", allowed: names such as voltage0 or accel_x");
+    CHECK_THROWS_WITH(make_iio_driver(options),
+                      "channels: invalid value: \"../x\"; allowed: names such as voltage0 or accel_x");
     options.channels.clear();
     options.buffer_length = 0;
-    CHECK_THROWS_WITH(make_iio_driver(options), "buffer_length: 0, allowed: 1 to 65536");
+    CHECK_THROWS_WITH(make_iio_driver(options), "buffer_length: invalid value: 0; allowed: 1 to 65536");
     options.buffer_length = 1;
     options.timestamp_clock = "boottime";
-    CHECK_THROWS_WITH(make_iio_driver(options), "timestamp_clock: boottime, allowed: monotonic or realtime");
+    CHECK_THROWS_WITH(make_iio_driver(options),
+                      "timestamp_clock: invalid value: boottime; allowed: monotonic or realtime");
     options.timestamp_clock = "realtime";
     options.sampling_frequency = -1.0;
     CHECK_THROWS_AS(make_iio_driver(options), std::invalid_argument);

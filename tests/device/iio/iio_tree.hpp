@@ -16,7 +16,7 @@
 
 namespace telegate::test {
 
-/// A made-up /sys and /dev with one device. Its character device is a pipe.
+/// A simulated /sys and /dev with one device. Its character device is a pipe.
 class IioTree {
   public:
     IioTree() {
@@ -40,7 +40,7 @@ class IioTree {
         return text;
     }
 
-    /// A channel of the buffer, off.
+    /// A buffer channel, disabled.
     void scan_element(const std::string& channel, int index, std::string_view type) {
         set("scan_elements/in_" + channel + "_en", "0");
         set("scan_elements/in_" + channel + "_index", std::to_string(index));
@@ -52,7 +52,7 @@ class IioTree {
         set("current_timestamp_clock", "realtime");
         REQUIRE(::mkfifo(tree.path("dev/iio:device0").c_str(), 0600) == 0);
     }
-    /// Puts frames, or parts of them, into the pipe that the driver has open.
+    /// Writes frames, or parts of them, to the pipe that the driver has open.
     void put(std::span<const std::byte> bytes) {
         if (writer_ < 0) {
             writer_ = ::open(tree.path("dev/iio:device0").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -60,7 +60,7 @@ class IioTree {
         }
         REQUIRE(::write(writer_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
     }
-    /// As when the device is unplugged.
+    /// Simulates unplugging the device.
     void end() {
         if (writer_ >= 0) {
             ::close(writer_);

@@ -39,7 +39,7 @@ std::size_t offset(const FrameLayout& of, std::size_t element, std::uint32_t num
 
 }  // namespace
 
-TEST_CASE("a type is read from its text", "[device][iio]") {
+TEST_CASE("a type is parsed from its text", "[device][iio]") {
     const auto type = parse_scan_type("be:s12/16X3>>4");
     REQUIRE(type);
     CHECK(type->big_endian);
@@ -54,7 +54,7 @@ TEST_CASE("a type is read from its text", "[device][iio]") {
     CHECK(parse_scan_type("le:f32/32>>0"));
 }
 
-TEST_CASE("what is no type, or does not fit itself, is none", "[device][iio]") {
+TEST_CASE("an invalid or contradictory type is refused", "[device][iio]") {
     for (const std::string_view text : {"",
                                         "le",
                                         "le:",
@@ -80,7 +80,7 @@ TEST_CASE("what is no type, or does not fit itself, is none", "[device][iio]") {
     }
 }
 
-TEST_CASE("values are shifted, cut and given their sign", "[device][iio]") {
+TEST_CASE("values are shifted, masked and sign-extended", "[device][iio]") {
     CHECK(decoded("le:s12/16>>4", {0xF0, 0x7F}) == 2047);
     CHECK(decoded("le:s12/16>>4", {0x0F, 0x80}) == -2048);
     CHECK(decoded("be:s12/16>>4", {0xFF, 0xF5}) == -1);
@@ -95,8 +95,10 @@ TEST_CASE("values are shifted, cut and given their sign", "[device][iio]") {
     CHECK(decoded("le:f64/64>>0", {0, 0, 0, 0, 0, 0, 0xF8, 0xBF}) == -1.5);
 }
 
-TEST_CASE("each value lies at a multiple of its length and a frame is as long as a multiple of the longest",
-          "[device][iio]") {
+TEST_CASE(
+    "each value is aligned to its length, and the frame length is a multiple of the longest "
+    "value",
+    "[device][iio]") {
     const FrameLayout mixed = layout({"le:s16/16>>0", "le:u8/8>>0", "le:s32/32>>0", "le:s64/64>>0"});
     CHECK(offset(mixed, 0) == 0);
     CHECK(offset(mixed, 1) == 2);
@@ -112,7 +114,7 @@ TEST_CASE("each value lies at a multiple of its length and a frame is as long as
     CHECK(layout({}).frame_bytes() == 0);
 }
 
-TEST_CASE("repeated values lie in a row, at a multiple of their length together", "[device][iio]") {
+TEST_CASE("repeated values are consecutive and aligned to their total length", "[device][iio]") {
     const FrameLayout repeated = layout({"le:s16/16>>0", "le:s32/32X4>>0", "le:s64/64>>0"});
     CHECK(offset(repeated, 1) == 16);
     CHECK(offset(repeated, 1, 3) == 28);

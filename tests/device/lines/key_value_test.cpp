@@ -13,7 +13,7 @@ TEST_CASE("fields are separated by blanks, commas and semicolons", "[device][lin
     CHECK(parse("\xC3\xBC=1") == "\xC3\xBC=1");
 }
 
-TEST_CASE("a whole field is a number, a truth value or text", "[device][lines]") {
+TEST_CASE("a complete field is a number, a boolean or text", "[device][lines]") {
     auto [text, value] = GENERATE(table<std::string, std::string>({
         {"1", "1"},
         {"-7", "-7"},
@@ -51,7 +51,7 @@ TEST_CASE("a whole field is a number, a truth value or text", "[device][lines]")
     CHECK(parse("x=" + text) == "x=" + value);
 }
 
-TEST_CASE("texts in quotes are texts, with anything in them", "[device][lines]") {
+TEST_CASE("quoted texts are texts, whatever they contain", "[device][lines]") {
     LineBench parse({.kind = LineFormat::Kind::key_value});
     CHECK(parse(R"(a="1" b="two words, one; = " c="")") == R"(a="1" b="two words, one; = " c="")");
     CHECK(parse(R"(a="say \"hi\" \\ \n",b=1)") == R"(a="say "hi" \ n" b=1)");
@@ -61,7 +61,7 @@ TEST_CASE("texts in quotes are texts, with anything in them", "[device][lines]")
     CHECK(parse.refuses(R"(a="b"c)"));
 }
 
-TEST_CASE("a word without a value spoils its line", "[device][lines]") {
+TEST_CASE("a word without a value makes the line invalid", "[device][lines]") {
     LineBench parse({.kind = LineFormat::Kind::key_value});
     CHECK(parse("temp=21,5") == "refused: no NAME=VALUE at \"5\"");
     CHECK(parse("ready") == "refused: no NAME=VALUE at \"ready\"");
@@ -78,7 +78,7 @@ TEST_CASE("blank lines and comments are ignored", "[device][lines]") {
     CHECK(parse(" # temp=1") == "ignored");
 }
 
-TEST_CASE("a line that is no text is refused, whatever the format", "[device][lines]") {
+TEST_CASE("a line that is not text is refused in every format", "[device][lines]") {
     auto line = GENERATE(as<std::string>{}, "a=\xFF", "a=\x80", "a=\xC3", "a=\xC0\x80", "a=\xE0\x80\x80",
                          "a=\xED\xA0\x80", "a=\xF0\x80\x80\x80", "a=\xF4\x90\x80\x80", "a=\xF5\x80\x80\x80",
                          "a=\xE2\x82", std::string("a=1\0", 4));
@@ -87,7 +87,7 @@ TEST_CASE("a line that is no text is refused, whatever the format", "[device][li
     LineBench regex({.kind = LineFormat::Kind::regex, .pattern = "a=(?P<a>.*)"});
     LineBench nmea({.kind = LineFormat::Kind::nmea});
     for (LineBench* parse : {&key_value, &csv, &regex, &nmea}) {
-        CHECK((*parse)(line) == "refused: not UTF-8, or a NUL byte in it");
+        CHECK((*parse)(line) == "refused: not UTF-8, or contains a NUL byte");
     }
     CHECK(key_value("a=\xF0\x9F\x8C\xA1\xE2\x82\xAC\xC3\xBC") == "a=\"\xF0\x9F\x8C\xA1\xE2\x82\xAC\xC3\xBC\"");
 }
@@ -99,7 +99,7 @@ TEST_CASE("a line with too many fields is refused", "[device][lines]") {
     }
     LineBench parse({.kind = LineFormat::Kind::key_value});
     CHECK_FALSE(parse.refuses(line));
-    CHECK(parse(line + "one=1") == "refused: more than 256 fields, from \"one\"");
+    CHECK(parse(line + "one=1") == "refused: more than 256 fields, at \"one\"");
 }
 
 }  // namespace

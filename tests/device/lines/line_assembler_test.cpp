@@ -10,7 +10,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// What comes out when `bytes` come in parts of `part_bytes`.
+/// The output for `bytes` that arrive in parts of `part_bytes`.
 Lines lines_of(LineAssembler& assembler, std::string_view bytes, std::size_t part_bytes = 1'000'000) {
     Lines lines;
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
@@ -23,7 +23,7 @@ Lines lines_of(LineAssembler& assembler, std::string_view bytes, std::size_t par
     return lines;
 }
 
-TEST_CASE("lines end with LF, CR LF or CR, however the bytes come", "[device][lines]") {
+TEST_CASE("lines end with LF, CR LF or CR, regardless of how the bytes are split", "[device][lines]") {
     const std::string bytes = "one\ntwo\r\nthree\rfour\r\n\r\n\n\rfive\n";
     for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
         CAPTURE(part_bytes);
@@ -33,7 +33,8 @@ TEST_CASE("lines end with LF, CR LF or CR, however the bytes come", "[device][li
     }
 }
 
-TEST_CASE("a line that is too long is dropped whole and counted, however the bytes come", "[device][lines]") {
+TEST_CASE("an overlong line is dropped completely and counted, regardless of how the bytes are split",
+          "[device][lines]") {
     const std::string most(16, 'x');
     const std::string bytes = most + "\n" + most + "y\nshort\n" + std::string(100, 'z') + "\r\nend\n";
     for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
@@ -44,7 +45,7 @@ TEST_CASE("a line that is too long is dropped whole and counted, however the byt
     }
 }
 
-TEST_CASE("what is left at the end is a line too", "[device][lines]") {
+TEST_CASE("unterminated input at the end is also a line", "[device][lines]") {
     LineAssembler assembler(16);
     CHECK(lines_of(assembler, "a\nb") == Lines{"a"});
     CHECK(assembler.finish() == "b");
@@ -55,7 +56,7 @@ TEST_CASE("what is left at the end is a line too", "[device][lines]") {
     CHECK(lines_of(assembler, "c\n") == Lines{"c"});
 }
 
-TEST_CASE("the rest of a line is skipped when asked, and not counted", "[device][lines]") {
+TEST_CASE("skip_line() drops the rest of a line without counting it", "[device][lines]") {
     LineAssembler assembler(16);
     CHECK(lines_of(assembler, "begin of").empty());
     assembler.skip_line();

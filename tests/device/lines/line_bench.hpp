@@ -12,7 +12,7 @@
 
 namespace telegate::test {
 
-/// name=value, where texts are in quotes, reals have a point, - is no value, and [unit] comes last.
+/// name=value, where texts are in quotes, reals have a decimal point, - means no value, and [unit] comes last.
 inline std::string text_of(const LineField& field) {
     std::ostringstream out;
     out.precision(9);
@@ -42,12 +42,12 @@ inline std::string text_of(const LineField& field) {
     return out.str();
 }
 
-/// What a parser makes of lines, in words.
+/// The result of a parser as text.
 class LineBench {
   public:
     explicit LineBench(const LineFormat& format) : parser_(make_line_parser(format)) {}
 
-    /// The fields with a blank between them; "ignored"; or "refused: " and why.
+    /// Returns the fields separated by blanks; "ignored"; or "refused: " and the reason.
     std::string operator()(std::string_view line) {
         const LineResult result = parser_->parse(line, fields_);
         if (result.status == LineResult::Status::ignored) {

@@ -14,7 +14,7 @@
 namespace telegate {
 namespace {
 
-/// A batch whose samples stand in words.
+/// A batch whose samples are converted to text.
 class WordBatch {
   public:
     WordBatch() { samples.reserve(10'000); }
@@ -26,7 +26,7 @@ class WordBatch {
                           samples.insert(samples.end(), more.begin(), more.end());
                       }};
 
-    /// Names of the channels of all samples since the last call, and whole numbers.
+    /// Returns the names of the channels of all samples since the last call, with whole-number values.
     std::string told() {
         batch.flush();
         std::string text;
@@ -40,7 +40,7 @@ class WordBatch {
     }
 };
 
-TEST_CASE("fields become samples of the channels of their names", "[device][lines]") {
+TEST_CASE("fields become samples of the channels with their names", "[device][lines]") {
     WordBatch f;
     ChannelSet set(8);
     set.add(f.batch, {"Temp", FieldValue{std::int64_t{1}}, "Cel"});
@@ -56,7 +56,7 @@ TEST_CASE("fields become samples of the channels of their names", "[device][line
     CHECK(set.refused() == 0);
 }
 
-TEST_CASE("names beyond the limit give no samples and are counted", "[device][lines]") {
+TEST_CASE("fields with names beyond the limit give no samples and are counted", "[device][lines]") {
     WordBatch f;
     ChannelSet set(2);
     for (const auto* name : {"a", "b", "c", "a", "c"}) {
@@ -67,44 +67,44 @@ TEST_CASE("names beyond the limit give no samples and are counted", "[device][li
     CHECK(f.channels.size() == 2);
 }
 
-TEST_CASE("a field that has the name of a channel of the books is counted there", "[device][lines]") {
+TEST_CASE("a field with the name of a counter channel is counted as refused", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
     reader.open(f.batch);
     CHECK(reader.take("Lines.Refused=7\nfields.refused=8\nok=1\n", f.batch) == 3);
-    reader.tell_books(f.batch);
+    reader.report_counts(f.batch);
     CHECK(f.told() == "ok=1 lines.refused=0 fields.refused=2");
 }
 
-TEST_CASE("books of lines are told when they change", "[device][lines]") {
+TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 16, .channels_max = 2});
     reader.open(f.batch);
     CHECK(reader.take("a=1\nb=", f.batch) == 1);
-    reader.tell_books(f.batch);
-    reader.tell_books(f.batch);
+    reader.report_counts(f.batch);
+    reader.report_counts(f.batch);
     CHECK(f.told() == "a=1 lines.refused=0");
 
     CHECK(reader.take("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
     CHECK(reader.why_refused() == "longer than 16 bytes");
-    CHECK(f.batch.last_refused() == "a line is longer than 16 bytes");
+    CHECK(f.batch.last_refused() == "line is longer than 16 bytes");
     CHECK(f.batch.refusals() == 2);
-    reader.tell_books(f.batch);
+    reader.report_counts(f.batch);
     CHECK(f.told() == "b=2 lines.refused=2");
     CHECK(reader.ignored() == 1);
 
     CHECK(reader.take("a=1 c=1\n", f.batch) == 1);
-    CHECK(reader.why_refused() == "no channel for field \"c\": 2 names are the most");
-    reader.tell_books(f.batch);
+    CHECK(reader.why_refused() == "no channel for field \"c\": the limit of 2 names is reached");
+    reader.report_counts(f.batch);
     CHECK(f.told() == "a=1 fields.refused=1");
-    reader.tell_books(f.batch, true);
+    reader.report_counts(f.batch, true);
     CHECK(f.told() == "lines.refused=2 fields.refused=1");
     CHECK(reader.take("a=7", f.batch) == 0);
     CHECK(reader.finish(f.batch) == 1);
     CHECK(f.told() == "a=7");
 }
 
-TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
+TEST_CASE("a refused line gives no samples", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {});
     reader.open(f.batch);
@@ -116,7 +116,7 @@ TEST_CASE("a refused line gives none of its fields", "[device][lines]") {
     CHECK(f.batch.refusals() == 1);
 }
 
-TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {
+TEST_CASE("bytes that arrive one by one give the same samples as all at once", "[device][lines]") {
     const std::string bytes = "a=1 b=x\r\nc=\"2 3\"\rwrong\n\xFF\n" + std::string(2'000, 'x') + "\na=\nlast=1\n";
     const auto outcome = [&](std::size_t part_bytes) {
         WordBatch f;
@@ -125,7 +125,7 @@ TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {
         for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
             reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
         }
-        reader.tell_books(f.batch);
+        reader.report_counts(f.batch);
         return f.told();
     };
     CHECK(outcome(bytes.size()) == "a=1 b c a=bad last=1 lines.refused=3");
@@ -134,7 +134,7 @@ TEST_CASE("byte by byte is the same as all at once", "[device][lines]") {
     }
 }
 
-TEST_CASE("nothing is allocated once the names are known", "[device][lines]") {
+TEST_CASE("nothing is allocated when the names are known", "[device][lines]") {
     LineFormat csv{.kind = LineFormat::Kind::csv, .columns = {"a", "-", "b[m]"}};
     const std::string_view csv_lines = "1.5,\"with \"\"quotes\"\" and more than a short string\",text\n1,2,3\n";
     LineFormat nmea{.kind = LineFormat::Kind::nmea};
@@ -147,12 +147,12 @@ TEST_CASE("nothing is allocated once the names are known", "[device][lines]") {
         reader.open(f.batch);
         reader.take(lines, f.batch);
         reader.take(lines, f.batch);
-        reader.tell_books(f.batch);
+        reader.report_counts(f.batch);
         const std::uint64_t before = test::allocations();
         for (int i = 0; i < 100; ++i) {
             reader.take(lines.substr(0, 7), f.batch);
             reader.take(lines.substr(7), f.batch);
-            reader.tell_books(f.batch);
+            reader.report_counts(f.batch);
         }
         const std::uint64_t after = test::allocations();
         CAPTURE(lines);

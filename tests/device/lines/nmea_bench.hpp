@@ -5,7 +5,7 @@
 
 namespace telegate::test {
 
-/// "GPHDT,1,T" as a sentence, with its checksum.
+/// Adds $ and checksum to a body such as "GPHDT,1,T".
 inline std::string sentence(std::string_view body) {
     unsigned sum = 0;
     for (const char byte : body) {

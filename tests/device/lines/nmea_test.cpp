@@ -11,7 +11,7 @@ LineFormat nmea(bool checksum_required = false) {
     return {.kind = LineFormat::Kind::nmea, .checksum_required = checksum_required};
 }
 
-TEST_CASE("each sentence gives its fields, in units of UCUM", "[device][lines][nmea]") {
+TEST_CASE("each sentence gives its fields, in UCUM units", "[device][lines][nmea]") {
     auto [body, fields] = GENERATE(table<std::string, std::string>({
         {"GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,",
          "gga.time=\"12:35:19\" gga.latitude=48.1173[deg] gga.longitude=11.5166667[deg] gga.quality=1[1] "
@@ -51,7 +51,7 @@ TEST_CASE("each sentence gives its fields, in units of UCUM", "[device][lines][n
     CHECK(parse(sentence(body)) == fields);
 }
 
-TEST_CASE("what a sentence says is not valid has no value", "[device][lines][nmea]") {
+TEST_CASE("fields that a sentence marks as not valid have no value", "[device][lines][nmea]") {
     LineBench parse(nmea());
     CHECK(parse(sentence("GPRMC,225446,V,4916.45,N,12311.12,W,1,2,191124,,")) ==
           "rmc.time=\"22:54:46\" rmc.valid=false rmc.latitude=-[deg] rmc.longitude=-[deg] rmc.speed=-[m/s] "
@@ -63,14 +63,14 @@ TEST_CASE("what a sentence says is not valid has no value", "[device][lines][nme
     CHECK(parse(sentence("GPZDA,,,,,,")) == "zda.time=- zda.date=-");
 }
 
-TEST_CASE("a checksum is verified when it is there, and may be required", "[device][lines][nmea]") {
+TEST_CASE("a checksum is verified if present, and can be required", "[device][lines][nmea]") {
     LineBench parse(nmea());
     LineBench strict(nmea(true));
     CHECK(parse("$HEHDT,274.07,T*19") == "hdt.heading=274.07[deg]");
     CHECK(parse("$HEHDT,274.07,T") == "hdt.heading=274.07[deg]");
     CHECK(strict("$HEHDT,274.07,T*19") == "hdt.heading=274.07[deg]");
     CHECK(strict("$HEHDT,274.07,T") == "refused: no checksum in \"HEHDT,274.07,T\"");
-    CHECK(parse("$HEHDT,275.07,T*19") == "refused: checksum is not 18 in \"HEHDT\" but \"19\"");
+    CHECK(parse("$HEHDT,275.07,T*19") == "refused: wrong checksum in \"HEHDT\": \"19\"; expected 18");
     for (const auto* line : {"$HEHDT,274.07,T*", "$HEHDT,274.07,T*9", "$HEHDT,274.07,T*019", "$HEHDT,274.07,T*0x",
                              "$HEHDT,274.07,T*19 x", "$HEHDT,274.07,T*+9"}) {
         CHECK(parse.refuses(line));
@@ -79,7 +79,7 @@ TEST_CASE("a checksum is verified when it is there, and may be required", "[devi
     CHECK(parse("$hehdt,1,t*0a").starts_with("refused"));
 }
 
-TEST_CASE("any other sentence is ignored, once its checksum is right", "[device][lines][nmea]") {
+TEST_CASE("any other sentence with a valid checksum is ignored", "[device][lines][nmea]") {
     LineBench parse(nmea());
     for (const auto* body : {"GPXTE,A,A,0.67,L,N", "PGRME,15.0,M,45.0,M,25.0,M", "PUBX,00", "CCGPQ,GGA", "GP,1"}) {
         CHECK(parse(sentence(body)) == "ignored");
@@ -89,29 +89,29 @@ TEST_CASE("any other sentence is ignored, once its checksum is right", "[device]
     CHECK(parse.refuses(sentence("GPXTE,A") + "0"));
 }
 
-TEST_CASE("what is no sentence is refused", "[device][lines][nmea]") {
+TEST_CASE("an invalid sentence is refused", "[device][lines][nmea]") {
     LineBench parse(nmea());
-    CHECK(parse("hello") == "refused: no $ or ! at the begin of \"hello\"");
-    CHECK(parse("\\s:x") == "refused: no $ or ! at the begin of \"\\s:x\"");
-    CHECK(parse("\\") == "refused: no $ or ! at the begin of \"\\\"");
+    CHECK(parse("hello") == "refused: no $ or ! at the start of \"hello\"");
+    CHECK(parse("\\s:x") == "refused: no $ or ! at the start of \"\\s:x\"");
+    CHECK(parse("\\") == "refused: no $ or ! at the start of \"\\\"");
     CHECK(parse("$") == "refused: no address in \"$\"");
     CHECK(parse("$" + std::string(64, ',')) == "refused: more than 64 fields in \"" + std::string(40, ',') + "\"");
     CHECK(parse("$GPGGA,1") == "refused: fewer than 12 fields in \"GPGGA\"");
     CHECK(parse("$GPGSV,1") == "refused: fewer than 4 fields in \"GPGSV\"");
-    CHECK(parse("$WIMWV,0,X,5,M,A") == "refused: no known variant of \"WIMWV\"");
+    CHECK(parse("$WIMWV,0,X,5,M,A") == "refused: unknown variant of \"WIMWV\"");
 }
 
-TEST_CASE("a malformed field has no value, and costs no other one", "[device][lines][nmea]") {
+TEST_CASE("a malformed field has no value and does not affect other fields", "[device][lines][nmea]") {
     LineBench parse(nmea());
     CHECK(parse("$HEHDT,north,T") == "hdt.heading=-[deg]");
     CHECK(parse(sentence("GLGSV,2,1,many,01,40,083,46")) == "gsv.GL.in_view=-[1]");
-    // As a Motorola T805 sends it, with a variation but no direction.
+    // From a Motorola T805, with a variation without direction.
     CHECK(parse(sentence("GPRMC,225446,A,4916.45,N,12311.12,W,000.5,054.7,181207,0,A")) ==
           "rmc.time=\"22:54:46\" rmc.valid=true rmc.latitude=49.2741667[deg] rmc.longitude=-123.185333[deg] "
           "rmc.speed=0.257222222[m/s] rmc.course=54.7[deg] rmc.date=\"2007-12-18\" rmc.variation=-[deg]");
 }
 
-TEST_CASE("positions, times and dates out of their range have no value", "[device][lines][nmea]") {
+TEST_CASE("positions, times and dates that are out of range have no value", "[device][lines][nmea]") {
     LineBench parse(nmea());
     const auto lacks = [&](const std::string& line, const std::string& field) {
         return parse(line).find(field + "=-") != std::string::npos;

@@ -12,7 +12,7 @@ LineFormat regex(std::string pattern) {
     return {.kind = LineFormat::Kind::regex, .pattern = std::move(pattern)};
 }
 
-TEST_CASE("named groups are fields, in the order of the pattern", "[device][lines]") {
+TEST_CASE("named groups become fields, in the order of the pattern", "[device][lines]") {
     LineBench parse(regex(R"(T: *(?P<temp>\S+) C(?:, H: (?P<hum>\d*)%)?(x)?)"));
     CHECK(parse("[12] T: 21.5 C, H: 40%") == "temp=21.5 hum=40");
     CHECK(parse("T: high C, H: %") == "temp=\"high\" hum=-");
@@ -27,15 +27,16 @@ TEST_CASE("alternatives may share a name", "[device][lines]") {
     CHECK(parse("y=2") == "a=2");
 }
 
-TEST_CASE("a pattern that others take exponential time for takes linear time", "[device][lines]") {
+TEST_CASE("a pattern with exponential backtracking takes linear time", "[device][lines]") {
     LineBench parse(regex("^(?P<a>(x+x+)+)y$"));
     CHECK(parse(std::string(60'000, 'x')) == "ignored");
 }
 
-TEST_CASE("patterns that cannot be are refused in words", "[device][lines]") {
-    CHECK_THROWS_WITH(LineBench(regex("(?P<a>x")), "pattern: \"(?P<a>x\": missing ): (?P<a>x");
+TEST_CASE("invalid patterns are refused with the reason", "[device][lines]") {
+    CHECK_THROWS_WITH(LineBench(regex("(?P<a>x")), "pattern: invalid pattern: \"(?P<a>x\": missing ): (?P<a>x");
     CHECK_THROWS_WITH(LineBench(regex("(x)")),
-                      "pattern: \"(x)\": no named group, (?P<name>...), so no line would give a field");
+                      "pattern: invalid pattern: \"(x)\": no named group; allowed: at least one group "
+                      "(?P<name>...)");
     CHECK_THROWS_AS(LineBench(regex("(?P<a>((x{1000}){1000}){1000})")), std::invalid_argument);
     CHECK_THROWS_AS(LineBench(regex("(?P<a>\\pL{1000})")), std::invalid_argument);
 }

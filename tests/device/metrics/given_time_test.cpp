@@ -18,7 +18,7 @@ constexpr std::int64_t now_ns = 1'700'000'000 * second_ns;
 
 }  // namespace
 
-TEST_CASE("a number tells its own unit by its size", "[device][metrics][time]") {
+TEST_CASE("the unit of a numeric time is detected from its magnitude", "[device][metrics][time]") {
     for (const std::int64_t count : {std::int64_t{1'700'000'000}, std::int64_t{1'700'000'000'000},
                                      std::int64_t{1'700'000'000'000'000}, std::int64_t{1'700'000'000'000'000'000}}) {
         CHECK(to_utc_ns(count, TimePrecision::by_size) == now_ns);
@@ -28,7 +28,7 @@ TEST_CASE("a number tells its own unit by its size", "[device][metrics][time]") 
     CHECK(to_utc_ns(1'700'000'000'000.5, TimePrecision::by_size) == now_ns + 500'000);
 }
 
-TEST_CASE("a unit that is given holds", "[device][metrics][time]") {
+TEST_CASE("a given unit applies", "[device][metrics][time]") {
     CHECK(to_utc_ns(std::int64_t{5}, TimePrecision::ns) == 5);
     CHECK(to_utc_ns(std::int64_t{5}, TimePrecision::us) == 5'000);
     CHECK(to_utc_ns(std::int64_t{5}, TimePrecision::ms) == 5'000'000);
@@ -36,14 +36,14 @@ TEST_CASE("a unit that is given holds", "[device][metrics][time]") {
     CHECK(to_utc_ns(-0.5, TimePrecision::s) == -second_ns / 2);
 }
 
-TEST_CASE("a time beyond 64 bits is none", "[device][metrics][time]") {
+TEST_CASE("a time beyond 64 bits has no value", "[device][metrics][time]") {
     CHECK_FALSE(to_utc_ns(std::numeric_limits<std::int64_t>::max(), TimePrecision::us));
     CHECK_FALSE(to_utc_ns(std::numeric_limits<std::int64_t>::min(), TimePrecision::s));
     CHECK_FALSE(to_utc_ns(1e300, TimePrecision::by_size));
     CHECK_FALSE(to_utc_ns(9.3e18, TimePrecision::ns));
 }
 
-TEST_CASE("a time before 2000 or more than a day ahead cannot be", "[device][metrics][time]") {
+TEST_CASE("a time before 2000 or more than a day ahead is implausible", "[device][metrics][time]") {
     CHECK(is_likely_time(now_ns, now_ns));
     CHECK(is_likely_time(now_ns + day_ns, now_ns));
     CHECK_FALSE(is_likely_time(now_ns + day_ns + 1, now_ns));
@@ -53,7 +53,7 @@ TEST_CASE("a time before 2000 or more than a day ahead cannot be", "[device][met
     CHECK_FALSE(is_likely_time(std::numeric_limits<std::int64_t>::max(), now_ns));
 }
 
-TEST_CASE("a time of ISO 8601 is read", "[device][metrics][time]") {
+TEST_CASE("an ISO 8601 time is parsed", "[device][metrics][time]") {
     const auto [text, ns] = GENERATE(table<std::string, std::int64_t>({
         {"2023-11-14T22:13:20Z", now_ns},
         {"2023-11-14 22:13:20z", now_ns},
@@ -69,7 +69,7 @@ TEST_CASE("a time of ISO 8601 is read", "[device][metrics][time]") {
     CHECK(parse_iso_time(text) == ns);
 }
 
-TEST_CASE("what is no time of ISO 8601 is refused", "[device][metrics][time]") {
+TEST_CASE("a text that is not an ISO 8601 time is refused", "[device][metrics][time]") {
     const auto* const text =
         GENERATE("", "2023", "2023-11-14", "2023-11-14T22:13Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
                  "2023-13-14T22:13:20Z", "2023-02-29T22:13:20Z", "2023-00-14T22:13:20Z", "2023-11-14T24:13:20Z",

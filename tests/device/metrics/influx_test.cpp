@@ -49,11 +49,11 @@ std::vector<InfluxField> fields(const InfluxLine& line) {
 
 }  // namespace
 
-TEST_CASE("a line of Influx has a measurement, tags, fields and a time", "[device][metrics][influx]") {
+TEST_CASE("an Influx line has a measurement, tags, fields and a time", "[device][metrics][influx]") {
     const InfluxLine line = influx_line("cpu,zone=b,host=a usage=12.5,count=3i 1556813561098000000");
     CHECK(line.measurement == "cpu");
     REQUIRE(line.tag_count == 2);
-    CHECK(line.tags[0].key == "host");  // in order of their keys, however they came
+    CHECK(line.tags[0].key == "host");  // sorted by key, regardless of the order in the line
     CHECK(line.tags[0].value == "a");
     CHECK(line.tags[1].key == "zone");
     CHECK(line.time == 1'556'813'561'098'000'000);
@@ -64,14 +64,14 @@ TEST_CASE("a line of Influx has a measurement, tags, fields and a time", "[devic
     CHECK(std::get<std::int64_t>(found[1].value) == 3);
 }
 
-TEST_CASE("a line of Influx without tags and time", "[device][metrics][influx]") {
+TEST_CASE("an Influx line may have no tags and no time", "[device][metrics][influx]") {
     const InfluxLine line = influx_line("up value=1");
     CHECK(line.tag_count == 0);
     CHECK_FALSE(line.time.has_value());
     CHECK(fields(line).size() == 1);
 }
 
-TEST_CASE("fields are numbers, whole numbers, flags and texts", "[device][metrics][influx]") {
+TEST_CASE("fields are numbers, whole numbers, booleans and texts", "[device][metrics][influx]") {
     const auto found =
         fields(influx_line("m a=-1.5e3,b=-7i,c=7u,d=t,e=False,f=\"x, y=\\\"z\\\" \\\\\",g=TRUE,h=\"\",i=.5"));
     REQUIRE(found.size() == 9);
@@ -86,11 +86,11 @@ TEST_CASE("fields are numbers, whole numbers, flags and texts", "[device][metric
     CHECK(std::get<double>(found[8].value) == 0.5);
 }
 
-TEST_CASE("a text between quotes says line ends and tabs with a backslash", "[device][metrics][influx]") {
+TEST_CASE("a quoted text contains line ends and tabs as escapes", "[device][metrics][influx]") {
     CHECK(influx_text(fields(influx_line(R"(m f="a\nb\rc\td\x\\n\"")")).at(0)) == "a\nb\rc\td\\x\\n\"");
 }
 
-TEST_CASE("a backslash keeps what follows in a name", "[device][metrics][influx]") {
+TEST_CASE("a backslash escapes the next character of a name", "[device][metrics][influx]") {
     const InfluxLine line = influx_line(R"(my\ cpu\,x,a\=b=c\ d\,e f\=g=1,back\slash=2)");
     CHECK(name_text(line.measurement) == "my cpu,x");
     REQUIRE(line.tag_count == 1);
@@ -102,7 +102,7 @@ TEST_CASE("a backslash keeps what follows in a name", "[device][metrics][influx]
     CHECK(name_text(found[1].key) == "back\\slash");
 }
 
-TEST_CASE("what is no line of Influx is refused", "[device][metrics][influx]") {
+TEST_CASE("an invalid Influx line is refused", "[device][metrics][influx]") {
     const auto* const text =
         GENERATE("", "m", "m ", "m f", "m f=", "m =1", " f=1", ",a=b f=1", "m,a f=1", "m,a= f=1", "m,=b f=1", "m, f=1",
                  "m,a=b,a=c f=1", "m,a=b", "m f=1,", "m f=1,,g=2", "m f=1 g=2", "m f=1 12x", "m f=1 1.5", "m f=1 1 2",
@@ -114,13 +114,13 @@ TEST_CASE("what is no line of Influx is refused", "[device][metrics][influx]") {
     CHECK_FALSE(read_influx_line(text, line));
 }
 
-TEST_CASE("spaces around fields and time do not matter", "[device][metrics][influx]") {
+TEST_CASE("spaces around fields and time are ignored", "[device][metrics][influx]") {
     const InfluxLine line = influx_line("m  f=1  12  ");
     CHECK(line.time == 12);
     CHECK(line.fields == "f=1");
 }
 
-TEST_CASE("a line of Influx with more tags than there is room for is refused", "[device][metrics][influx]") {
+TEST_CASE("an Influx line with too many tags is refused", "[device][metrics][influx]") {
     std::string text = "m";
     for (std::size_t tag = 0; tag <= InfluxLine::tags_max; ++tag) {
         text += ",t" + std::to_string(tag) + "=1";
@@ -129,7 +129,7 @@ TEST_CASE("a line of Influx with more tags than there is room for is refused", "
     CHECK_FALSE(read_influx_line(text + " f=1", line));
 }
 
-TEST_CASE("each beginning of a line of Influx is read or refused", "[device][metrics][influx]") {
+TEST_CASE("every prefix of an Influx line is read or refused", "[device][metrics][influx]") {
     const std::string whole = R"(cpu\ x,host=a\,b,z=1 f=1.5,t="q \" r",i=7i,b=true 1556813561098000000)";
     InfluxLine line;
     for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {

@@ -11,7 +11,7 @@ using namespace telegate::metrics;
 
 namespace {
 
-/// The events as one text: structure as it is written, keys as k, values by their kind.
+/// Returns the events as one text: structure as written, keys as k, values by their type.
 std::string shape(std::string_view text) {
     JsonScan scan(text);
     std::string found;
@@ -44,7 +44,7 @@ std::string nested(std::size_t depth) {
 
 }  // namespace
 
-TEST_CASE("a JSON text is read piece by piece", "[device][metrics][json]") {
+TEST_CASE("a JSON text is read event by event", "[device][metrics][json]") {
     CHECK(shape(R"({"a":1,"b":{"c":true,"d":[1.5,null,"x",false]}})") == "{k:wk:{k:yk:[r0tn]}}");
     CHECK(shape(" [ ] ") == "[]");
     CHECK(shape("{ }") == "{}");
@@ -53,7 +53,7 @@ TEST_CASE("a JSON text is read piece by piece", "[device][metrics][json]") {
     CHECK(shape("\"\"") == "t");
 }
 
-TEST_CASE("numbers keep what they are", "[device][metrics][json]") {
+TEST_CASE("numbers keep their type and value", "[device][metrics][json]") {
     const auto [text, event, number] = GENERATE(table<std::string, JsonEvent, double>({
         {"0", JsonEvent::whole, 0},
         {"-0", JsonEvent::whole, 0},
@@ -70,7 +70,7 @@ TEST_CASE("numbers keep what they are", "[device][metrics][json]") {
     CHECK(scan.next() == JsonEvent::end);
 }
 
-TEST_CASE("what is not JSON is a fault and stays one", "[device][metrics][json]") {
+TEST_CASE("a text that is not JSON is a fault, permanently", "[device][metrics][json]") {
     const auto* const text = GENERATE(
         "", " ", "{", "[", "]", "}", "{]", "[}", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{,}", "{\"a\":1,}", "{a:1}",
         "{1:1}", "[1 2]", "1 2", "01", "+1", ".5", "1.", "1e", "1e+", "-", "1e999", "NaN", "tru", "nul", "truefalse",
@@ -83,13 +83,13 @@ TEST_CASE("what is not JSON is a fault and stays one", "[device][metrics][json]"
     CHECK(scan.next() == JsonEvent::fault);
 }
 
-TEST_CASE("objects and arrays nest as deeply as the limit says", "[device][metrics][json]") {
+TEST_CASE("objects and arrays can be nested up to the limit", "[device][metrics][json]") {
     CHECK(shape(nested(JsonScan::depth_max)) == nested(JsonScan::depth_max));
     CHECK(shape(nested(JsonScan::depth_max + 1)) == "fault");
     CHECK(shape(std::string(100'000, '[')) == "fault");
 }
 
-TEST_CASE("escapes stand for their characters", "[device][metrics][json]") {
+TEST_CASE("escapes are resolved", "[device][metrics][json]") {
     const auto [raw, text] = GENERATE(table<std::string, std::string>({{"plain", "plain"},
                                                                        {R"(\"\\\/)", "\"\\/"},
                                                                        {R"(\b\f\n\r\t)", "\b\f\n\r\t"},
@@ -104,7 +104,7 @@ TEST_CASE("escapes stand for their characters", "[device][metrics][json]") {
     CHECK(text_of(raw) == text);
 }
 
-TEST_CASE("text beyond its room is cut behind a whole character", "[device][metrics][json]") {
+TEST_CASE("a text that does not fit is truncated after a whole character", "[device][metrics][json]") {
     CHECK(text_of("abcdef", 4) == "abcd");
     CHECK(text_of("abc\xE2\x82\xAC", 4) == "abc");
     CHECK(text_of(R"(abc\u20ac)", 5) == "abc");
@@ -113,7 +113,7 @@ TEST_CASE("text beyond its room is cut behind a whole character", "[device][metr
     CHECK_FALSE(put_json_text("abcd", room).fits);
 }
 
-TEST_CASE("each beginning of a JSON text but the whole is a fault", "[device][metrics][json]") {
+TEST_CASE("every proper prefix of a JSON text is a fault", "[device][metrics][json]") {
     const std::string whole = R"({"a":[1.5e3,"x\u00e9",null],"b":{"c":true}})";
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
         CHECK(shape(whole.substr(0, bytes)) == "fault");

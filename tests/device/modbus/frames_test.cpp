@@ -33,7 +33,7 @@ const FrameBytes rtu_answer = with_crc({3, 3, 4, 0xA, 0xB, 0xC, 0xD});
 
 }  // namespace
 
-TEST_CASE("requests are those of the specification", "[device][modbus]") {
+TEST_CASE("requests match the specification", "[device][modbus]") {
     const auto tcp = tcp_request(two_registers, transaction);
     CHECK(FrameBytes(tcp.begin(), tcp.end()) == FrameBytes{7, 8, 0, 0, 0, 6, 3, 3, 1, 2, 0, 2});
     const auto rtu = request_bytes({1, ModbusTable::holding, 0, 10});
@@ -43,7 +43,7 @@ TEST_CASE("requests are those of the specification", "[device][modbus]") {
     CHECK(function_of(ModbusTable::input) == 4);
 }
 
-TEST_CASE("an answer over TCP is whole with its last byte", "[device][modbus]") {
+TEST_CASE("a TCP response is complete with its last byte", "[device][modbus]") {
     for (std::size_t bytes = 0; bytes < tcp_answer.size(); ++bytes) {
         CHECK(scan_tcp(std::span(tcp_answer).first(bytes), two_registers, transaction).found == Found::need_more);
     }
@@ -55,13 +55,13 @@ TEST_CASE("an answer over TCP is whole with its last byte", "[device][modbus]") 
     CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
-TEST_CASE("a late answer over TCP is known by its transaction", "[device][modbus]") {
+TEST_CASE("a late TCP response is recognized by its transaction number", "[device][modbus]") {
     const Scan scan = scan_tcp(tcp_answer, two_registers, transaction + 1);
     CHECK(scan.found == Found::other);
     CHECK(scan.bytes == tcp_answer.size());
 }
 
-TEST_CASE("an answer of another unit over TCP is out of form, unless any unit may answer", "[device][modbus]") {
+TEST_CASE("a TCP response of another unit is a mismatch, unless any unit may respond", "[device][modbus]") {
     FrameBytes of_another = tcp_answer;
     of_another[6] = 4;
     CHECK(scan_tcp(of_another, two_registers, transaction).found == Found::mismatch);
@@ -69,7 +69,7 @@ TEST_CASE("an answer of another unit over TCP is out of form, unless any unit ma
     CHECK(scan_tcp(of_another, two_registers, transaction, AnsweringUnit::any).found == Found::answer);
 }
 
-TEST_CASE("an exception over TCP carries its code", "[device][modbus]") {
+TEST_CASE("a TCP exception has its code", "[device][modbus]") {
     const FrameBytes bytes{7, 8, 0, 0, 0, 3, 3, 0x83, 2};
     const Scan scan = scan_tcp(bytes, two_registers, transaction);
     CHECK(scan.found == Found::answer);
@@ -78,23 +78,23 @@ TEST_CASE("an exception over TCP carries its code", "[device][modbus]") {
     CHECK(exception_text(99) == "unknown");
 }
 
-TEST_CASE("an answer over TCP to another question is told from ours", "[device][modbus]") {
+TEST_CASE("a TCP response to another request is a mismatch", "[device][modbus]") {
     const FrameBytes bytes = GENERATE(FrameBytes{7, 8, 0, 0, 0, 7, 3, 4, 4, 1, 2, 3, 4},  // another function
                                       FrameBytes{7, 8, 0, 0, 0, 5, 3, 3, 2, 1, 2},        // fewer registers
-                                      FrameBytes{7, 8, 0, 0, 0, 7, 3, 3, 2, 1, 2, 3, 4},  // a length that is not true
-                                      FrameBytes{7, 8, 0, 0, 0, 3, 3, 0x83, 0});          // an exception that is none
+                                      FrameBytes{7, 8, 0, 0, 0, 7, 3, 3, 2, 1, 2, 3, 4},  // a wrong length
+                                      FrameBytes{7, 8, 0, 0, 0, 3, 3, 0x83, 0});          // exception code 0
     const Scan scan = scan_tcp(bytes, two_registers, transaction);
     CHECK(scan.found == Found::mismatch);
     CHECK(scan.bytes == bytes.size());
 }
 
-TEST_CASE("what is not Modbus over TCP is known by its header", "[device][modbus]") {
+TEST_CASE("TCP data that is not Modbus is recognized by its header", "[device][modbus]") {
     const FrameBytes bytes = GENERATE(FrameBytes{'H', 'T', 'T', 'P', '/', '1'}, FrameBytes{7, 8, 0, 0, 0, 2},
                                       FrameBytes{7, 8, 0, 0, 0, 255}, FrameBytes{7, 8, 0, 1, 0, 7});
     CHECK(scan_tcp(bytes, two_registers, transaction).found == Found::violation);
 }
 
-TEST_CASE("an answer on a line is whole with its last byte", "[device][modbus]") {
+TEST_CASE("an RTU response is complete with its last byte", "[device][modbus]") {
     for (std::size_t bytes = 0; bytes < rtu_answer.size(); ++bytes) {
         CHECK(scan_rtu(std::span(rtu_answer).first(bytes), two_registers).found == Found::need_more);
     }
@@ -103,7 +103,7 @@ TEST_CASE("an answer on a line is whole with its last byte", "[device][modbus]")
     CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
-TEST_CASE("anything may come before an answer on a line", "[device][modbus]") {
+TEST_CASE("other bytes may precede an RTU response", "[device][modbus]") {
     const FrameBytes before =
         GENERATE(FrameBytes{0, 0xFF, 3}, FrameBytes{3, 3, 4}, with_crc({3, 3, 1, 2, 0, 2}),
                  with_crc({4, 3, 4, 1, 1, 1, 1}), with_crc({3, 3, 2, 1, 1}), FrameBytes{3, 0x83, 2, 0, 0});
@@ -114,7 +114,7 @@ TEST_CASE("anything may come before an answer on a line", "[device][modbus]") {
     CHECK(values_of(scan) == FrameBytes{0xA, 0xB, 0xC, 0xD});
 }
 
-TEST_CASE("an answer on a line with a wrong checksum is none", "[device][modbus]") {
+TEST_CASE("an RTU response with a wrong checksum is skipped", "[device][modbus]") {
     for (std::size_t at = 0; at < rtu_answer.size(); ++at) {
         FrameBytes bytes = rtu_answer;
         bytes[at] ^= 0x10U;
@@ -123,14 +123,14 @@ TEST_CASE("an answer on a line with a wrong checksum is none", "[device][modbus]
     }
 }
 
-TEST_CASE("an exception on a line carries its code", "[device][modbus]") {
+TEST_CASE("an RTU exception has its code", "[device][modbus]") {
     const FrameBytes bytes = with_crc({3, 0x83, 11});
     const Scan scan = scan_rtu(bytes, two_registers);
     CHECK(scan.found == Found::answer);
     CHECK(scan.answer.exception == 11);
 }
 
-TEST_CASE("bits come packed in whole bytes", "[device][modbus]") {
+TEST_CASE("bits are packed in whole bytes", "[device][modbus]") {
     const Stretch nine_coils{1, ModbusTable::coil, 0, 9};
     CHECK(value_bytes_of(nine_coils) == 2);
     const FrameBytes bytes = with_crc({1, 1, 2, 0xFF, 1});

@@ -10,11 +10,11 @@
 
 namespace telegate::test {
 
-/// Long enough for a busy machine, where no test waits for it.
+/// Long enough for a busy machine; for tests that do not wait for it.
 inline constexpr std::chrono::milliseconds patience{10'000};
-/// Where some answer and others do not.
+/// For tests where some units respond and others do not.
 inline constexpr std::chrono::milliseconds some_patience{500};
-/// Where nobody answers.
+/// For tests where no unit responds.
 inline constexpr std::chrono::milliseconds impatience{50};
 
 [[nodiscard]] inline ModbusDriverOptions options_for(std::string endpoint, std::vector<ModbusChannel> channels,

@@ -19,7 +19,7 @@ std::vector<ModbusChannel> two_units() {
     return {{.name = "a", .unit_id = 1}, {.name = "b", .unit_id = 2}};
 }
 
-/// Answers every request with the same bytes.
+/// Responds to every request with the same bytes.
 class Parrot {
   public:
     explicit Parrot(std::string words) : words_(std::move(words)) {
@@ -43,7 +43,7 @@ class Parrot {
 
 }  // namespace
 
-TEST_CASE("a peer that refuses fails the read, and is tried again by the next", "[device][modbus]") {
+TEST_CASE("a refused connection fails the read, and the next read tries again", "[device][modbus]") {
     const Listener deaf(0);
     const std::string endpoint = deaf.endpoint();
     DriverBench bench = bench_for(options_for(endpoint, two_units()));
@@ -55,7 +55,7 @@ TEST_CASE("a peer that refuses fails the read, and is tried again by the next", 
     }
 }
 
-TEST_CASE("a connection that was closed between two reads costs no sample", "[device][modbus]") {
+TEST_CASE("a connection that was closed between two reads loses no sample", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), two_units()));
     CHECK(bench.reads_ok());
@@ -67,17 +67,17 @@ TEST_CASE("a connection that was closed between two reads costs no sample", "[de
     CHECK(units.connections() == 2);
 }
 
-TEST_CASE("a peer that hangs up at one unit is asked for the others", "[device][modbus]") {
+TEST_CASE("when a peer closes the connection for one unit, the other units are still requested", "[device][modbus]") {
     TcpUnits units;
     units.hang_up_at(1);
     DriverBench bench = bench_for(options_for(units.endpoint(), two_units()));
     REQUIRE(bench.reads_ok());
-    CHECK(bench.what == "unit 1: holding 0: closed by the peer");
+    CHECK(bench.what == "unit 1: holding 0: connection closed by the peer");
     CHECK(bench.sample_of("a").quality == Quality::bad);
     CHECK(bench.sample_of("b").quality == Quality::good);
 }
 
-TEST_CASE("a peer that hangs up at every request is not called without end", "[device][modbus]") {
+TEST_CASE("the number of connections per read is limited if a peer closes them for every request", "[device][modbus]") {
     TcpUnits units;
     auto channels = two_units();
     for (int unit = 1; unit <= 20; ++unit) {
@@ -88,7 +88,7 @@ TEST_CASE("a peer that hangs up at every request is not called without end", "[d
     }
     DriverBench bench = bench_for(options_for(units.endpoint(), channels));
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == "unit 1: holding 0: closed by the peer");
+    CHECK(bench.what == "unit 1: holding 0: connection closed by the peer");
     CHECK(units.connections() == 3);
 }
 
@@ -99,18 +99,19 @@ TEST_CASE("a peer that does not speak Modbus fails the read", "[device][modbus]"
     CHECK(bench.what == "unit 1: holding 0: the peer does not speak Modbus");
 }
 
-TEST_CASE("an answer that is shorter than asked for is no value", "[device][modbus]") {
-    // Each read makes a new connection and the transaction goes on, so the first one fits and the second does not.
+TEST_CASE("a response that is shorter than requested gives no value", "[device][modbus]") {
+    // Each read makes a new connection, and the transaction number continues: the first response matches, the second
+    // does not.
     const Parrot parrot(std::string("\0\1\0\0\0\5\1\3\2\0\7", 11));
     DriverBench bench = bench_for(
         options_for(parrot.endpoint(), {{.name = "a", .type = ModbusType::int32}}, std::chrono::milliseconds(2'000)));
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == "unit 1: holding 0-1: answered out of form");
+    CHECK(bench.what == "unit 1: holding 0-1: invalid response");
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == "unit 1: holding 0-1: no answer in 2000 ms");
+    CHECK(bench.what == "unit 1: holding 0-1: no response within 2000 ms");
 }
 
-TEST_CASE("a flood of answers to nobody does not hold a read beyond its timeout", "[device][modbus]") {
+TEST_CASE("a flood of unrelated responses does not extend a read beyond its timeout", "[device][modbus]") {
     Listener listener;
     std::atomic<bool> stops{false};
     const auto flood = [&](int connection) {
@@ -124,6 +125,6 @@ TEST_CASE("a flood of answers to nobody does not hold a read beyond its timeout"
         listener.descriptor(), [](int) { return true; }, flood);
     DriverBench bench = bench_for(options_for(listener.endpoint(), {{.name = "a"}}, impatience));
     CHECK(bench.read().status == Status::failed);
-    CHECK(bench.what == "unit 1: holding 0: no answer in 50 ms");
+    CHECK(bench.what == "unit 1: holding 0: no response within 50 ms");
     stops = true;
 }

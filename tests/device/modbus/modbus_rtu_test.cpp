@@ -19,12 +19,12 @@ namespace {
 
 using Status = ReadResult::Status;
 
-/// What a unit says that has this number in the register it was asked for.
+/// Response of a unit with this number in the requested register.
 FrameBytes answer_of(int unit, std::uint8_t number) {
     return with_crc({static_cast<std::uint8_t>(unit), 3, 2, 0, number});
 }
 
-/// The far end of a line where each request is answered as the test says.
+/// The other end of a serial line, where the test defines the response to each request.
 class ScriptedLine {
   public:
     using Script = std::function<FrameBytes(std::span<const std::uint8_t> request)>;
@@ -43,7 +43,7 @@ class ScriptedLine {
     ~ScriptedLine() { thread_.stop(); }
 
     void send(const FrameBytes& bytes) const {
-        // Short enough for the line to take at once; called on both threads, so that nothing is checked here.
+        // Short enough to be written at once. Runs on both threads, so it checks nothing.
         [[maybe_unused]] const ssize_t written = ::write(pty_.master(), bytes.data(), bytes.size());
     }
     [[nodiscard]] std::string endpoint() const { return "rtu://" + pty_.path(); }
@@ -54,7 +54,7 @@ class ScriptedLine {
     PeerThread thread_;
 };
 
-/// A stable name for a line that comes and goes.
+/// A stable name for a line that is plugged in and out.
 class Socketed {
   public:
     void plug(const std::string& path) const { std::filesystem::create_symlink(path, name()); }
@@ -68,7 +68,7 @@ class Socketed {
 
 }  // namespace
 
-TEST_CASE("a unit on a line is read", "[device][modbus]") {
+TEST_CASE("a unit on a serial line is read", "[device][modbus]") {
     RtuUnit unit(17);
     unit.set_holding(10, {0xFFFF, 0x4148, 0});
     unit.set_coil(3, true);
@@ -88,7 +88,7 @@ TEST_CASE("a unit on a line is read", "[device][modbus]") {
     CHECK(unit.take_requests().size() == 6);
 }
 
-TEST_CASE("an exception on a line is quality bad with its code", "[device][modbus]") {
+TEST_CASE("an exception on a serial line gives quality bad and the exception code", "[device][modbus]") {
     RtuUnit unit(1);
     DriverBench bench =
         bench_for(options_for("rtu://" + unit.path(), {{.name = "a"}, {.name = "b", .address = 5'000}}));
@@ -97,7 +97,7 @@ TEST_CASE("an exception on a line is quality bad with its code", "[device][modbu
     CHECK(bench.sample_of("b").quality == Quality::bad);
 }
 
-TEST_CASE("a line that is unplugged and plugged in again is read again", "[device][modbus]") {
+TEST_CASE("a serial line that is unplugged and plugged in again is read again", "[device][modbus]") {
     const Socketed socket;
     DriverBench bench = bench_for(options_for(socket.endpoint(), {{.name = "a"}}));
     CHECK(bench.read().status == Status::failed);
@@ -115,26 +115,26 @@ TEST_CASE("a line that is unplugged and plugged in again is read again", "[devic
     }
 }
 
-TEST_CASE("what is no line fails the read", "[device][modbus]") {
+TEST_CASE("a device that is not a tty fails the read", "[device][modbus]") {
     DriverBench bench = bench_for(options_for("rtu:///dev/null", {{.name = "a"}}));
     CHECK(bench.read().status == Status::failed);
     CHECK(bench.what == "rtu:///dev/null: Inappropriate ioctl for device");
 }
 
-TEST_CASE("a silent unit on a line does not spoil the others", "[device][modbus]") {
+TEST_CASE("a unit that does not respond on a serial line does not affect the others", "[device][modbus]") {
     const ScriptedLine line(
         [](auto request) { return request[0] == 2 ? FrameBytes{} : answer_of(request[0], request[0]); });
     DriverBench bench = bench_for(options_for(
         line.endpoint(), {{.name = "a", .unit_id = 1}, {.name = "b", .unit_id = 2}, {.name = "c", .unit_id = 3}},
         some_patience));
     REQUIRE(bench.reads_ok());
-    CHECK(bench.what == "unit 2: holding 0: no answer in 500 ms");
+    CHECK(bench.what == "unit 2: holding 0: no response within 500 ms");
     CHECK(whole(bench.sample_of("a")) == 1);
     CHECK(bench.sample_of("b").quality == Quality::bad);
     CHECK(whole(bench.sample_of("c")) == 3);
 }
 
-TEST_CASE("noise, an echo and the answers of others are heard past", "[device][modbus]") {
+TEST_CASE("noise, an echo and responses of other units are skipped", "[device][modbus]") {
     const ScriptedLine line([](auto request) {
         FrameBytes all{0, 0xFF, 1};
         for (const FrameBytes& part : {FrameBytes(request.begin(), request.end()), answer_of(9, 99), answer_of(1, 7)}) {
@@ -147,7 +147,7 @@ TEST_CASE("noise, an echo and the answers of others are heard past", "[device][m
     CHECK(whole(bench.sample_of("a")) == 7);
 }
 
-TEST_CASE("more noise than an answer can be long does not hide the answer", "[device][modbus]") {
+TEST_CASE("noise that is longer than a response does not hide the response", "[device][modbus]") {
     const ScriptedLine line([](auto) {
         FrameBytes all(1'000, 1);
         const FrameBytes answer = answer_of(1, 7);
@@ -159,15 +159,16 @@ TEST_CASE("more noise than an answer can be long does not hide the answer", "[de
     CHECK(whole(bench.sample_of("a")) == 7);
 }
 
-TEST_CASE("a garbled answer is told from none", "[device][modbus]") {
+TEST_CASE("a corrupt response is reported differently from no response", "[device][modbus]") {
     const ScriptedLine line([](auto) { return FrameBytes{1, 3, 2, 0, 7, 0, 0}; });
     DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
     CHECK(bench.read().status == Status::failed);
     CHECK(bench.what ==
-          "unit 1: holding 0: no valid answer in 500 ms, but 7 bytes with a wrong checksum, unit or length");
+          "unit 1: holding 0: no valid response within 500 ms; received 7 bytes with a wrong "
+          "checksum, unit or length");
 }
 
-TEST_CASE("a late answer on a line is not taken for the next one", "[device][modbus]") {
+TEST_CASE("a late response on a serial line is not taken for the next one", "[device][modbus]") {
     std::atomic<int> requests{0};
     const ScriptedLine line([&](auto) { return ++requests == 1 ? FrameBytes{} : answer_of(1, 22); });
     DriverBench bench = bench_for(options_for(line.endpoint(), {{.name = "a"}}, 500ms));
@@ -177,7 +178,7 @@ TEST_CASE("a late answer on a line is not taken for the next one", "[device][mod
     CHECK(whole(bench.sample_of("a")) == 22);
 }
 
-TEST_CASE("a line that stops does not hold the cancel signal", "[device][modbus]") {
+TEST_CASE("a cancel signal is handled while a serial line is stopped", "[device][modbus]") {
     const Pty stopped(0);
     DriverBench bench = bench_for(options_for("rtu://" + stopped.path(), {{.name = "a"}}, 10s));
     std::thread canceller([&] {

@@ -14,7 +14,7 @@ namespace {
 
 using Status = ReadResult::Status;
 
-/// One channel "uN" for each of so many units, from 1.
+/// Returns one channel "uN" for each of `units` units, from 1.
 std::vector<ModbusChannel> units_from_1_to(int last) {
     std::vector<ModbusChannel> channels;
     for (int unit = 1; unit <= last; ++unit) {
@@ -36,14 +36,14 @@ bool was_asked(const std::vector<AskedRequest>& requests, int unit) {
 
 }  // namespace
 
-TEST_CASE("a unit that does not answer is bad, and the others are good", "[device][modbus]") {
+TEST_CASE("a unit that does not respond is bad, and the others are good", "[device][modbus]") {
     TcpUnits units;
     units.silence(2);
     auto options = options_for(units.endpoint(), units_from_1_to(3), some_patience);
     options.channels.push_back({.name = "more", .unit_id = 2, .address = 100});
     DriverBench bench = bench_for(options);
     REQUIRE(bench.reads_ok());
-    CHECK(bench.what == "unit 2: holding 0: no answer in 500 ms");
+    CHECK(bench.what == "unit 2: holding 0: no response within 500 ms");
     CHECK(bench.sample_of("u1").quality == Quality::good);
     CHECK(bench.sample_of("u2").quality == Quality::bad);
     CHECK(bench.sample_of("more").quality == Quality::bad);
@@ -54,14 +54,14 @@ TEST_CASE("a unit that does not answer is bad, and the others are good", "[devic
     CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {2, 3, 0, 1}, {3, 3, 0, 1}});
 }
 
-TEST_CASE("a lone unit has no channel of its own", "[device][modbus]") {
+TEST_CASE("a single unit has no ok channel", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(1)));
     REQUIRE(bench.reads_ok());
     CHECK(bench.samples().size() == 1);
 }
 
-TEST_CASE("a unit that has been silent three times in a row is left alone for a while", "[device][modbus]") {
+TEST_CASE("a unit that has not responded three times in a row is not requested for a while", "[device][modbus]") {
     TcpUnits units;
     units.silence(2);
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(2), some_patience));
@@ -84,7 +84,7 @@ TEST_CASE("a unit that has been silent three times in a row is left alone for a 
     CHECK(bench.sample_of("u2").quality == Quality::good);
 }
 
-TEST_CASE("at most one silent unit is waited for in a read, each in turn", "[device][modbus]") {
+TEST_CASE("a read waits for at most one silent unit, each in turn", "[device][modbus]") {
     TcpUnits units;
     units.silence(2);
     units.silence(3);
@@ -97,21 +97,21 @@ TEST_CASE("at most one silent unit is waited for in a read, each in turn", "[dev
     CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {3, 3, 0, 1}});
 }
 
-TEST_CASE("when all are silent one is asked in every read", "[device][modbus]") {
+TEST_CASE("if all units are silent, every read requests one", "[device][modbus]") {
     TcpUnits units;
     units.silence(1);
     units.silence(2);
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(2), some_patience));
     for (int i = 0; i < 5; ++i) {
         CHECK(bench.read().status == Status::failed);
-        CHECK(bench.what.find("no answer in 500 ms") != std::string::npos);
+        CHECK(bench.what.find("no response within 500 ms") != std::string::npos);
         CHECK_FALSE(units.take_requests().empty());
     }
     units.heal(1);
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("a connection on which nobody answers is made anew", "[device][modbus]") {
+TEST_CASE("a connection without any response is opened again", "[device][modbus]") {
     TcpUnits units;
     units.silence(1);
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(1), impatience));
@@ -120,16 +120,16 @@ TEST_CASE("a connection on which nobody answers is made anew", "[device][modbus]
     CHECK(units.connections() == 2);
 }
 
-TEST_CASE("a hung peer with many units does not hold a read for long", "[device][modbus]") {
-    const Listener hung;  // its backlog takes connections that nobody serves
+TEST_CASE("an unresponsive peer with many units does not block a read for long", "[device][modbus]") {
+    const Listener hung;  // the listen backlog accepts connections that are never served
     DriverBench bench = bench_for(options_for(hung.endpoint(), units_from_1_to(100), 500ms));
     const auto begin = std::chrono::steady_clock::now();
     CHECK(bench.read().status == Status::failed);
     CHECK(std::chrono::steady_clock::now() - begin < 30s);  // of 50 s
-    CHECK(bench.what == "unit 1: holding 0: no answer in 500 ms");
+    CHECK(bench.what == "unit 1: holding 0: no response within 500 ms");
 }
 
-TEST_CASE("a gateway that says its unit does not answer is no answer of the unit", "[device][modbus]") {
+TEST_CASE("a gateway exception about its unit counts as no response of the unit", "[device][modbus]") {
     TcpUnits units;
     units.refuse(2, MODBUS_EXCEPTION_GATEWAY_TARGET);
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(2)));
@@ -142,7 +142,7 @@ TEST_CASE("a gateway that says its unit does not answer is no answer of the unit
     CHECK_FALSE(was_asked(units.take_requests(), 2));
 }
 
-TEST_CASE("a late answer is not taken for the next one", "[device][modbus]") {
+TEST_CASE("a late response is not taken for the next one", "[device][modbus]") {
     TcpUnits units;
     units.set_holding(0, {11});
     units.set_holding(100, {22});
@@ -160,7 +160,7 @@ TEST_CASE("a late answer is not taken for the next one", "[device][modbus]") {
     CHECK(units.connections() == 1);
 }
 
-TEST_CASE("the cancel signal ends the wait for an answer", "[device][modbus]") {
+TEST_CASE("the cancel signal ends the wait for a response", "[device][modbus]") {
     TcpUnits units;
     units.silence(1);
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(1), 10s));
@@ -175,7 +175,7 @@ TEST_CASE("the cancel signal ends the wait for an answer", "[device][modbus]") {
     canceller.join();
 }
 
-TEST_CASE("a read that was cancelled does not count against its unit", "[device][modbus]") {
+TEST_CASE("a canceled read does not count against the unit", "[device][modbus]") {
     TcpUnits units;
     units.set_holding(0, {5});
     DriverBench bench = bench_for(options_for(units.endpoint(), units_from_1_to(2)));

@@ -49,7 +49,7 @@ TEST_CASE("every table and type of a unit is read", "[device][modbus]") {
     CHECK(bench.channels().at(bench.sample_of("level").channel).unit == "mm");
 }
 
-TEST_CASE("one request serves all channels of a table that lie together", "[device][modbus]") {
+TEST_CASE("one request serves all adjacent channels of a table", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), one_of_each()));
     CHECK(bench.reads_ok());
@@ -57,7 +57,7 @@ TEST_CASE("one request serves all channels of a table that lie together", "[devi
     CHECK(units.connections() == 1);
 }
 
-TEST_CASE("nothing is opened before the first read, and one connection serves all reads", "[device][modbus]") {
+TEST_CASE("nothing is opened before the first read, and all reads share one connection", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), one_of_each()));
     CHECK(units.connections() == 0);
@@ -67,21 +67,21 @@ TEST_CASE("nothing is opened before the first read, and one connection serves al
     CHECK(units.connections() == 1);
 }
 
-TEST_CASE("a host may be given by its name", "[device][modbus]") {
+TEST_CASE("a host can be given by name", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for("tcp://localhost:" + std::to_string(units.port()), one_of_each()));
     CHECK(bench.reads_ok());
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("a host that nobody knows fails the read", "[device][modbus]") {
+TEST_CASE("an unknown host fails the read", "[device][modbus]") {
     DriverBench bench = bench_for(options_for("tcp://nobody.invalid", one_of_each(), impatience));
     CHECK(bench.read().status == Status::failed);
     CHECK(bench.what.starts_with("tcp://nobody.invalid: "));
     CHECK(bench.read().status == Status::failed);
 }
 
-TEST_CASE("values that cannot be told exactly have the quality of that", "[device][modbus]") {
+TEST_CASE("values that cannot be represented exactly have quality uncertain or bad", "[device][modbus]") {
     TcpUnits units;
     units.set_holding(0, {0x8000, 0, 0, 0, 0x7FC0, 0});
     DriverBench bench =
@@ -93,7 +93,7 @@ TEST_CASE("values that cannot be told exactly have the quality of that", "[devic
     CHECK(bench.sample_of("nan").quality == Quality::bad);
 }
 
-TEST_CASE("an illegal address is quality bad for its channel alone", "[device][modbus]") {
+TEST_CASE("an illegal address gives quality bad for its channel only", "[device][modbus]") {
     TcpUnits units;
     units.set_holding(0, {1, 2, 3});
     units.refuse_holding(1);
@@ -114,7 +114,7 @@ TEST_CASE("an illegal address is quality bad for its channel alone", "[device][m
     CHECK(units.take_requests().front() == AskedRequest{1, 3, 0, 3});
 }
 
-TEST_CASE("a register read for nothing that is illegal does no harm", "[device][modbus]") {
+TEST_CASE("an illegal register in a gap does no harm", "[device][modbus]") {
     TcpUnits units;
     units.set_holding(0, {1, 0, 3});
     units.refuse_holding(1);
@@ -125,7 +125,7 @@ TEST_CASE("a register read for nothing that is illegal does no harm", "[device][
     CHECK(whole(bench.sample_of("c")) == 3);
 }
 
-TEST_CASE("a read that brings nothing but exceptions has failed", "[device][modbus]") {
+TEST_CASE("a read with only exceptions fails", "[device][modbus]") {
     TcpUnits units;
     units.refuse(1, MODBUS_EXCEPTION_SLAVE_OR_SERVER_BUSY);
     DriverBench bench =
@@ -138,14 +138,14 @@ TEST_CASE("a read that brings nothing but exceptions has failed", "[device][modb
     CHECK(whole(bench.sample_of("unit.1.exception")) == 0);
 }
 
-TEST_CASE("a unit without exceptions has no channel for them", "[device][modbus]") {
+TEST_CASE("a unit without exceptions has no exception channel", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), {{.name = "a"}}));
     REQUIRE(bench.reads_ok());
     CHECK(bench.samples().size() == 1);
 }
 
-TEST_CASE("reading steady units allocates nothing", "[device][modbus]") {
+TEST_CASE("reading responsive units allocates nothing", "[device][modbus]") {
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), one_of_each()));
     const auto read = [&] {
@@ -163,7 +163,7 @@ TEST_CASE("reading steady units allocates nothing", "[device][modbus]") {
     CHECK(after == before);
 }
 
-TEST_CASE("options that cannot be are refused before anything is opened", "[device][modbus]") {
+TEST_CASE("invalid options are refused before anything is opened", "[device][modbus]") {
     CHECK_THROWS_AS(bench_for(options_for("tcp://", {{.name = "a"}})), std::invalid_argument);
     CHECK_THROWS_AS(bench_for(options_for("tcp://127.0.0.1", {})), std::invalid_argument);
 }

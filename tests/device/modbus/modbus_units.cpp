@@ -80,7 +80,7 @@ bool ModbusUnits::handle(modbus_t* context) {
     if (bytes < 0) {
         return false;
     }
-    if (bytes == 0) {  // to another unit
+    if (bytes == 0) {  // for another unit
         return true;
     }
     const std::lock_guard lock(mutex_);

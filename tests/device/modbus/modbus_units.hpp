@@ -25,11 +25,11 @@ struct AskedRequest {
     bool operator==(const AskedRequest&) const = default;
 };
 
-/// Units as libmodbus serves them, all with the same registers, and what goes wrong with them.
-/// Threads: handle() on the server's; the rest on the test's, at any time.
+/// Units served by libmodbus, all with the same registers, with faults that tests can inject. Threads: handle() on the
+/// server's thread; other functions on the test's thread, at any time.
 class ModbusUnits {
   public:
-    static constexpr int table_size = 200;  // what lies beyond is an illegal address
+    static constexpr int table_size = 200;  // addresses beyond are illegal
 
     ModbusUnits();
 
@@ -40,18 +40,18 @@ class ModbusUnits {
 
     void silence(int unit);
     void heal(int unit);
-    /// Every request of the unit is answered with this exception.
+    /// Responds to every request of the unit with this exception.
     void refuse(int unit, int exception);
-    /// Requests that touch this holding register are an illegal address.
+    /// Requests that touch this holding register get an illegal address.
     void refuse_holding(int address);
-    /// The answer comes when the next request has come, and before its own.
+    /// Delays the response until the next request has arrived, and sends it before the next response.
     void answer_late(int unit);
     void hang_up_at(int unit);
 
     /// Since the last call.
     std::vector<AskedRequest> take_requests();
 
-    /// Receives one request and answers it. False: the connection ends.
+    /// Receives one request and responds. Returns false at the end of the connection.
     bool handle(modbus_t* context);
 
   private:
@@ -94,7 +94,7 @@ class TcpUnits : public ModbusUnits {
     PeerThread thread_;
 };
 
-/// One unit at the far end of a serial line.
+/// One unit at the other end of a serial line.
 class RtuUnit : public ModbusUnits {
   public:
     explicit RtuUnit(int unit);

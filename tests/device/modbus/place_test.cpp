@@ -6,7 +6,7 @@
 
 using namespace telegate::modbus;
 
-TEST_CASE("a place on the network is a host and a port, 502 where none is given", "[device][modbus]") {
+TEST_CASE("a network endpoint is a host and a port, 502 by default", "[device][modbus]") {
     const auto [text, host, port] = GENERATE(table<std::string, std::string, std::string>({
         {"tcp://10.0.0.5:1502", "10.0.0.5", "1502"},
         {"tcp://plc-7.example.org", "plc-7.example.org", "502"},
@@ -19,11 +19,11 @@ TEST_CASE("a place on the network is a host and a port, 502 where none is given"
     CHECK(place.port == port);
 }
 
-TEST_CASE("a place on a line is the path of its device", "[device][modbus]") {
+TEST_CASE("a serial endpoint is the path of its device", "[device][modbus]") {
     CHECK(std::get<RtuPlace>(parse_place("rtu:///dev/serial/by-id/usb-0")).path == "/dev/serial/by-id/usb-0");
 }
 
-TEST_CASE("what is no place is refused", "[device][modbus]") {
+TEST_CASE("an invalid endpoint is refused", "[device][modbus]") {
     const std::string text =
         GENERATE("", "tcp://", "tcp://:502", "tcp://host:", "tcp://host:0", "tcp://host:65536", "tcp://host:502x",
                  "tcp://::1:502", "tcp://[::1", "tcp://[]:1", "tcp://[::1]502", "tcp://a b:1", "rtu://", "rtu:///",

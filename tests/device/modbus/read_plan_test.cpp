@@ -13,7 +13,7 @@ Stretch holding(std::uint16_t address, std::uint16_t count = 1, std::uint8_t uni
     return {unit, ModbusTable::holding, address, count};
 }
 
-/// "unit/function-ish table:address+count[channels]" of every read, with blanks between.
+/// "unit/function-ish table:address+count[channels]" of every read, separated by blanks.
 std::string words(const ReadPlan& plan) {
     std::string all;
     for (const PlannedRead& read : plan.reads()) {
@@ -30,18 +30,18 @@ std::string words(const ReadPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("neighbours share a request, whatever the order of the channels", "[device][modbus]") {
+TEST_CASE("adjacent channels share a request, regardless of their order", "[device][modbus]") {
     CHECK(words(ReadPlan({holding(102, 2), holding(100), holding(101)}, {})) == "1/2:100+4[1,2,0]");
 }
 
-TEST_CASE("a gap is read over when it is no longer than allowed", "[device][modbus]") {
+TEST_CASE("a gap is read if it is not longer than allowed", "[device][modbus]") {
     CHECK(words(ReadPlan({holding(0), holding(9)}, {8})) == "1/2:0+10[0,1]");
     CHECK(words(ReadPlan({holding(0), holding(10)}, {8})) == "1/2:0+1[0] 1/2:10+1[1]");
     CHECK(words(ReadPlan({holding(0), holding(2)}, {0})) == "1/2:0+1[0] 1/2:2+1[1]");
     CHECK(words(ReadPlan({holding(0), holding(1)}, {0})) == "1/2:0+2[0,1]");
 }
 
-TEST_CASE("a gap of bits counts as sixteen to the register", "[device][modbus]") {
+TEST_CASE("a gap of bits may be sixteen times as long as one of registers", "[device][modbus]") {
     const Stretch first{1, ModbusTable::coil, 0, 1};
     CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 17, 1}}, {1})) == "1/0:0+18[0,1]");
     CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 18, 1}}, {1})) == "1/0:0+1[0] 1/0:18+1[1]");
@@ -53,7 +53,7 @@ TEST_CASE("units and tables do not share requests", "[device][modbus]") {
     CHECK(words(plan) == "1/0:0+1[3] 1/2:1+1[2] 1/3:0+1[1] 2/2:0+1[0]");
 }
 
-TEST_CASE("a request has no more registers than allowed, and no value is divided", "[device][modbus]") {
+TEST_CASE("a request has at most the allowed number of registers, and no value is divided", "[device][modbus]") {
     std::vector<Stretch> channels;
     for (std::uint16_t i = 0; i < 40; ++i) {
         channels.push_back(holding(static_cast<std::uint16_t>(4 * i), 4));
@@ -66,7 +66,7 @@ TEST_CASE("a request has no more registers than allowed, and no value is divided
     CHECK(words(ReadPlan({holding(0, 4), holding(4, 4)}, {8, 4})) == "1/2:0+4[0] 1/2:4+4[1]");
 }
 
-TEST_CASE("a request has no more than 2000 bits", "[device][modbus]") {
+TEST_CASE("a request has at most 2000 bits", "[device][modbus]") {
     std::vector<Stretch> channels;
     for (std::uint16_t i = 0; i < 2'001; ++i) {
         channels.push_back({1, ModbusTable::discrete, i, 1});
@@ -85,7 +85,7 @@ TEST_CASE("the last register can be read", "[device][modbus]") {
     CHECK(words(ReadPlan({holding(65'532, 4), holding(65'535)}, {})) == "1/2:65532+4[0,1]");
 }
 
-TEST_CASE("a request that is split asks for each channel alone", "[device][modbus]") {
+TEST_CASE("a split request reads each channel separately", "[device][modbus]") {
     ReadPlan plan({holding(0), holding(1, 2), holding(5), holding(0, 1, 2)}, {});
     CHECK(plan.split(0));
     CHECK(words(plan) == "1/2:0+1[0] 1/2:1+2[1] 1/2:5+1[2] 2/2:0+1[3]");

@@ -40,7 +40,7 @@ std::string refusal_of(ModbusChannel channel) {
 
 }  // namespace
 
-TEST_CASE("a channel is an unsigned register of the device's unit unless it says otherwise", "[device][modbus]") {
+TEST_CASE("by default, a channel is an unsigned register of the device's unit", "[device][modbus]") {
     ModbusDriverOptions options = options_with({.address = 7});
     options.unit_id = 5;
     const RegisterMap map = to_register_map(options, false);
@@ -52,68 +52,74 @@ TEST_CASE("a channel is an unsigned register of the device's unit unless it says
     CHECK(map.formats[0].type == ModbusType::uint16);
 }
 
-TEST_CASE("coils and single bits are truth values of themselves", "[device][modbus]") {
+TEST_CASE("coils and single bits are booleans", "[device][modbus]") {
     CHECK(to_register_map(options_with({.table = ModbusTable::coil}), false).formats[0].type == ModbusType::boolean);
     CHECK(to_register_map(options_with({.bit = 3}), false).formats[0].type == ModbusType::boolean);
 }
 
-TEST_CASE("each unit is named once", "[device][modbus]") {
+TEST_CASE("each unit is listed once", "[device][modbus]") {
     ModbusDriverOptions options = options_with({.unit_id = 9});
     options.channels.push_back({.name = "b", .unit_id = 2});
     options.channels.push_back({.name = "c", .unit_id = 9});
     CHECK(to_register_map(options, false).units == std::vector<std::uint8_t>{2, 9});
 }
 
-TEST_CASE("a refused option is named with its value and what is allowed", "[device][modbus]") {
+TEST_CASE("a refused option is reported with its value and what is allowed", "[device][modbus]") {
     using Options = ModbusDriverOptions;
-    CHECK(refusal_after([](Options& o) { o.baud = 14'400; }).starts_with("baud: 14400, allowed: 300, 600, "));
-    CHECK(refusal_after([](Options& o) { o.data_bits = 7; }).starts_with("data_bits: 7, allowed: 8"));
-    CHECK(refusal_after([](Options& o) { o.stop_bits = 3; }) == "stop_bits: 3, allowed: 1 to 2");
-    CHECK(refusal_after([](Options& o) { o.unit_id = 0; }) == "unit_id: 0, allowed: 1 to 247");
-    CHECK(refusal_after([](Options& o) { o.unit_id = 256; }, false) == "unit_id: 256, allowed: 0 to 255");
+    CHECK(refusal_after([](Options& o) {
+              o.baud = 14'400;
+          }).starts_with("baud: invalid value: 14400; allowed: 300, 600, "));
+    CHECK(refusal_after([](Options& o) { o.data_bits = 7; }).starts_with("data_bits: invalid value: 7; allowed: 8"));
+    CHECK(refusal_after([](Options& o) { o.stop_bits = 3; }) == "stop_bits: invalid value: 3; allowed: 1 to 2");
+    CHECK(refusal_after([](Options& o) { o.unit_id = 0; }) == "unit_id: invalid value: 0; allowed: 1 to 247");
+    CHECK(refusal_after([](Options& o) { o.unit_id = 256; }, false) ==
+          "unit_id: invalid value: 256; allowed: 0 to 255");
     CHECK(refusal_after([](Options& o) { o.timeout = std::chrono::milliseconds(9); }) ==
-          "timeout_ms: 9, allowed: 10 to 10000");
-    CHECK(refusal_after([](Options& o) { o.pause = std::chrono::seconds(2); }) == "pause_ms: 2000, allowed: 0 to 1000");
-    CHECK(refusal_after([](Options& o) { o.read_gap_max = 125; }) == "read_gap_max: 125, allowed: 0 to 124");
-    CHECK(refusal_after([](Options& o) { o.registers_max = 0; }) == "registers_max: 0, allowed: 1 to 125");
-    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) == "channels: 0, allowed: 1 to 4096");
+          "timeout_ms: invalid value: 9; allowed: 10 to 10000");
+    CHECK(refusal_after([](Options& o) { o.pause = std::chrono::seconds(2); }) ==
+          "pause_ms: invalid value: 2000; allowed: 0 to 1000");
+    CHECK(refusal_after([](Options& o) { o.read_gap_max = 125; }) ==
+          "read_gap_max: invalid value: 125; allowed: 0 to 124");
+    CHECK(refusal_after([](Options& o) { o.registers_max = 0; }) ==
+          "registers_max: invalid value: 0; allowed: 1 to 125");
+    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) == "channels: invalid value: 0; allowed: 1 to 4096");
 }
 
-TEST_CASE("what concerns a line is not looked at for a connection", "[device][modbus]") {
+TEST_CASE("options of serial lines are not checked for a connection", "[device][modbus]") {
     CHECK(refusal_after([](ModbusDriverOptions& o) { o.baud = 1; }, false) == "accepted");
 }
 
-TEST_CASE("a refused channel is named", "[device][modbus]") {
-    CHECK(refusal_of({.address = -1}) == "channel \"a\": address: -1, allowed: 0 to 65535");
+TEST_CASE("a refused channel is reported with its name", "[device][modbus]") {
+    CHECK(refusal_of({.address = -1}) == "channel \"a\": address: invalid value: -1; allowed: 0 to 65535");
     CHECK(refusal_of({.address = 65'533, .type = ModbusType::float64}) ==
-          "channel \"a\": address: 65533, allowed: 0 to 65532");
-    CHECK(refusal_of({.bit = 16}) == "channel \"a\": bit: 16, allowed: 0 to 15");
-    CHECK(refusal_of({.unit_id = 300}) == "channel \"a\": unit_id: 300, allowed: 0 to 255");
+          "channel \"a\": address: invalid value: 65533; allowed: 0 to 65532");
+    CHECK(refusal_of({.bit = 16}) == "channel \"a\": bit: invalid value: 16; allowed: 0 to 15");
+    CHECK(refusal_of({.unit_id = 300}) == "channel \"a\": unit_id: invalid value: 300; allowed: 0 to 255");
     CHECK(refusal_of({.type = ModbusType::int32, .bit = 1}).starts_with("channel \"a\": type: "));
     CHECK(refusal_of({.table = ModbusTable::discrete, .type = ModbusType::int16}).starts_with("channel \"a\": type: "));
     CHECK(refusal_of({.table = ModbusTable::coil, .bit = 1}).starts_with("channel \"a\": bit: "));
 }
 
-TEST_CASE("a value that does not fit into a request, and a second channel of a name, are refused", "[device][modbus]") {
+TEST_CASE("a value that does not fit into a request and a duplicate channel are refused", "[device][modbus]") {
     ModbusDriverOptions options = options_with({.type = ModbusType::int64});
     options.registers_max = 3;
-    CHECK(refusal(options, false) == "registers_max: 3, allowed: 4 or more, which is what channel \"a\" takes");
+    CHECK(refusal(options, false) == "registers_max: invalid value: 3; allowed: 4 or more, the size of channel \"a\"");
     options.registers_max = 4;
     options.channels.push_back(options.channels.front());
     CHECK(refusal(options, false).starts_with("channel \"a\": name: "));
 }
 
-TEST_CASE("a channel cannot have the name of one that the driver makes", "[device][modbus]") {
+TEST_CASE("a channel cannot have the name of one that the driver creates", "[device][modbus]") {
     ModbusDriverOptions options = options_with({.unit_id = 7});
     const std::string name = GENERATE("unit.7.ok", "unit.7.exception", "Unit.7.OK", "unit 7.ok");
     options.channels.push_back({.name = name, .address = 1});
     const std::string said = refusal(options, false);
-    if (name == "unit 7.ok") {  // that is unit_7.ok
+    if (name == "unit 7.ok") {  // its topic part is unit_7.ok
         CHECK(said == "accepted");
         return;
     }
-    CHECK(said.starts_with("channel \"" + name + "\": name: \"unit.7."));
-    CHECK(said.find(", allowed: any but unit.N.ok and unit.N.exception") != std::string::npos);
-    options.channels.front().unit_id = 8;  // then the device has no unit 7
+    CHECK(said.starts_with("channel \"" + name + "\": name: invalid value: \"unit.7."));
+    CHECK(said.find("; allowed: any name except unit.N.ok and unit.N.exception") != std::string::npos);
+    options.channels.front().unit_id = 8;  // now the device has no unit 7
     CHECK(refusal(options, false) == "accepted");
 }

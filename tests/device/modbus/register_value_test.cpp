@@ -31,7 +31,7 @@ TEST_CASE("whole numbers of every width keep their sign", "[device][modbus]") {
     CHECK(decoded<std::int64_t>({0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, {ModbusType::uint64}) == INT64_MAX);
 }
 
-TEST_CASE("a whole number beyond the int64 becomes a real one that is not exact", "[device][modbus]") {
+TEST_CASE("a uint64 above the int64 maximum becomes a real number that is not exact", "[device][modbus]") {
     const std::array<std::uint8_t, 8> bytes{0x80, 0, 0, 0, 0, 0, 0, 1};
     const RegisterValue value = decode_registers(bytes, {ModbusType::uint64});
     CHECK(std::get<double>(value.value) == 0x1p63);
@@ -45,7 +45,7 @@ TEST_CASE("real numbers are IEEE 754", "[device][modbus]") {
     CHECK(std::isnan(decoded<double>({0x7F, 0xC0, 0, 0}, {ModbusType::float32})));
 }
 
-TEST_CASE("words and bytes come in any of four orders", "[device][modbus]") {
+TEST_CASE("words and bytes may have any of four orders", "[device][modbus]") {
     const auto [bytes, low_word_first, byte_swap] = GENERATE(table<std::vector<std::uint8_t>, bool, bool>({
         {{0x12, 0x34, 0x56, 0x78}, false, false},
         {{0x56, 0x78, 0x12, 0x34}, true, false},
@@ -60,7 +60,7 @@ TEST_CASE("the lowest of four words can come first", "[device][modbus]") {
     CHECK(decoded<double>({0, 0, 0, 0, 0, 0, 0xC0, 0x29}, {ModbusType::float64, true}) == -12.5);
 }
 
-TEST_CASE("one bit of a register is a truth value, and so is a register that is not zero", "[device][modbus]") {
+TEST_CASE("a bit of a register is a boolean, and so is a register that is not zero", "[device][modbus]") {
     CHECK(decoded<bool>({0x80, 0x01}, {ModbusType::boolean, false, false, 15U}));
     CHECK_FALSE(decoded<bool>({0x80, 0x01}, {ModbusType::boolean, false, false, 14U}));
     CHECK(decoded<bool>({0x80, 0x01}, {ModbusType::boolean, false, true, 7U}));

@@ -23,7 +23,7 @@ namespace {
 
 enum class Interruption { none, reload, clean_restart, crash };
 
-/// One channel, whose pipeline is replaced at random, next to a reference pipeline that is never replaced.
+/// One channel whose pipeline is replaced at random, compared with a reference pipeline that is never replaced.
 class ContinuityBench {
   public:
     explicit ContinuityBench(std::uint64_t seed) : random_(seed) {
@@ -63,7 +63,7 @@ class ContinuityBench {
             how.alarm_before = before;
         }
         if (before == AlarmState::normal && tested_->alarm().quality() != Quality::good) {
-            how.alarm_before = AlarmState::unknown;  // as the file of alarms does
+            how.alarm_before = AlarmState::unknown;  // as from the file of alarms
         }
         auto next = std::make_unique<processing::ChannelPipeline>(how);
         if (interruption == Interruption::reload) {
@@ -82,7 +82,7 @@ class ContinuityBench {
             CHECK_FALSE(is_beyond);
             CHECK(expected == AlarmState::normal);
         }
-        // An alarm whose delay had begun before a restart is raised a delay after it at the latest.
+        // An alarm whose delay began before a restart is raised at most one delay after the restart.
         const bool is_settled = !restarted_ns_ || time_ns_ - *restarted_ns_ > 200'000'000;
         if (is_settled && (expected == AlarmState::high || expected == AlarmState::low)) {
             CHECK((alarm.state() != AlarmState::normal || alarm.quality() != Quality::good));
@@ -98,13 +98,13 @@ class ContinuityBench {
     std::unique_ptr<processing::ChannelPipeline> reference_;
     std::unique_ptr<processing::ChannelPipeline> tested_;
     std::int64_t time_ns_ = 0;
-    std::optional<std::int64_t> restarted_ns_;  // none: reloads only so far
+    std::optional<std::int64_t> restarted_ns_;  // none: only reloads so far
     int value_ = 50;
 };
 
 }  // namespace
 
-TEST_CASE("random reloads and restarts give no false normal and miss no high", "[processing]") {
+TEST_CASE("random reloads and restarts cause no false normal state and no missed high state", "[processing]") {
     constexpr std::uint64_t seeds = 2'000;
     for (std::uint64_t seed = 1; seed <= test::rounds(seeds); ++seed) {
         INFO("seed " << seed);
@@ -115,8 +115,10 @@ TEST_CASE("random reloads and restarts give no false normal and miss no high", "
     }
 }
 
-TEST_CASE("a batch continues the alarms of the one before it, also of channels that are declared later",
-          "[processing]") {
+TEST_CASE(
+    "a batch continues the alarms of the previous batch, also for channels that are declared "
+    "later",
+    "[processing]") {
     ChannelProcessing how;
     how.alarm_high = 80.0;
     how.alarm_delay = 100ms;
@@ -150,7 +152,7 @@ TEST_CASE("a batch continues the alarms of the one before it, also of channels t
     }
     CHECK(states == std::vector<std::string>{"early unknown", "late unknown", "early high", "late high"});
     states.clear();
-    for (int round = 0; round < 2; ++round) {  // in the first one "late" is not declared
+    for (int round = 0; round < 2; ++round) {  // the first one does not declare "late"
         auto next = make();
         (void)next->add_channel("early", "");
         next->go_on_from(batch->retire(), batch.get());

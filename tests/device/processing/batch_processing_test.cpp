@@ -76,7 +76,7 @@ ChannelProcessing with_all_stages() {
     ChannelProcessing how = test::with_deadband(1.0);
     how.scale = 0.5;
     how.valid_max = 1'000.0;
-    how.silence_max = 1s;
+    how.send_interval_max = 1s;
     how.send_interval_min = 2ms;
     how.derive = Derive::rate;
     how.window = 10ms;
@@ -90,7 +90,7 @@ ChannelProcessing with_all_stages() {
 
 }  // namespace
 
-TEST_CASE("a whole number that is not changed stays one, a scaled one becomes real", "[processing]") {
+TEST_CASE("an unchanged whole number stays whole, a scaled one becomes real", "[processing]") {
     ProcessedBatch plain(test::with_deadband(1.0));
     plain.add(0, std::int64_t{7});
     CHECK(plain.samples[0].type == ValueType::integer);
@@ -103,17 +103,17 @@ TEST_CASE("a whole number that is not changed stays one, a scaled one becomes re
     CHECK(scaled.samples[0].value.real == 3.5);
 }
 
-TEST_CASE("texts and logical values go out as they are", "[processing]") {
+TEST_CASE("texts and booleans are sent unchanged", "[processing]") {
     ProcessedBatch f(with_all_stages());
     f.add(0, true);
-    f.add(2, std::string_view("a text that is longer than a sample has room for"));
+    f.add(2, std::string_view("a text that is longer than the texts of samples"));
     REQUIRE(f.samples_of("temp").size() == 2);
     CHECK(f.samples_of("temp")[0].value.boolean);
-    CHECK(f.samples_of("temp")[1].text() == "a text that is longer than a sam");
+    CHECK(f.samples_of("temp")[1].text() == "a text that is longer than the t");
     CHECK(f.samples_of("temp")[1].flags == sample_flag::text_truncated);
 }
 
-TEST_CASE("what is held back has no number and is told at the flush, by channel and by reason", "[processing]") {
+TEST_CASE("suppressed samples have no number and are reported at the flush, by channel and by reason", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0));
     const auto other = f.batch.add_channel("other", "");
     for (std::int64_t tick = 0; tick < 10; ++tick) {
@@ -130,7 +130,7 @@ TEST_CASE("what is held back has no number and is told at the flush, by channel 
     CHECK(f.filtered_of == std::map<std::string, std::uint64_t, std::less<>>{{"temp", 8}});
 }
 
-TEST_CASE("so many may be held back in one tick that they are told before its end", "[processing]") {
+TEST_CASE("if too many samples are suppressed in one tick, they are reported before its end", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0));
     f.begin(0);
     for (std::size_t i = 0; i < 3 * SampleBatch::samples_max + 1; ++i) {
@@ -141,7 +141,7 @@ TEST_CASE("so many may be held back in one tick that they are told before its en
     CHECK(f.samples.size() == 1);
 }
 
-TEST_CASE("each reason has a count of its own", "[processing]") {
+TEST_CASE("each reason has its own count", "[processing]") {
     ChannelProcessing how = test::with_deadband(1.0);
     how.valid_max = 10.0;
     how.out_of_range = OutOfRange::drop;
@@ -158,7 +158,7 @@ TEST_CASE("each reason has a count of its own", "[processing]") {
     CHECK(f.samples.empty());
 }
 
-TEST_CASE("a sample that was held back is not missing in its tick", "[processing]") {
+TEST_CASE("a suppressed sample is not missing in its tick", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0));
     f.add(0, 5.0);
     f.begin(1);
@@ -173,17 +173,17 @@ TEST_CASE("a sample that was held back is not missing in its tick", "[processing
     CHECK(f.samples[1].quality == Quality::bad);
 }
 
-TEST_CASE("channels that are made have no sample because others have none", "[processing]") {
+TEST_CASE("derived channels have no absent sample when others have one", "[processing]") {
     ProcessedBatch f(with_all_stages());
     f.begin(0);
     f.batch.add_absent_for_missing();
     f.batch.flush();
     CHECK(f.samples_of("temp").size() == 1);
     CHECK(f.samples_of("temp.min").empty());
-    CHECK(f.samples_of("temp.alarm").size() == 1);  // whose state is unknown, which is news
+    CHECK(f.samples_of("temp.alarm").size() == 1);  // its state is unknown, which is reported
 }
 
-TEST_CASE("NaN and infinities are bad readings also where they are processed", "[processing]") {
+TEST_CASE("NaN and infinity are bad readings in processed channels too", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0));
     f.add(0, std::numeric_limits<double>::quiet_NaN());
     f.add(1, std::numeric_limits<double>::infinity());
@@ -194,7 +194,7 @@ TEST_CASE("NaN and infinities are bad readings also where they are processed", "
     CHECK(f.samples[1].value.real == 1.0);
 }
 
-TEST_CASE("a window's samples carry the times of its end and stand before what comes after it", "[processing]") {
+TEST_CASE("samples of a window carry the times of its end and precede later samples", "[processing]") {
     ChannelProcessing how;
     how.window = 100ms;
     how.aggregates = {Aggregate::mean, Aggregate::count};
@@ -233,10 +233,10 @@ TEST_CASE("a window of bad readings has no values and a count of zero", "[proces
     CHECK(f.samples[1].quality == Quality::good);
 }
 
-TEST_CASE("the next tick closes a window and ends a delay when the device is silent", "[processing]") {
+TEST_CASE("the next tick closes a window and ends a delay even if the device sends nothing", "[processing]") {
     ProcessedBatch f(with_all_stages());
     f.add(0, 0.0);
-    f.add(2, 1'000.0);  // half of it in two milliseconds
+    f.add(2, 1'000.0);  // half of the delay in two milliseconds
     CHECK(f.samples_of("temp.alarm").back().text() != "high");
     f.begin(5);
     f.batch.flush();
@@ -247,7 +247,7 @@ TEST_CASE("the next tick closes a window and ends a delay when the device is sil
     CHECK(f.samples_of("temp.last").back().value.real == Approx(250'000.0));
 }
 
-TEST_CASE("a step of the wall clock changes nothing but the times that are shown", "[processing]") {
+TEST_CASE("a step of the wall clock changes only the times in samples", "[processing]") {
     const auto run = [](std::int64_t step_ns) {
         ProcessedBatch f(with_all_stages());
         for (std::int64_t ms = 0; ms < 100; ++ms) {
@@ -266,7 +266,7 @@ TEST_CASE("a step of the wall clock changes nothing but the times that are shown
     CHECK(run(0) == run(-3'600'000 * test::millisecond_ns));
 }
 
-TEST_CASE("a unit may be another one, and of a rate it is per second", "[processing]") {
+TEST_CASE("the unit can be replaced, and for a rate it is per second", "[processing]") {
     ChannelProcessing how;
     how.unit = "K";
     ProcessedBatch named(how);
@@ -284,13 +284,13 @@ TEST_CASE("a unit may be another one, and of a rate it is per second", "[process
     CHECK(derived.batch.channels() == 3);
 }
 
-TEST_CASE("processing goes by the name that the channel has in its topic", "[processing]") {
+TEST_CASE("processing uses the name of the channel in its topic", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0), "core_0_load");
     const auto channel = f.batch.add_channel("Core 0/Load", "%");
     CHECK(channel == f.channel);
 }
 
-TEST_CASE("a name that driver and processing both want is refused, whoever comes first", "[processing]") {
+TEST_CASE("a name that both driver and processing declare is refused, in either order", "[processing]") {
     ChannelProcessing how;
     how.alarm_high = 1.0;
     SECTION("processing") {
@@ -318,7 +318,7 @@ TEST_CASE("a name that driver and processing both want is refused, whoever comes
     }
 }
 
-TEST_CASE("a very long name leaves room for the ending of what is made of it", "[processing]") {
+TEST_CASE("a very long name leaves space for the suffix of its derived channels", "[processing]") {
     ChannelProcessing how;
     how.window = 1s;
     how.aggregates = {Aggregate::count};
@@ -327,7 +327,7 @@ TEST_CASE("a very long name leaves room for the ending of what is made of it", "
     CHECK(f.table.at(ChannelId{1}).channel == name + ".count");
 }
 
-TEST_CASE("channels that come while the device is read are processed as well", "[processing]") {
+TEST_CASE("channels that are declared during a reading are processed", "[processing]") {
     ProcessedBatch f(with_all_stages());
     f.batch.go_on_from({{ChannelId{7}, 5}});
     f.begin(0);
@@ -338,7 +338,7 @@ TEST_CASE("channels that come while the device is read are processed as well", "
     CHECK(numbers.size() == 8);
 }
 
-TEST_CASE("numbers of made channels go on in the next batch", "[processing]") {
+TEST_CASE("derived channels continue their numbers in the next batch", "[processing]") {
     ChannelProcessing how;
     how.alarm_high = 1.0;
     ProcessedBatch f(how);
@@ -347,7 +347,7 @@ TEST_CASE("numbers of made channels go on in the next batch", "[processing]") {
     CHECK(f.samples_of("temp.alarm").back().seq == 42);
 }
 
-TEST_CASE("processing allocates nothing once its channels are known", "[processing]") {
+TEST_CASE("processing allocates nothing once its channels are declared", "[processing]") {
     const test::ManualClock clock;
     ChannelTable table;
     std::size_t sent = 0;

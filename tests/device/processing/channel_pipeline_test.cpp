@@ -15,7 +15,7 @@ constexpr double endless = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("every reason for holding back has a word of its own", "[processing]") {
+TEST_CASE("every reason for suppressing samples has its own name", "[processing]") {
     CHECK(to_string(FilterReason::range) == "range");
     CHECK(to_string(FilterReason::deadband) == "deadband");
     CHECK(to_string(FilterReason::rate_limit) == "rate_limit");
@@ -26,7 +26,7 @@ TEST_CASE("processing of defaults has no stages", "[processing]") {
     ChannelProcessing how;
     CHECK_FALSE(how.has_stages());
     how.unit = "V";
-    how.silence_max = 1s;
+    how.send_interval_max = 1s;
     CHECK_FALSE(how.has_stages());
     PipelineBench bench(how);
     CHECK(bench.sent_of({1.0, 1.0, 2.0}) == std::vector{1.0, 1.0, 2.0});
@@ -59,7 +59,7 @@ TEST_CASE("a value outside its valid range is uncertain", "[processing]") {
     CHECK_FALSE(bench.pipeline().makes_reals());
 }
 
-TEST_CASE("a value outside its valid range is dropped where that is asked for", "[processing]") {
+TEST_CASE("a value outside its valid range is dropped if configured", "[processing]") {
     ChannelProcessing how;
     how.valid_max = 10.0;
     how.out_of_range = OutOfRange::drop;
@@ -70,7 +70,7 @@ TEST_CASE("a value outside its valid range is dropped where that is asked for", 
     CHECK(is_sent(bench.take(3, 9.0)));
 }
 
-TEST_CASE("a bad value stays bad, in its range or not", "[processing]") {
+TEST_CASE("a bad value stays bad, inside and outside its range", "[processing]") {
     ChannelProcessing how;
     how.valid_max = 10.0;
     PipelineBench bench(how);
@@ -90,7 +90,7 @@ TEST_CASE("a reading without a value is neither scaled nor out of range", "[proc
     CHECK(outcome.reading.quality == Quality::bad);
 }
 
-TEST_CASE("what is not a finite number goes on as no value", "[processing]") {
+TEST_CASE("infinity and NaN become a reading without a value", "[processing]") {
     ChannelProcessing how;
     how.scale = 10.0;
     how.valid_max = 10.0;
@@ -108,34 +108,34 @@ TEST_CASE("what is not a finite number goes on as no value", "[processing]") {
     CHECK(is_sent(bench.take(2, 0.1)));
 }
 
-TEST_CASE("stages come in their order", "[processing]") {
+TEST_CASE("stages run in their order", "[processing]") {
     ChannelProcessing how;
-    SECTION("the range is that of the scaled value") {
+    SECTION("the valid range applies to the scaled value") {
         how.scale = 10.0;
         how.valid_max = 10.0;
         PipelineBench bench(how);
         CHECK(bench.take(0, 2.0).reading.quality == Quality::uncertain);
     }
-    SECTION("the deadband is that of the scaled value") {
+    SECTION("the deadband applies to the scaled value") {
         how.scale = 10.0;
         how.deadband = 5.0;
         PipelineBench bench(how);
         CHECK(bench.sent_of({1.0, 1.4, 1.6}) == std::vector{10.0, 16.0});
     }
-    SECTION("a value that is dropped is not what the deadband compares with") {
+    SECTION("the deadband ignores a dropped value") {
         how.valid_max = 10.0;
         how.out_of_range = OutOfRange::drop;
         how.deadband = 5.0;
         PipelineBench bench(how);
         CHECK(bench.sent_of({1.0, 100.0, 2.0, 100.0, 7.0}) == std::vector{1.0, 7.0});
     }
-    SECTION("a value that leaves its range goes through the deadband, whose quality has changed") {
+    SECTION("a value that leaves its range passes the deadband, because its quality changes") {
         how.valid_max = 10.0;
         how.deadband = 5.0;
         PipelineBench bench(how);
         CHECK(bench.sent_of({9.0, 11.0, 12.0, 9.5}) == std::vector{9.0, 11.0, 9.5});
     }
-    SECTION("what the deadband holds back does not use up the rate limit") {
+    SECTION("a value within the deadband does not use up the rate limit") {
         how.deadband = 5.0;
         how.send_interval_min = 10ms;
         PipelineBench bench(how);
@@ -144,16 +144,16 @@ TEST_CASE("stages come in their order", "[processing]") {
         CHECK(is_sent(bench.take(11, 6.0)));
         CHECK(is_held_back(bench.take(12, 20.0), FilterReason::rate_limit));
     }
-    SECTION("a rate is that between two values that got through deadband and rate limit") {
+    SECTION("a rate is between two values that passed deadband and rate limit") {
         how.send_interval_min = 1s;
         how.derive = Derive::rate;
         PipelineBench bench(how);
         bench.take(0, 0.0);
-        CHECK(bench.take(1, 1.0).reading.value == 1'000.0);  // follows one of other quality
+        CHECK(bench.take(1, 1.0).reading.value == 1'000.0);  // follows a sample of other quality
         CHECK(is_held_back(bench.take(500, 77.0), FilterReason::rate_limit));
         CHECK(bench.take(1'001, 3.0).reading.value == Approx(2.0));
     }
-    SECTION("a window is of rates") {
+    SECTION("a window contains rates") {
         how.derive = Derive::rate;
         how.window = 10s;
         PipelineBench bench(how);
@@ -163,9 +163,9 @@ TEST_CASE("stages come in their order", "[processing]") {
         bench.advance(10'000);
         CHECK(bench.window().max == Approx(5.0));
         CHECK(bench.window().values == 2);
-        CHECK(bench.window().quality == Quality::uncertain);  // the first one had no rate
+        CHECK(bench.window().quality == Quality::uncertain);  // the first value has no rate
     }
-    SECTION("a window is of what got through the deadband") {
+    SECTION("a window contains the values that passed the deadband") {
         how.deadband = 5.0;
         how.window = 10s;
         PipelineBench bench(how);
@@ -176,7 +176,7 @@ TEST_CASE("stages come in their order", "[processing]") {
         CHECK(bench.window().values == 2);
         CHECK(bench.window().last == 6.0);
     }
-    SECTION("an alarm is of single values also where there is a window") {
+    SECTION("an alarm watches single values even with a window") {
         how.window = 10s;
         how.alarm_high = 10.0;
         PipelineBench bench(how);
@@ -184,7 +184,7 @@ TEST_CASE("stages come in their order", "[processing]") {
         bench.take(1, 11.0);
         CHECK(bench.alarms() == std::vector<std::string>{"normal", "high"});
     }
-    SECTION("an alarm does not see what is dropped") {
+    SECTION("an alarm ignores dropped values") {
         how.valid_max = 100.0;
         how.out_of_range = OutOfRange::drop;
         how.alarm_high = 10.0;

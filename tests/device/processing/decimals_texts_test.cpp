@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The samples of one channel and of those that are made of it.
+/// Returns the samples of one channel and of the channels derived from it.
 struct ShownBatch {
     explicit ShownBatch(const ChannelProcessing& how) {
         ProcessingPlan plan;
@@ -77,7 +77,7 @@ TEST_CASE("a real number is rounded to its decimals when it is sent, half away f
     CHECK(f.samples[2].type == ValueType::integer);
 }
 
-TEST_CASE("aggregates have the decimals of their channel, stages before them have all", "[processing]") {
+TEST_CASE("aggregates have the decimals of their channel, earlier stages use all decimals", "[processing]") {
     ChannelProcessing how;
     how.decimals = 0;
     how.scale = 0.5;
@@ -90,12 +90,12 @@ TEST_CASE("aggregates have the decimals of their channel, stages before them hav
     f.add(1, std::int64_t{5});
     f.add(10, std::int64_t{0});
     CHECK(f.samples_of("temp")[1].value.real == 3.0);
-    CHECK(f.samples_of("temp.alarm")[1].text() == "high");  // 2.5, not the 3 of a limit of 2.4, nor a 2
+    CHECK(f.samples_of("temp.alarm")[1].text() == "high");  // 2.5; not 3, because of a limit of 2.4; not 2
     CHECK(f.samples_of("temp.mean")[0].value.real == 2.0);  // 2.25
     CHECK(f.samples_of("temp.max")[0].value.real == 3.0);   // 2.5
 }
 
-TEST_CASE("a number with a text is sent as that text, another one as it is and uncertain", "[processing]") {
+TEST_CASE("a number with a text is sent as that text, another number unchanged and uncertain", "[processing]") {
     ChannelProcessing how;
     how.texts = {{0, "off"}, {1, "on"}};
     ShownBatch f(how);
@@ -118,7 +118,7 @@ TEST_CASE("a number with a text is sent as that text, another one as it is and u
     CHECK((f.samples[6].type == ValueType::none && f.samples[6].quality == Quality::bad));
 }
 
-TEST_CASE("deadband and alarm look at the number of a text", "[processing]") {
+TEST_CASE("deadband and alarm use the number of a text", "[processing]") {
     ChannelProcessing how = test::with_deadband(0.5);
     how.texts = {{0, "off"}, {1, "on"}};
     how.alarm_high = 0.5;

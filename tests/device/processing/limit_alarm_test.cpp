@@ -21,13 +21,13 @@ ChannelProcessing with_alarm(double hysteresis = 0.0, Duration delay = 0ms, Dura
 
 }  // namespace
 
-TEST_CASE("an alarm tells its state at first and whenever it changes", "[processing]") {
+TEST_CASE("an alarm reports its state at first and whenever it changes", "[processing]") {
     PipelineBench bench(with_alarm());
     bench.sent_of({50.0, 60.0, 80.0, 80.5, 90.0, 80.0, 20.0, 19.0, 81.0});
     CHECK(bench.alarms() == Told{"normal", "high", "normal", "low", "high"});
 }
 
-TEST_CASE("an alarm is unknown until its values have shown it for the delay", "[processing]") {
+TEST_CASE("an alarm is unknown until its values have been in one state for the delay", "[processing]") {
     SECTION("beyond a limit") {
         PipelineBench bench(with_alarm(0.0, 100ms));
         bench.take(0, 90.0);
@@ -44,7 +44,7 @@ TEST_CASE("an alarm is unknown until its values have shown it for the delay", "[
         CHECK(bench.alarms() == Told{"unknown", "normal"});
         CHECK(bench.pipeline().alarm().quality() == Quality::good);
     }
-    SECTION("within the hysteresis, where it may be either") {
+    SECTION("within the hysteresis, where either state is possible") {
         PipelineBench bench(with_alarm(5.0));
         bench.take(0, 76.0);
         bench.take(1, 76.0);
@@ -54,7 +54,7 @@ TEST_CASE("an alarm is unknown until its values have shown it for the delay", "[
     }
 }
 
-TEST_CASE("an alarm begins with the state that it had before a restart", "[processing]") {
+TEST_CASE("an alarm begins in the state before a restart", "[processing]") {
     auto how = with_alarm(5.0, 100ms, 100ms);
     how.alarm_before = AlarmState::high;
     PipelineBench bench(how);
@@ -78,7 +78,7 @@ TEST_CASE("normal is uncertain while values are beyond a limit", "[processing]")
     CHECK(bench.pipeline().alarm().quality() == Quality::good);
 }
 
-TEST_CASE("an alarm continues under other limits", "[processing]") {
+TEST_CASE("an alarm continues with other limits", "[processing]") {
     PipelineBench before(with_alarm(0.0, 100ms, 100ms));
     before.take(0, 90.0);
     before.take(100, 90.0);
@@ -93,7 +93,7 @@ TEST_CASE("an alarm continues under other limits", "[processing]") {
     CHECK(bench.alarms() == Told{"normal"});
 }
 
-TEST_CASE("a crossing that has begun before a change of settings ends its delay after it", "[processing]") {
+TEST_CASE("a crossing that began before a change of settings ends its delay after it", "[processing]") {
     PipelineBench before(with_alarm(0.0, 100ms));
     before.take(0, 50.0);
     before.take(10, 90.0);
@@ -105,10 +105,10 @@ TEST_CASE("a crossing that has begun before a change of settings ends its delay 
     CHECK(bench.alarms() == Told{"high"});
 }
 
-TEST_CASE("a crossing of old limits does not end under new ones that the value does not cross", "[processing]") {
+TEST_CASE("a crossing of old limits is canceled if the value does not cross the new ones", "[processing]") {
     PipelineBench before(with_alarm(0.0, 0ms, 10s));
     before.take(0, 90.0);
-    before.take(100, 70.0);  // on its way back to normal
+    before.take(100, 70.0);  // returning to normal
     auto how = with_alarm();
     how.alarm_high = 60.0;
     processing::ChannelPipeline after(how);
@@ -117,10 +117,10 @@ TEST_CASE("a crossing of old limits does not end under new ones that the value d
     CHECK(after.alarm().state() == AlarmState::high);
 }
 
-TEST_CASE("a crossing by values of another scale ends", "[processing]") {
+TEST_CASE("a crossing by values of another scale is canceled", "[processing]") {
     PipelineBench before(with_alarm(0.0, 10s));
     before.take(0, 50.0);
-    before.take(100, 90.0);  // on its way to high
+    before.take(100, 90.0);  // becoming high
     auto how = with_alarm();
     how.scale = 0.5;
     processing::ChannelPipeline after(how);
@@ -129,7 +129,7 @@ TEST_CASE("a crossing by values of another scale ends", "[processing]") {
     CHECK(after.alarm().state() != AlarmState::high);
 }
 
-TEST_CASE("an alarm whose limit is gone has none to tell", "[processing]") {
+TEST_CASE("an alarm whose limit was removed reports no limit", "[processing]") {
     PipelineBench before(with_alarm());
     before.take(0, 90.0);
     auto how = with_alarm(0.0, 0ms, 100ms);
@@ -140,7 +140,7 @@ TEST_CASE("an alarm whose limit is gone has none to tell", "[processing]") {
     CHECK(after.alarm().limit() == std::nullopt);
 }
 
-TEST_CASE("an alarm with one limit knows nothing of the other", "[processing]") {
+TEST_CASE("an alarm with one limit ignores the other direction", "[processing]") {
     auto how = with_alarm();
     how.alarm_low.reset();
     PipelineBench bench(how);
@@ -154,7 +154,7 @@ TEST_CASE("an alarm ends when the value is back within its limit by the hysteres
     CHECK(bench.alarms() == Told{"high", "normal", "low", "normal"});
 }
 
-TEST_CASE("a crossing counts when it has lasted for the delay without a break", "[processing]") {
+TEST_CASE("a crossing takes effect when it has lasted for the delay without interruption", "[processing]") {
     PipelineBench bench(with_alarm(0.0, 100ms));
     bench.take(0, 50.0);
     bench.take(10, 90.0);
@@ -166,7 +166,7 @@ TEST_CASE("a crossing counts when it has lasted for the delay without a break", 
     CHECK(bench.alarms() == Told{"normal", "high"});
 }
 
-TEST_CASE("an alarm ends when its end has lasted for the delay of its own", "[processing]") {
+TEST_CASE("the end of an alarm has its own delay", "[processing]") {
     PipelineBench bench(with_alarm(0.0, 0ms, 100ms));
     bench.take(0, 90.0);
     bench.take(10, 50.0);
@@ -178,7 +178,7 @@ TEST_CASE("an alarm ends when its end has lasted for the delay of its own", "[pr
     CHECK(bench.alarms() == Told{"high", "normal"});
 }
 
-TEST_CASE("a delay ends also when nothing more comes", "[processing]") {
+TEST_CASE("a delay ends even if no more readings arrive", "[processing]") {
     PipelineBench bench(with_alarm(0.0, 100ms));
     bench.take(0, 50.0);
     CHECK(bench.pipeline().due_ns() == std::numeric_limits<std::int64_t>::max());
@@ -190,7 +190,7 @@ TEST_CASE("a delay ends also when nothing more comes", "[processing]") {
     CHECK_FALSE(bench.advance(1'000).alarm_tells);
 }
 
-TEST_CASE("without values the state of an alarm is unknown, and stays what it was", "[processing]") {
+TEST_CASE("without values the state of an alarm is unknown, and then stays unchanged", "[processing]") {
     PipelineBench bench(with_alarm(0.0, 0ms, 100ms));
     bench.take(0, 90.0);
     bench.absent(10);
@@ -199,7 +199,7 @@ TEST_CASE("without values the state of an alarm is unknown, and stays what it wa
     CHECK(bench.alarms() == Told{"high", "unknown", "high"});
 }
 
-TEST_CASE("a reading without a value breaks a crossing", "[processing]") {
+TEST_CASE("a reading without a value interrupts a crossing", "[processing]") {
     PipelineBench bench(with_alarm(0.0, 100ms));
     bench.take(0, 50.0);
     bench.take(10, 90.0);
@@ -209,7 +209,7 @@ TEST_CASE("a reading without a value breaks a crossing", "[processing]") {
     CHECK(bench.advance(170).alarm_tells);
 }
 
-TEST_CASE("an alarm is uncertain as its value is", "[processing]") {
+TEST_CASE("an alarm is uncertain if its value is", "[processing]") {
     auto how = with_alarm();
     how.valid_max = 100.0;
     PipelineBench bench(how);
@@ -221,9 +221,9 @@ TEST_CASE("an alarm is uncertain as its value is", "[processing]") {
     CHECK(bench.pipeline().alarm().quality() == Quality::good);
 }
 
-TEST_CASE("an alarm tells its state again when the silence has lasted long enough", "[processing]") {
+TEST_CASE("an alarm repeats its state after the maximum send interval", "[processing]") {
     auto how = with_alarm();
-    how.silence_max = 100ms;
+    how.send_interval_max = 100ms;
     PipelineBench bench(how);
     bench.take(0, 50.0);
     bench.take(50, 50.0);
@@ -234,7 +234,7 @@ TEST_CASE("an alarm tells its state again when the silence has lasted long enoug
     CHECK(bench.alarms() == Told{"normal", "normal", "high", "high"});
 }
 
-TEST_CASE("neither deadband nor rate limit holds back a value that begins or breaks a crossing", "[processing]") {
+TEST_CASE("neither deadband nor rate limit suppresses a value that begins or breaks a crossing", "[processing]") {
     auto how = with_alarm(2.0, 50ms);
     how.deadband = 10.0;
     how.send_interval_min = 1'000ms;
@@ -249,7 +249,7 @@ TEST_CASE("neither deadband nor rate limit holds back a value that begins or bre
     CHECK(bench.alarms() == Told{"unknown", "high"});
 }
 
-TEST_CASE("where a rate is derived the alarm watches the rate", "[processing]") {
+TEST_CASE("if a rate is derived, the alarm watches the rate", "[processing]") {
     auto how = with_alarm();
     how.derive = Derive::rate;
     PipelineBench bench(how);
@@ -259,7 +259,7 @@ TEST_CASE("where a rate is derived the alarm watches the rate", "[processing]") 
     CHECK(bench.alarms() == Told{"unknown", "normal", "high"});
 }
 
-TEST_CASE("logical values are 0 and 1 to an alarm", "[processing]") {
+TEST_CASE("for an alarm, booleans are 0 and 1", "[processing]") {
     ChannelProcessing how;
     how.alarm_high = 0.5;
     how.send_interval_min = 1'000ms;

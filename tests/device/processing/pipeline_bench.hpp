@@ -15,11 +15,11 @@ namespace telegate::test {
     ChannelProcessing how;
     how.deadband = absolute;
     how.deadband_percent = percent;
-    how.silence_max = silence;
+    how.send_interval_max = silence;
     return how;
 }
 
-/// A pipeline whose readings come at times in milliseconds.
+/// A pipeline with readings at times in milliseconds.
 class PipelineBench {
   public:
     explicit PipelineBench(const ChannelProcessing& processing) : pipeline_(processing) {}
@@ -38,12 +38,12 @@ class PipelineBench {
     processing::Outcome text(std::int64_t ms) { return keep(pipeline_.take_text({0.0, ns(ms)})); }
     processing::Outcome advance(std::int64_t ms) { return keep(pipeline_.advance(ns(ms))); }
 
-    /// What has gone out of some values, one every `step` ms.
+    /// Returns what was sent for some values, one every `step` ms.
     std::vector<double> sent_of(const std::vector<double>& values, std::int64_t step_ms = 1) {
         std::vector<double> sent;
         for (const double value : values) {
             const processing::Outcome outcome = take(now_ms_ += step_ms, value);
-            if (!outcome.held_back) {
+            if (!outcome.suppressed) {
                 sent.push_back(outcome.reading.value);
             }
         }
@@ -65,15 +65,15 @@ class PipelineBench {
 
     processing::ChannelPipeline pipeline_;
     std::int64_t now_ms_ = 0;
-    std::vector<std::string> alarms_;  // as they were told
+    std::vector<std::string> alarms_;  // as reported
 };
 
 inline bool is_sent(const processing::Outcome& outcome) {
-    return !outcome.held_back.has_value();
+    return !outcome.suppressed.has_value();
 }
 
 inline bool is_held_back(const processing::Outcome& outcome, FilterReason reason) {
-    return outcome.held_back == reason;
+    return outcome.suppressed == reason;
 }
 
 }  // namespace telegate::test

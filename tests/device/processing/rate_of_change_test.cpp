@@ -29,7 +29,7 @@ TEST_CASE("a rate is the change per second, in either direction", "[processing]"
     CHECK(bench.take(2'500, 9.0).reading.value == 0.0);
 }
 
-TEST_CASE("a rate is of the scaled value", "[processing]") {
+TEST_CASE("a rate is calculated from the scaled value", "[processing]") {
     auto how = deriving(Derive::rate, 10.0);
     how.offset = 1'000.0;
     PipelineBench bench(how);
@@ -37,7 +37,7 @@ TEST_CASE("a rate is of the scaled value", "[processing]") {
     CHECK(bench.take(1'000, 2.0).reading.value == Approx(10.0));
 }
 
-TEST_CASE("there is no rate when time has not advanced", "[processing]") {
+TEST_CASE("there is no rate if time has not advanced", "[processing]") {
     const Derive derive = GENERATE(Derive::rate, Derive::counter_rate);
     PipelineBench bench(deriving(derive));
     bench.take(1'000, 1.0);
@@ -53,7 +53,7 @@ TEST_CASE("after a reading without a value the rate is the mean over the gap", "
     CHECK(bench.take(2'000, 10.0).reading.value == Approx(5.0));
 }
 
-TEST_CASE("a rate is uncertain when either value is", "[processing]") {
+TEST_CASE("a rate is uncertain if either value is", "[processing]") {
     PipelineBench bench(deriving(Derive::rate));
     bench.take(0, 0.0, Quality::uncertain);
     CHECK(bench.take(1'000, 1.0).reading.quality == Quality::uncertain);
@@ -61,19 +61,19 @@ TEST_CASE("a rate is uncertain when either value is", "[processing]") {
     CHECK(bench.take(3'000, 3.0, Quality::uncertain).reading.quality == Quality::uncertain);
 }
 
-TEST_CASE("a rate that no number can hold is absent", "[processing]") {
+TEST_CASE("a rate beyond the range of a double is absent", "[processing]") {
     PipelineBench bench(deriving(Derive::rate));
     bench.take(0, -1e308);
     CHECK(is_absent(bench.take(1'000, 1e308)));
 }
 
-TEST_CASE("a counter that runs over at 32 bits keeps its rate", "[processing]") {
+TEST_CASE("a counter that overflows at 32 bits keeps its rate", "[processing]") {
     PipelineBench bench(deriving(Derive::counter_rate));
     bench.take(0, range_32_bits - 100.0);
     CHECK(bench.take(1'000, 50.0).reading.value == Approx(150.0));
 }
 
-TEST_CASE("a counter runs over before it is scaled", "[processing]") {
+TEST_CASE("a counter overflows before it is scaled", "[processing]") {
     auto how = deriving(Derive::counter_rate, 8.0);
     how.offset = 5.0;
     PipelineBench bench(how);
@@ -81,12 +81,12 @@ TEST_CASE("a counter runs over before it is scaled", "[processing]") {
     CHECK(bench.take(1'000, 50.0).reading.value == Approx(8 * 150.0));
 }
 
-TEST_CASE("a counter that begins anew has no rate once", "[processing]") {
+TEST_CASE("a counter that restarts has no rate once", "[processing]") {
     const auto [before, after] = GENERATE(table<double, double>({
-        {5'000'000.0, 0.0},           // half of the range or more lies across
-        {range_32_bits, 10.0},        // was beyond 32 bits
-        {range_32_bits - 1.0, -1.0},  // no counter
-        {2e12, 1e12},                 // of 64 bits
+        {5'000'000.0, 0.0},           // the step is at least half of the range
+        {range_32_bits, 10.0},        // more than 32 bits
+        {range_32_bits - 1.0, -1.0},  // not a counter
+        {2e12, 1e12},                 // 64-bit counter
     }));
     PipelineBench bench(deriving(Derive::counter_rate));
     bench.take(0, before);
@@ -94,7 +94,7 @@ TEST_CASE("a counter that begins anew has no rate once", "[processing]") {
     CHECK(bench.take(2'000, after + 7.0).reading.value == Approx(7.0));
 }
 
-TEST_CASE("a deadband before a rate does not hold back what follows the absent first one", "[processing]") {
+TEST_CASE("a deadband before a rate does not suppress the value after the absent first rate", "[processing]") {
     auto how = deriving(Derive::counter_rate);
     how.deadband = 10.0;
     PipelineBench bench(how);

@@ -11,14 +11,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Two channels, "a" with processing; the driver gives each the number of the read.
+/// Two channels, "a" with processing; the driver gives each one the number of the read.
 struct ProcessedDevice : SamplerHarness {
     explicit ProcessedDevice(const ChannelProcessing& how) : SamplerHarness(100'000) {
         script.channels = {"a", "b"};
         plan.channels["a"] = how;
         device = sampler.add(device_options("boiler"), std::make_unique<ScriptedDriver>(script), plan);
     }
-    [[nodiscard]] ChannelBooks books_of(ChannelId channel) const { return ledger.books_of(channel); }
+    [[nodiscard]] ChannelLedgerCounts counts_of(ChannelId channel) const { return ledger.counts_of(channel); }
 
     Script script;
     ProcessingPlan plan;
@@ -27,27 +27,26 @@ struct ProcessedDevice : SamplerHarness {
 
 }  // namespace
 
-TEST_CASE("what is held back was sampled and is filtered in the books, of the device and of the channel",
-          "[processing]") {
+TEST_CASE("suppressed samples are counted as sampled and filtered, for the device and the channel", "[processing]") {
     ProcessedDevice f(with_deadband(1.5));
     for (int tick = 0; tick < 10; ++tick) {
         f.step_after(1s);
     }
-    const Books books = f.books(f.device);
-    CHECK(books.sampled == 20);
-    CHECK(books.filtered == 5);
-    CHECK(books.queued == 15);
-    CHECK(books.balanced());
-    CHECK(f.books_of(ChannelId{0}).sampled == 10);
-    CHECK(f.books_of(ChannelId{0}).filtered == 5);
-    CHECK(f.books_of(ChannelId{0}).balanced());
-    CHECK(f.books_of(ChannelId{1}).filtered == 0);
+    const LedgerCounts counts = f.counts(f.device);
+    CHECK(counts.sampled == 20);
+    CHECK(counts.filtered == 5);
+    CHECK(counts.queued == 15);
+    CHECK(counts.balanced());
+    CHECK(f.counts_of(ChannelId{0}).sampled == 10);
+    CHECK(f.counts_of(ChannelId{0}).filtered == 5);
+    CHECK(f.counts_of(ChannelId{0}).balanced());
+    CHECK(f.counts_of(ChannelId{1}).filtered == 0);
     CHECK(f.ledger.channels_agree(1));
     CHECK(f.sampler.status(f.device).filtered_by == FilterCounts{0, 5, 0, 0});
     CHECK(f.drain().size() == 15);
 }
 
-TEST_CASE("the numbers of a channel have no holes where samples were held back", "[processing]") {
+TEST_CASE("the numbers of a channel have no gaps where samples were suppressed", "[processing]") {
     ProcessedDevice f(with_deadband(1.5));
     for (int tick = 0; tick < 6; ++tick) {
         f.step_after(1s);
@@ -61,7 +60,7 @@ TEST_CASE("the numbers of a channel have no holes where samples were held back",
     CHECK(seq == 3);
 }
 
-TEST_CASE("counts by reason go on with another driver under the name", "[processing]") {
+TEST_CASE("counts by reason continue with another driver of the same name", "[processing]") {
     ProcessedDevice f(with_deadband(100.0));
     f.step_after(1s);
     f.step_after(1s);
@@ -74,10 +73,10 @@ TEST_CASE("counts by reason go on with another driver under the name", "[process
     f.sampler.apply(*f.sampler.prepare(std::move(change)));
     f.step_after(1s);
     CHECK(f.sampler.status(f.device).filtered_by == FilterCounts{1, 1, 0, 0});
-    CHECK(f.books(f.device).filtered == 2);
+    CHECK(f.counts(f.device).filtered == 2);
 }
 
-TEST_CASE("a failed read gives a bad sample of a channel with a deadband, once", "[processing]") {
+TEST_CASE("consecutive failed readings give one bad sample of a channel with a deadband", "[processing]") {
     ProcessedDevice f(with_deadband(100.0));
     f.step_after(1s);
     f.drain();
@@ -87,10 +86,10 @@ TEST_CASE("a failed read gives a bad sample of a channel with a deadband, once",
     CHECK(f.drain().size() == 2);
     f.step_after(1s);
     CHECK(f.drain().size() == 1);
-    CHECK(f.books(f.device).balanced());
+    CHECK(f.counts(f.device).balanced());
 }
 
-TEST_CASE("a channel of the driver with the name of one that is made is an error when it is prepared", "[processing]") {
+TEST_CASE("a driver channel with the name of a derived channel is an error in prepare()", "[processing]") {
     SamplerHarness h;
     Script script;
     script.channels = {"a", "a.alarm"};
@@ -100,7 +99,7 @@ TEST_CASE("a channel of the driver with the name of one that is made is an error
                       Catch::Matchers::Contains("a.alarm") && Catch::Matchers::Contains("boiler"));
 }
 
-TEST_CASE("a made channel whose name the device took later than at its opening is told once", "[processing]") {
+TEST_CASE("a name conflict that arises after open() is reported once", "[processing]") {
     SamplerHarness h;
     Script script;
     script.on_read = [](SampleBatch& batch) {
@@ -112,13 +111,13 @@ TEST_CASE("a made channel whose name the device took later than at its opening i
     const DeviceId device = h.sampler.add(device_options("boiler"), std::make_unique<ScriptedDriver>(script), plan);
     CHECK(h.sampler.status(device).last_error.empty());
     const std::string told =
-        "channel \"v.alarm\" is one of the device and one that its settings make: the later one gets no samples";
-    SECTION("and reading goes on") {
+        "channel \"v.alarm\" is declared by the device and by its processing settings: the later one gets no samples";
+    SECTION("and reading continues") {
         h.step_after(1s);
         CHECK(h.sampler.status(device).last_error == told);
         CHECK(h.state(device) == DeviceState::measuring);
     }
-    SECTION("when that read has failed, too") {
+    SECTION("even if that reading has failed") {
         script.fails_with = "gone";
         h.step_after(1s);
         CHECK(h.sampler.status(device).last_error == told);
@@ -134,7 +133,7 @@ TEST_CASE("a made channel whose name the device took later than at its opening i
     }
 }
 
-TEST_CASE("the books balance at every instant while samples are held back", "[processing]") {
+TEST_CASE("the ledger balances at any time while samples are suppressed", "[processing]") {
     ChannelProcessing how = with_deadband(2.0);
     how.window = 3s;
     how.aggregates = {Aggregate::mean, Aggregate::count};
@@ -148,8 +147,8 @@ TEST_CASE("the books balance at every instant while samples are held back", "[pr
     std::atomic<int> unbalanced{0};
     std::thread reader([&] {
         while (!done.load()) {
-            const bool agree =
-                f.ledger.cut(1).front().balanced() && f.books_of(ChannelId{0}).balanced() && f.ledger.channels_agree(1);
+            const bool agree = f.ledger.cut(1).front().balanced() && f.counts_of(ChannelId{0}).balanced() &&
+                               f.ledger.channels_agree(1);
             unbalanced += agree ? 0 : 1;
         }
     });
@@ -160,9 +159,9 @@ TEST_CASE("the books balance at every instant while samples are held back", "[pr
     done.store(true);
     reader.join();
     CHECK(unbalanced == 0);
-    const Books books = f.books(f.device);
-    CHECK(books.sampled > 200 * 700);
+    const LedgerCounts counts = f.counts(f.device);
+    CHECK(counts.sampled > 200 * 700);
     const FilterCounts by = f.sampler.status(f.device).filtered_by;
-    CHECK(books.filtered == by[0] + by[1] + by[2] + by[3]);
+    CHECK(counts.filtered == by[0] + by[1] + by[2] + by[3]);
     CHECK(by[static_cast<std::size_t>(FilterReason::window)] > 0);
 }

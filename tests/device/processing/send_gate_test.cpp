@@ -17,32 +17,32 @@ ChannelProcessing with_interval(Duration interval) {
 
 }  // namespace
 
-TEST_CASE("a value goes out when it differs by more than the deadband from the last one that did", "[processing]") {
+TEST_CASE("a value is sent if it differs by more than the deadband from the last sent value", "[processing]") {
     PipelineBench bench(with_deadband(1.0));
     CHECK(bench.sent_of({5.0, 5.5, 6.0, 6.25, 5.5, 5.25, 5.0}) == std::vector{5.0, 6.25, 5.0});
 }
 
-TEST_CASE("a slow drift goes out as soon as it has left the deadband", "[processing]") {
+TEST_CASE("a slow drift is sent once it has left the deadband", "[processing]") {
     PipelineBench bench(with_deadband(1.0));
     CHECK(bench.sent_of({0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0}) == std::vector{0.0, 1.5, 3.0});
 }
 
-TEST_CASE("a deadband in percent is of the last value sent", "[processing]") {
+TEST_CASE("a deadband in percent is relative to the last sent value", "[processing]") {
     PipelineBench bench(with_deadband(0.0, 10.0));
     CHECK(bench.sent_of({100.0, 109.0, 111.0, 101.0, 99.0}) == std::vector{100.0, 111.0, 99.0});
 }
 
-TEST_CASE("around a negative value a deadband in percent is as wide", "[processing]") {
+TEST_CASE("a deadband in percent is as wide for a negative value", "[processing]") {
     PipelineBench bench(with_deadband(0.0, 10.0));
     CHECK(bench.sent_of({-100.0, -91.0, -89.0}) == std::vector{-100.0, -89.0});
 }
 
-TEST_CASE("of two deadbands the larger one holds", "[processing]") {
+TEST_CASE("the larger of two deadbands applies", "[processing]") {
     PipelineBench bench(with_deadband(1.0, 10.0));
     CHECK(bench.sent_of({0.0, 0.9, 1.5, 100.0, 105.0, 111.0}) == std::vector{0.0, 1.5, 100.0, 111.0});
 }
 
-TEST_CASE("a value that stands still goes out when the silence has lasted long enough", "[processing]") {
+TEST_CASE("an unchanged value is sent after the maximum send interval", "[processing]") {
     PipelineBench bench(with_deadband(1.0, 0.0, 100ms));
     CHECK(is_sent(bench.take(0, 5.0)));
     CHECK(is_held_back(bench.take(50, 5.0), FilterReason::deadband));
@@ -51,14 +51,14 @@ TEST_CASE("a value that stands still goes out when the silence has lasted long e
     CHECK(is_sent(bench.take(201, 5.0)));
 }
 
-TEST_CASE("a tick that comes a little early still ends the silence", "[processing]") {
+TEST_CASE("a tick that is slightly early still ends the maximum send interval", "[processing]") {
     PipelineBench bench(with_deadband(1.0, 0.0, 160ms));
     CHECK(is_sent(bench.take(1, 5.0)));
     CHECK(is_held_back(bench.take(150, 5.0), FilterReason::deadband));
     CHECK(is_sent(bench.take(151, 5.0)));
 }
 
-TEST_CASE("of bad readings in a row a deadband lets the first one through", "[processing]") {
+TEST_CASE("a deadband passes the first of consecutive bad readings", "[processing]") {
     PipelineBench bench(with_deadband(1.0, 0.0, 100ms));
     CHECK(is_sent(bench.take(0, 5.0)));
     CHECK(is_sent(bench.absent(1)));
@@ -66,7 +66,7 @@ TEST_CASE("of bad readings in a row a deadband lets the first one through", "[pr
     CHECK(is_sent(bench.absent(101)));
 }
 
-TEST_CASE("after a bad reading the first good one goes out, though its value is the old one", "[processing]") {
+TEST_CASE("the first good reading after a bad one is sent even if its value is unchanged", "[processing]") {
     auto how = with_deadband(1.0);
     how.send_interval_min = 1'000ms;
     PipelineBench bench(how);
@@ -76,7 +76,7 @@ TEST_CASE("after a bad reading the first good one goes out, though its value is 
     CHECK(is_held_back(bench.take(3, 5.0), FilterReason::deadband));
 }
 
-TEST_CASE("every change of quality goes out", "[processing]") {
+TEST_CASE("every change of quality is sent", "[processing]") {
     PipelineBench bench(with_deadband(100.0));
     CHECK(is_sent(bench.take(0, 5.0)));
     CHECK(is_sent(bench.take(1, 5.0, Quality::uncertain)));
@@ -86,7 +86,7 @@ TEST_CASE("every change of quality goes out", "[processing]") {
     CHECK(is_sent(bench.take(5, 5.0)));
 }
 
-TEST_CASE("a rate limit lets one sample through in each interval", "[processing]") {
+TEST_CASE("a rate limit passes one sample in each interval", "[processing]") {
     PipelineBench bench(with_interval(100ms));
     std::vector<std::int64_t> sent;
     for (std::int64_t ms = 0; ms < 350; ms += 10) {
@@ -97,7 +97,7 @@ TEST_CASE("a rate limit lets one sample through in each interval", "[processing]
     CHECK(sent == std::vector<std::int64_t>{0, 100, 200, 300});
 }
 
-TEST_CASE("a rate limit of the device's own interval holds nothing back, though ticks jitter", "[processing]") {
+TEST_CASE("a rate limit of one interval of the device suppresses nothing even if ticks jitter", "[processing]") {
     PipelineBench bench(with_interval(100ms));
     for (const std::int64_t ms : {3, 100, 206, 300, 401, 500, 605}) {
         CAPTURE(ms);
@@ -105,7 +105,7 @@ TEST_CASE("a rate limit of the device's own interval holds nothing back, though 
     }
 }
 
-TEST_CASE("jitter does not make a rate limit send more often in the long run", "[processing]") {
+TEST_CASE("jitter does not make a rate limit pass more samples in the long run", "[processing]") {
     PipelineBench bench(with_interval(100ms));
     int sent = 0;
     for (std::int64_t ms = 0; ms < 94'000; ms += 94) {  // each comes 6 ms early
@@ -114,7 +114,7 @@ TEST_CASE("jitter does not make a rate limit send more often in the long run", "
     CHECK(sent <= 941);
 }
 
-TEST_CASE("after a pause a rate limit begins anew", "[processing]") {
+TEST_CASE("after a pause a rate limit restarts", "[processing]") {
     PipelineBench bench(with_interval(100ms));
     CHECK(is_sent(bench.take(0, 1.0)));
     CHECK(is_sent(bench.take(1'050, 1.0)));
@@ -122,7 +122,7 @@ TEST_CASE("after a pause a rate limit begins anew", "[processing]") {
     CHECK(is_sent(bench.take(1'150, 1.0)));
 }
 
-TEST_CASE("a time that runs back ends the waiting", "[processing]") {
+TEST_CASE("if time runs back, waiting ends", "[processing]") {
     PipelineBench limited(with_interval(100ms));
     CHECK(is_sent(limited.take(1'000'000, 1.0)));
     CHECK(is_sent(limited.take(10, 1.0)));
@@ -133,7 +133,7 @@ TEST_CASE("a time that runs back ends the waiting", "[processing]") {
     CHECK(is_held_back(silent.take(60, 1.0), FilterReason::deadband));
 }
 
-TEST_CASE("a value that the rate limit holds back is not what the deadband compares with", "[processing]") {
+TEST_CASE("the deadband ignores a value that the rate limit suppressed", "[processing]") {
     auto how = with_deadband(1.0);
     how.send_interval_min = 100ms;
     PipelineBench bench(how);
@@ -142,7 +142,7 @@ TEST_CASE("a value that the rate limit holds back is not what the deadband compa
     CHECK(is_sent(bench.take(100, 5.0)));
 }
 
-TEST_CASE("texts and logical values pass a deadband and obey a rate limit", "[processing]") {
+TEST_CASE("texts and booleans pass a deadband but not a rate limit", "[processing]") {
     auto how = with_deadband(10.0);
     how.send_interval_min = 100ms;
     PipelineBench texts(how);
@@ -158,7 +158,7 @@ TEST_CASE("texts and logical values pass a deadband and obey a rate limit", "[pr
     CHECK(is_sent(logical.logical(100, true)));
 }
 
-TEST_CASE("deadband and rate limit continue from what was sent before a change of settings", "[processing]") {
+TEST_CASE("deadband and rate limit continue from the last sent value before a change of settings", "[processing]") {
     PipelineBench before(with_deadband(5.0));
     CHECK(is_sent(before.take(0, 10.0)));
     auto how = with_deadband(2.0);

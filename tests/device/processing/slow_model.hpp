@@ -11,17 +11,17 @@
 
 namespace telegate::test {
 
-/// What processing is to do, said another way: it keeps all that has been and looks through it again for each reading.
-/// Times must advance.
+/// A second implementation of processing. It keeps all readings and searches them again for each new one. Times must
+/// advance.
 class SlowModel {
   public:
     struct Result {
-        std::optional<FilterReason> held_back;
+        std::optional<FilterReason> suppressed;
         processing::Reading sent;
-        std::vector<double> window;  // of the values that the window that has closed had
+        std::vector<double> window;  // of the values in the closed window
         bool window_closed = false;
-        std::optional<AlarmState> state;  // that the alarm reports; none: the reading had no value
-        bool state_is_doubtful = false;   // it is unknown, or normal with values beyond a limit
+        std::optional<AlarmState> state;  // as reported by the alarm; none: the reading had no value
+        bool state_is_doubtful = false;   // the state is unknown, or normal with values beyond a limit
         bool alarm_tells = false;
     };
 
@@ -36,7 +36,7 @@ class SlowModel {
             const bool is_out =
                 (how_.valid_min && seen.value < *how_.valid_min) || (how_.valid_max && seen.value > *how_.valid_max);
             if (is_out && how_.out_of_range == OutOfRange::drop) {
-                result.held_back = FilterReason::range;
+                result.suppressed = FilterReason::range;
                 return result;
             }
             if (is_out && seen.quality == Quality::good) {
@@ -44,8 +44,8 @@ class SlowModel {
             }
         }
         const bool crosses = how_.derive == Derive::none && how_.has_alarm() && watch(seen, result);
-        result.held_back = crosses ? std::nullopt : reason_to_hold(seen);
-        if (result.held_back) {
+        result.suppressed = crosses ? std::nullopt : reason_to_hold(seen);
+        if (result.suppressed) {
             return result;
         }
         result.sent = derived(seen, given.value);
@@ -55,7 +55,7 @@ class SlowModel {
         sent_.push_back({seen, result.sent.quality});
         if (how_.has_window()) {
             window_.push_back(result.sent);
-            result.held_back = how_.window_raw ? std::nullopt : std::optional(FilterReason::window);
+            result.suppressed = how_.window_raw ? std::nullopt : std::optional(FilterReason::window);
         }
         return result;
     }
@@ -103,7 +103,7 @@ class SlowModel {
         if (sent_.empty() || sent_.back().as != seen.quality) {
             return std::nullopt;
         }
-        const std::int64_t silence = how_.silence_max.count();
+        const std::int64_t silence = how_.send_interval_max.count();
         const bool is_silent = silence > 0 && seen.time_ns - sent_.back().reading.time_ns >= silence - silence / 16;
         if ((how_.deadband > 0 || how_.deadband_percent > 0) && says_the_same(seen) && !is_silent) {
             return FilterReason::deadband;
@@ -128,7 +128,7 @@ class SlowModel {
         return std::abs(seen.value - before) <= band;
     }
 
-    /// When the rate limit lets the next one through: an interval after the one before was, if that came about then.
+    /// When the rate limit passes the next reading: one interval after the previous due time, if a reading came then.
     [[nodiscard]] std::int64_t due() const {
         const std::int64_t interval = how_.send_interval_min.count();
         std::int64_t due = sent_.front().reading.time_ns + interval;
@@ -169,7 +169,7 @@ class SlowModel {
         return made;
     }
 
-    /// Whether the reading begins or breaks a crossing.
+    /// Returns whether the reading begins or breaks a crossing.
     bool watch(const processing::Reading& seen, Result& result) {
         const AlarmState zone_before = zones_.empty() ? state_ : zones_.back().zone;
         if (seen.counts()) {
@@ -184,7 +184,7 @@ class SlowModel {
             zones_.clear();
         }
         const AlarmState zone_after = zones_.empty() ? state_ : zones_.back().zone;
-        const std::int64_t silence = how_.silence_max.count();
+        const std::int64_t silence = how_.send_interval_max.count();
         const bool is_silent =
             silence > 0 && !told_.empty() && seen.time_ns - told_.back().time_ns >= silence - silence / 16;
         if (told_.empty() || told_.back().state != state_ || told_.back().quality != quality_ || is_silent ||
@@ -211,7 +211,7 @@ class SlowModel {
         }
     }
 
-    /// Whether the state has changed.
+    /// Returns whether the state has changed.
     bool settle(std::int64_t time_ns) {
         if (zones_.empty() || zones_.back().zone == state_) {
             return false;
@@ -233,8 +233,8 @@ class SlowModel {
     [[nodiscard]] bool crosses() const { return !zones_.empty() && zones_.back().zone != state_; }
 
     const ChannelProcessing how_;
-    std::vector<Sent> sent_;                                       // past deadband and rate limit
-    std::vector<std::pair<processing::Reading, double>> counted_;  // what rates were made of
+    std::vector<Sent> sent_;                                       // readings that passed deadband and rate limit
+    std::vector<std::pair<processing::Reading, double>> counted_;  // inputs of the rates
     std::vector<processing::Reading> window_;
     std::vector<Zone> zones_;
     std::vector<Told> told_;

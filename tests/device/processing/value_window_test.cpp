@@ -18,7 +18,7 @@ ChannelProcessing with_window(Duration length = 100ms) {
 
 }  // namespace
 
-TEST_CASE("every aggregate has a word of its own", "[processing]") {
+TEST_CASE("every aggregate has its own name", "[processing]") {
     CHECK(to_string(Aggregate::min) == "min");
     CHECK(to_string(Aggregate::max) == "max");
     CHECK(to_string(Aggregate::mean) == "mean");
@@ -26,7 +26,7 @@ TEST_CASE("every aggregate has a word of its own", "[processing]") {
     CHECK(to_string(Aggregate::count) == "count");
 }
 
-TEST_CASE("a window tells of all values from its first instant up to its end", "[processing]") {
+TEST_CASE("a window contains all values from its first instant to just before its end", "[processing]") {
     PipelineBench bench(with_window());
     for (const auto& [ms, value] : {std::pair{100, 3.0}, {130, -1.0}, {199, 4.0}}) {
         const auto outcome = bench.take(ms, value);
@@ -54,7 +54,7 @@ TEST_CASE("a window closes when time has passed without a reading", "[processing
     CHECK_FALSE(bench.advance(900).window_closed);
 }
 
-TEST_CASE("windows in which nothing came do not come about", "[processing]") {
+TEST_CASE("windows without readings do not exist", "[processing]") {
     PipelineBench bench(with_window());
     bench.take(10, 1.0);
     CHECK(bench.take(950, 2.0).window_closed);
@@ -63,7 +63,7 @@ TEST_CASE("windows in which nothing came do not come about", "[processing]") {
     CHECK(bench.window().last == 2.0);
 }
 
-TEST_CASE("a window is as good as what came in it", "[processing]") {
+TEST_CASE("the quality of a window depends on its readings", "[processing]") {
     PipelineBench bench(with_window());
     SECTION("an uncertain value makes it uncertain") {
         bench.take(0, 1.0);
@@ -79,13 +79,13 @@ TEST_CASE("a window is as good as what came in it", "[processing]") {
         CHECK(bench.window().quality == Quality::uncertain);
         CHECK(bench.window().values == 1);
     }
-    SECTION("nothing but readings without a value make it bad") {
+    SECTION("readings without a value only make it bad") {
         bench.absent(0);
         bench.advance(100);
         CHECK(bench.window().quality == Quality::bad);
         CHECK(bench.window().values == 0);
     }
-    SECTION("the next one is on its own") {
+    SECTION("the next window is independent") {
         bench.absent(0);
         bench.take(100, 1.0);
         bench.advance(200);
@@ -93,7 +93,7 @@ TEST_CASE("a window is as good as what came in it", "[processing]") {
     }
 }
 
-TEST_CASE("with window_raw the values go out as well", "[processing]") {
+TEST_CASE("with window_raw the values are sent too", "[processing]") {
     auto how = with_window();
     how.window_raw = true;
     PipelineBench bench(how);
@@ -102,7 +102,7 @@ TEST_CASE("with window_raw the values go out as well", "[processing]") {
     CHECK(bench.window().values == 2);
 }
 
-TEST_CASE("a reading that comes late is counted in the window that is open", "[processing]") {
+TEST_CASE("a late reading is counted in the open window", "[processing]") {
     PipelineBench bench(with_window());
     bench.take(110, 1.0);
     CHECK(bench.advance(200).window_closed);
@@ -113,7 +113,7 @@ TEST_CASE("a reading that comes late is counted in the window that is open", "[p
     CHECK(bench.window().values == 2);
 }
 
-TEST_CASE("windows begin anew when time runs back", "[processing]") {
+TEST_CASE("windows restart if time runs back", "[processing]") {
     PipelineBench bench(with_window());
     bench.take(100'010, 1.0);
     CHECK(bench.take(110, 2.0).window_closed);
@@ -122,7 +122,7 @@ TEST_CASE("windows begin anew when time runs back", "[processing]") {
     CHECK(bench.window().last == 2.0);
 }
 
-TEST_CASE("a window closes also at a reading that is held back before it", "[processing]") {
+TEST_CASE("a reading closes the window before it even if it is suppressed", "[processing]") {
     auto how = with_window();
     how.deadband = 10.0;
     PipelineBench bench(how);
@@ -133,7 +133,7 @@ TEST_CASE("a window closes also at a reading that is held back before it", "[pro
     CHECK_FALSE(bench.advance(200).window_closed);
 }
 
-TEST_CASE("texts and logical values have no windows", "[processing]") {
+TEST_CASE("texts and booleans have no windows", "[processing]") {
     PipelineBench bench(with_window());
     CHECK(is_sent(bench.text(0)));
     CHECK(is_sent(bench.absent(1)));
@@ -168,14 +168,14 @@ TEST_CASE("windows on the wall clock end at whole multiples of their length ther
     CHECK_FALSE(take_at(69, PipelineBench::ns(1'030)));
     CHECK(take_at(70, PipelineBench::ns(1'030)));
     CHECK(bench.window().end_ns + bench.window().utc_less_mono_ns == PipelineBench::ns(1'100));
-    SECTION("and are no shorter when the clock has drifted a little") {
+    SECTION("and are not shorter if the clock has drifted slightly") {
         CHECK(take_at(171, PipelineBench::ns(1'030) - 2'000));
         CHECK_FALSE(bench.window().is_partial);
         CHECK(take_at(271, PipelineBench::ns(1'030) - 2'000));
         CHECK_FALSE(bench.window().is_partial);
         CHECK(bench.window().end_ns + bench.window().utc_less_mono_ns == PipelineBench::ns(1'300));
     }
-    SECTION("and follow its steps with one shorter window") {
+    SECTION("and follow clock steps with one shorter window") {
         CHECK(take_at(171, PipelineBench::ns(1'080)));
         CHECK_FALSE(bench.window().is_partial);
         CHECK(take_at(230, PipelineBench::ns(1'080)));
@@ -187,7 +187,7 @@ TEST_CASE("windows on the wall clock end at whole multiples of their length ther
     }
 }
 
-TEST_CASE("a window goes on through a change of settings that does not concern it", "[processing]") {
+TEST_CASE("a window continues through an unrelated change of settings", "[processing]") {
     PipelineBench before(with_window());
     before.take(100, 1.0);
     SECTION("with the same length") {
@@ -198,7 +198,7 @@ TEST_CASE("a window goes on through a change of settings that does not concern i
         CHECK(bench.window().values == 2);
         CHECK(bench.window().quality == Quality::good);
     }
-    SECTION("not with another one, or of values on another scale") {
+    SECTION("not with another length or scale") {
         auto how = with_window(GENERATE(100ms, 50ms));
         how.scale = how.window == 100ms ? 2.0 : 1.0;
         PipelineBench bench(how);

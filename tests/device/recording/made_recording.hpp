@@ -16,7 +16,7 @@
 
 namespace telegate::test {
 
-/// Bytes as a recording. Threads: one. Limits: none. Failure: none.
+/// Bytes as the source of a recording. Threads: one. Limits: none. Failure: none.
 class BytesSource final : public recording::RecordingSource {
   public:
     explicit BytesSource(Bytes bytes) : bytes_(bytes) {}
@@ -89,13 +89,13 @@ class MadeRecording : public recording::RecordingEncoder {
     static constexpr std::size_t records = 7;
 };
 
-/// Writes it to a file, whatever was there.
+/// Writes it to a file, replacing its content.
 inline void write_bytes(const std::string& path, Bytes bytes) {
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     file << as_text(bytes);
 }
 
-/// What a reader makes of bytes.
+/// The content that a reader found in some bytes.
 struct ReadRecording {
     explicit ReadRecording(recording::RecordingSource& source) {
         using Step = recording::RecordingReader::Step;
@@ -120,14 +120,14 @@ struct ReadRecording {
         next_number = reader.next_number();
     }
 
-    std::vector<std::uint64_t> ends;  // of the records
+    std::vector<std::uint64_t> ends;  // types of the records
     std::vector<TelemetrySample> samples;
     std::vector<recording::Gap> gaps;
     std::vector<recording::Start> starts;
     std::vector<recording::End> last;
-    std::vector<std::pair<std::uint32_t, std::string>> channels;  // id and device/channel unit
+    std::vector<std::pair<std::uint32_t, std::string>> channels;  // id, device/channel and unit
     std::vector<std::string> faults;
-    std::size_t searching = 0;  // steps
+    std::size_t searching = 0;  // number of steps
     std::uint64_t torn_bytes = 0;
     std::uint64_t damaged_bytes = 0;
     std::uint32_t next_number = 0;

@@ -1,7 +1,7 @@
 #include "device/recording/recording_format.hpp"
 
+#include "core/crc32c.hpp"
 #include "device/recording/made_recording.hpp"
-#include "recording/crc32c.hpp"
 #include "support/catch.hpp"
 
 #include <random>
@@ -34,14 +34,14 @@ std::uint32_t bit_by_bit(Bytes bytes) {
     return ~sum;
 }
 
-/// One record with its checksum made right again after a change.
+/// Returns a changed record with its checksum corrected.
 Parsed parse_changed(RecordingEncoder& encoder, std::size_t at, std::uint8_t value) {
     std::vector<std::byte> bytes(encoder.bytes().begin(), encoder.bytes().end());
     bytes.at(at) = std::byte{value};
     const std::uint32_t sum = crc32c(Bytes(bytes).subspan(4));
     std::memcpy(bytes.data(), &sum, sizeof sum);
     Parsed parsed = parse_record(bytes);
-    parsed.record = Unknown{};  // its bytes are gone
+    parsed.record = Unknown{};  // refers to bytes that no longer exist
     return parsed;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("the checksum is CRC-32C", "[device][recording]") {
     }
 }
 
-TEST_CASE("the bytes of a recording are those of its documentation", "[device][recording]") {
+TEST_CASE("the bytes of a recording are as documented", "[device][recording]") {
     RecordingEncoder encoder;
     encoder.file_header();
     encoder.start({1'795'217'494'123, 1'795'217'494'123'000'000, 86'400'000'000'000});
@@ -81,7 +81,7 @@ TEST_CASE("the bytes of a recording are those of its documentation", "[device][r
     CHECK(encoder.bytes().size() == 184);
 }
 
-TEST_CASE("what the value of a sample does not use is zero on disk", "[device][recording]") {
+TEST_CASE("unused bytes of a sample value are zero on disk", "[device][recording]") {
     TelemetrySample sample{};
     std::memset(&sample.value, 0xAA, sizeof sample.value);
     sample.type = GENERATE(ValueType::none, ValueType::real, ValueType::integer, ValueType::boolean, ValueType::text);
@@ -100,7 +100,7 @@ TEST_CASE("what the value of a sample does not use is zero on disk", "[device][r
     }
 }
 
-TEST_CASE("what is written is read", "[device][recording]") {
+TEST_CASE("a written recording is read back", "[device][recording]") {
     MadeRecording made;
     const ReadRecording read = read_recording(made.bytes());
     CHECK(read.faults.empty());
@@ -126,7 +126,7 @@ TEST_CASE("what is written is read", "[device][recording]") {
     CHECK(read.torn_bytes == 0);
 }
 
-TEST_CASE("more samples than a record holds are several records", "[device][recording]") {
+TEST_CASE("more samples than fit in a record become several records", "[device][recording]") {
     std::vector<TelemetrySample> many;
     for (std::uint64_t seq = 1; seq <= 2 * samples_per_record_max + 1; ++seq) {
         many.push_back(recorded(0, seq, 0, std::int64_t{1}));
@@ -140,7 +140,7 @@ TEST_CASE("more samples than a record holds are several records", "[device][reco
     CHECK(read.samples.back().seq == many.back().seq);
 }
 
-TEST_CASE("a record whose fields make no sense is damaged though its checksum is right", "[device][recording]") {
+TEST_CASE("a record with invalid fields is damaged even if its checksum is correct", "[device][recording]") {
     RecordingEncoder samples;
     const std::array one{recorded(0, 1, 0, true)};
     samples.samples(one);
@@ -148,22 +148,22 @@ TEST_CASE("a record whose fields make no sense is damaged though its checksum is
         {16 + 26, 1},  // channel 65536
         {16 + 28, 5},  // type
         {16 + 29, 4},  // quality
-        {16 + 31, 1},  // text_bytes of no text
+        {16 + 31, 1},  // text_bytes without a text
         {16 + 32, 2},  // neither true nor false
         {12, 1},       // a start of 64 bytes
         {12, 4},       // a gap of 64 bytes
         {12, 5},       // an end of 64 bytes
-        {14, 1},       // what must be zero
+        {14, 1},       // reserved bytes that must be zero
     }));
     CAPTURE(at, value);
     CHECK(parse_changed(samples, at, static_cast<std::uint8_t>(value)).status == ParseStatus::damaged);
-    CHECK(parse_changed(samples, 12, 99).status == ParseStatus::record);  // of a kind of later versions
+    CHECK(parse_changed(samples, 12, 99).status == ParseStatus::record);  // a type of a later version
 }
 
-TEST_CASE("a channel must have names, a gap must have an order", "[device][recording]") {
+TEST_CASE("a channel must have names, and a gap must be in order", "[device][recording]") {
     RecordingEncoder channel;
     channel.channel({0, "d", "c", "u"});
-    CHECK(parse_changed(channel, 16 + 12, 'X').status == ParseStatus::damaged);  // no topic part
+    CHECK(parse_changed(channel, 16 + 12, 'X').status == ParseStatus::damaged);  // not a topic part
     CHECK(parse_changed(channel, 16 + 4, 9).status == ParseStatus::damaged);     // a length
     CHECK(parse_changed(channel, 16 + 2, 1).status == ParseStatus::damaged);     // id 65536
     RecordingEncoder gap;
@@ -174,7 +174,7 @@ TEST_CASE("a channel must have names, a gap must have an order", "[device][recor
     CHECK(parse_changed(gap, 16 + 4, 1).status == ParseStatus::record);
 }
 
-TEST_CASE("a unit that is too long is cut", "[device][recording]") {
+TEST_CASE("a unit that is too long is truncated", "[device][recording]") {
     RecordingEncoder encoder;
     encoder.file_header();
     encoder.channel({0, "d", "c", std::string(unit_bytes_max + 5, 'u')});

@@ -24,7 +24,7 @@ class BrokenSource final : public RecordingSource {
     std::ptrdiff_t read_at(std::uint64_t, std::span<std::byte>) noexcept override { return -EIO; }
 };
 
-/// Bytes, then as many zeros, then other bytes; counts what is read.
+/// Bytes, then zeros, then other bytes; counts what is read.
 class SourceWithHole final : public RecordingSource {
   public:
     SourceWithHole(Bytes before, std::uint64_t hole_bytes, Bytes after)
@@ -59,7 +59,7 @@ class SourceWithHole final : public RecordingSource {
 
 }  // namespace
 
-TEST_CASE("a recording that is torn anywhere has every whole record, and no other", "[device][recording]") {
+TEST_CASE("a recording that is truncated anywhere has every whole record, and no other", "[device][recording]") {
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
     for (std::size_t bytes = file_header_bytes; bytes <= made.bytes().size(); ++bytes) {
@@ -73,15 +73,15 @@ TEST_CASE("a recording that is torn anywhere has every whole record, and no othe
     }
 }
 
-TEST_CASE("a file that is shorter than its head is no recording", "[device][recording]") {
+TEST_CASE("a file that is shorter than its header is not a recording", "[device][recording]") {
     const MadeRecording made;
     for (std::size_t bytes = 0; bytes < file_header_bytes; ++bytes) {
         CHECK(read_recording(made.bytes().first(bytes)).faults ==
-              std::vector<std::string>{"offset 0: is no recording"});
+              std::vector<std::string>{"offset 0: not a recording"});
     }
 }
 
-TEST_CASE("a flipped bit costs the record that has it, and is told", "[device][recording]") {
+TEST_CASE("a flipped bit loses only its record, and is reported", "[device][recording]") {
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
     for (std::size_t bit = file_header_bytes * 8; bit < made.bytes().size() * 8; ++bit) {
@@ -96,45 +96,45 @@ TEST_CASE("a flipped bit costs the record that has it, and is told", "[device][r
     }
 }
 
-TEST_CASE("a damage is told with its place", "[device][recording]") {
+TEST_CASE("damage is reported with its position", "[device][recording]") {
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
     auto bytes = copy_of(made.bytes());
     bytes[all.ends[2] + 20] ^= std::byte{1};
     CHECK(read_recording(bytes).faults ==
-          std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": the checksum of a record is wrong"});
+          std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": wrong record checksum"});
 }
 
-TEST_CASE("records that have been cut out of the middle are missed", "[device][recording]") {
+TEST_CASE("records removed from the middle are detected as missing", "[device][recording]") {
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
     auto bytes = copy_of(made.bytes());
     bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(all.ends[2]),
                 bytes.begin() + static_cast<std::ptrdiff_t>(all.ends[3]));
     const ReadRecording read = read_recording(bytes);
-    CHECK(read.faults == std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": records are missing"});
+    CHECK(read.faults == std::vector<std::string>{"offset " + std::to_string(all.ends[2]) + ": missing records"});
     CHECK(read.ends.size() == MadeRecording::records - 1);
 }
 
-TEST_CASE("a file of another kind or version is refused", "[device][recording]") {
+TEST_CASE("a file of another type or version is refused", "[device][recording]") {
     auto bytes = copy_of(MadeRecording().bytes());
-    SECTION("another kind") {
+    SECTION("another type") {
         bytes[0] = std::byte{'X'};
-        CHECK(read_recording(bytes).faults.at(0) == "offset 0: is no recording");
+        CHECK(read_recording(bytes).faults.at(0) == "offset 0: not a recording");
     }
-    SECTION("another version that has no checksum of its own") {
+    SECTION("another version without a valid checksum") {
         bytes[8] = std::byte{2};
-        CHECK(read_recording(bytes).faults.at(0) == "offset 0: is a recording whose head is damaged");
+        CHECK(read_recording(bytes).faults.at(0) == "offset 0: damaged file header");
     }
 }
 
-TEST_CASE("an error of the disk is told in the system's words", "[device][recording]") {
+TEST_CASE("a disk error is reported with the text of the system", "[device][recording]") {
     BrokenSource source;
     CHECK(ReadRecording(source).faults.at(0) == "offset 0: Input/output error");
 }
 
-TEST_CASE("a search behind a damage ends, whatever there is", "[device][recording]") {
-    // Every eight bytes seem to begin a record of 64 KiB.
+TEST_CASE("a search after damage ends for any content", "[device][recording]") {
+    // Every eight bytes look like the header of a record of 64 KiB.
     std::vector<std::byte> bytes = copy_of(MadeRecording().bytes());
     const std::size_t before = bytes.size();
     bytes.resize(before + 4'000'000);
@@ -146,7 +146,7 @@ TEST_CASE("a search behind a damage ends, whatever there is", "[device][recordin
     CHECK(read.torn_bytes == bytes.size() - before);
 }
 
-TEST_CASE("a search takes a limited part of the file at a time", "[device][recording]") {
+TEST_CASE("a search takes a limited part of the file per call", "[device][recording]") {
     using Step = RecordingReader::Step;
     constexpr std::uint64_t hole_bytes = 5 * RecordingReader::search_step_bytes;
     const MadeRecording made;
@@ -165,7 +165,7 @@ TEST_CASE("a search takes a limited part of the file at a time", "[device][recor
     CHECK(find_append_point(source, made.bytes().size() + hole_bytes).offset == made.bytes().size());
 }
 
-TEST_CASE("a record far behind a damage is found", "[device][recording]") {
+TEST_CASE("a record far after damage is found", "[device][recording]") {
     constexpr std::uint64_t hole_bytes = 2 * RecordingReader::search_step_bytes;
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
@@ -179,7 +179,7 @@ TEST_CASE("a record far behind a damage is found", "[device][recording]") {
     CHECK(read.torn_bytes == 0);
 }
 
-TEST_CASE("a recording that ended in order is gone on with where it ends", "[device][recording]") {
+TEST_CASE("a recorder appends to a complete recording at its end", "[device][recording]") {
     const MadeRecording made;
     BytesSource source(made.bytes());
     const AppendPoint point = find_append_point(source, made.bytes().size());
@@ -188,7 +188,7 @@ TEST_CASE("a recording that ended in order is gone on with where it ends", "[dev
     CHECK(point.next_number == MadeRecording::records);
 }
 
-TEST_CASE("a torn recording is gone on with behind its last whole record", "[device][recording]") {
+TEST_CASE("a recorder appends to a truncated recording after its last whole record", "[device][recording]") {
     const MadeRecording made;
     const ReadRecording all = read_recording(made.bytes());
     for (std::size_t bytes = 0; bytes < made.bytes().size(); ++bytes) {
@@ -202,15 +202,15 @@ TEST_CASE("a torn recording is gone on with behind its last whole record", "[dev
     }
 }
 
-TEST_CASE("a file that is no recording, or damaged, is not gone on with", "[device][recording]") {
+TEST_CASE("a recorder does not append to a damaged file, or to a file that is not a recording", "[device][recording]") {
     auto bytes = copy_of(MadeRecording().bytes());
     SECTION("short text") {
         BytesSource source(as_bytes("TGA\n"));
-        CHECK(find_append_point(source, 4).fault == "is no recording");
+        CHECK(find_append_point(source, 4).fault == "not a recording");
     }
     SECTION("damage") {
         bytes[100] ^= std::byte{1};
-        bytes.pop_back();  // no end in order
+        bytes.pop_back();  // no end record
         BytesSource source(bytes);
         CHECK(find_append_point(source, bytes.size()).fault.find("checksum") != std::string::npos);
     }

@@ -26,16 +26,16 @@ struct Played {
 
 }  // namespace
 
-TEST_CASE("moments are due as far apart as they were, divided by the speed", "[device][replay]") {
+TEST_CASE("moments are due at their recorded intervals, divided by the speed", "[device][replay]") {
     const auto [speed, expected] = GENERATE(table<double, std::int64_t>({{1, 300}, {10, 30}, {0.5, 600}, {1'000, 0}}));
     Played played(speed);
     CHECK(played.after(700 * millisecond_ns) == 0ms);
     const Duration due = played.after(1'000 * millisecond_ns);
     CHECK(due / 1ms == expected);
-    CHECK(played.after(1'000 * millisecond_ns) == due);  // however often it is asked for
+    CHECK(played.after(1'000 * millisecond_ns) == due);  // can be called repeatedly
 }
 
-TEST_CASE("what was captured before the sample in front of it is due with that one", "[device][replay]") {
+TEST_CASE("a sample with an earlier time than its predecessor is due together with it", "[device][replay]") {
     Played played(1);
     CHECK(played.after(5'000 * millisecond_ns) == 0ms);
     CHECK(played.after(5'200 * millisecond_ns) == 200ms);
@@ -43,7 +43,7 @@ TEST_CASE("what was captured before the sample in front of it is due with that o
     CHECK(played.after(5'300 * millisecond_ns) == 300ms);
 }
 
-TEST_CASE("another recorder begins at once", "[device][replay]") {
+TEST_CASE("another recorder begins immediately", "[device][replay]") {
     Played played(1);
     CHECK(played.after(5'000 * millisecond_ns) == 0ms);
     played.manual.advance(100ms);
@@ -51,7 +51,7 @@ TEST_CASE("another recorder begins at once", "[device][replay]") {
     CHECK(played.after(17 * millisecond_ns, 2) == 110ms);
 }
 
-TEST_CASE("a recording begins again after the time between its last two moments", "[device][replay]") {
+TEST_CASE("a recording starts again after the interval between its last two moments", "[device][replay]") {
     Played played(2);
     CHECK(played.after(0) == 0ms);
     CHECK(played.after(100 * millisecond_ns) == 50ms);
@@ -61,14 +61,14 @@ TEST_CASE("a recording begins again after the time between its last two moments"
     CHECK(played.after(100 * millisecond_ns, 2) == 300ms);
 }
 
-TEST_CASE("a recording of one moment begins again each second", "[device][replay]") {
+TEST_CASE("a recording of one moment starts again every second", "[device][replay]") {
     Played played(1);
     CHECK(played.after(0) == 0ms);
     played.clock.begin_again();
     CHECK(played.after(0, 2) == 1s);
 }
 
-TEST_CASE("after a stop it goes on from there, without a burst", "[device][replay]") {
+TEST_CASE("after a stop it continues from there, without a burst", "[device][replay]") {
     Played played(1);
     CHECK(played.after(0) == 0ms);
     played.manual.advance(60s);
@@ -76,7 +76,7 @@ TEST_CASE("after a stop it goes on from there, without a burst", "[device][repla
     CHECK(played.after(200 * millisecond_ns) == 60s + 100ms);
 }
 
-TEST_CASE("no recorded time is too far", "[device][replay]") {
+TEST_CASE("an extreme recorded time does not overflow", "[device][replay]") {
     Played played(0.001);
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

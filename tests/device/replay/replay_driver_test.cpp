@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Channel, number, quality, type and value.
+/// Returns channel, number, quality, type and value.
 using Seen = std::tuple<std::string, std::uint64_t, Quality, ValueType, std::string>;
 
 std::string value_text(const TelemetrySample& sample) {
@@ -57,7 +57,7 @@ struct Replay {
         result.mode = ReplayMode::stepped;
         return result;
     }
-    /// What so many samples look like, in so many reads as it takes.
+    /// Returns the next `count` samples as texts, from as many reads as necessary.
     static std::vector<Seen> play(DriverBench& bench, std::size_t count) {
         std::vector<Seen> seen;
         CHECK(eventually([&] {
@@ -84,14 +84,14 @@ TEST_CASE("a recording is played with its values, qualities and order", "[device
     CHECK(bench.channels().at(ChannelId{0}).unit == "Cel");
 }
 
-TEST_CASE("flags are played too", "[device][replay]") {
+TEST_CASE("flags of samples are replayed", "[device][replay]") {
     const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(bench.sample_of("pump.state").flags == sample_flag::text_truncated);
 }
 
-TEST_CASE("two replays give the same, timed or stepped", "[device][replay]") {
+TEST_CASE("two replays give the same samples, timed or stepped", "[device][replay]") {
     const Replay replay;
     DriverBench first(make_replay_driver(replay.options()));
     DriverBench second(make_replay_driver(replay.options()));
@@ -101,7 +101,7 @@ TEST_CASE("two replays give the same, timed or stepped", "[device][replay]") {
     CHECK(Replay::play(third, 6) == seen);
 }
 
-TEST_CASE("a step plays one moment", "[device][replay]") {
+TEST_CASE("a step replays one moment", "[device][replay]") {
     const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     for (int moment = 0; moment < 3; ++moment) {
@@ -109,11 +109,11 @@ TEST_CASE("a step plays one moment", "[device][replay]") {
         REQUIRE(bench.samples().size() == 2);
         CHECK(value_text(bench.samples()[0]) == std::get<4>(all_seen[static_cast<std::size_t>(moment) * 2]));
     }
-    CHECK(bench.reads_ok());  // there is no more
+    CHECK(bench.reads_ok());  // the end
     CHECK(bench.samples().empty());
 }
 
-TEST_CASE("one device's channels keep their names", "[device][replay]") {
+TEST_CASE("the channels of one device keep their names", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.stepped();
     options.source = "pump";
@@ -123,7 +123,7 @@ TEST_CASE("one device's channels keep their names", "[device][replay]") {
     CHECK(value_text(bench.sample_of("state")) == "on");
 }
 
-TEST_CASE("samples carry the time of now or the recorded one", "[device][replay]") {
+TEST_CASE("samples carry the current or the recorded time", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.stepped();
     SECTION("now") {
@@ -142,7 +142,7 @@ TEST_CASE("samples carry the time of now or the recorded one", "[device][replay]
     }
 }
 
-TEST_CASE("a timed replay takes as long as the recording did", "[device][replay]") {
+TEST_CASE("a timed replay takes as long as the recording", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.options();
     options.speed = GENERATE(1, 4);
@@ -154,7 +154,7 @@ TEST_CASE("a timed replay takes as long as the recording did", "[device][replay]
     CHECK(took < 20s);
 }
 
-TEST_CASE("a replay that loops goes on with the same values", "[device][replay]") {
+TEST_CASE("a looping replay repeats the same values", "[device][replay]") {
     const Replay replay;
     const bool is_timed = GENERATE(true, false);
     ReplayOptions options = is_timed ? replay.options() : replay.stepped();
@@ -168,7 +168,7 @@ TEST_CASE("a replay that loops goes on with the same values", "[device][replay]"
     }
 }
 
-TEST_CASE("reset plays from the beginning", "[device][replay]") {
+TEST_CASE("a reset replays from the beginning", "[device][replay]") {
     const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
@@ -178,7 +178,7 @@ TEST_CASE("reset plays from the beginning", "[device][replay]") {
     CHECK(value_text(bench.sample_of("boiler.temp")) == "12.500000");
 }
 
-TEST_CASE("a missing file fails the read, and is played once it is there", "[device][replay]") {
+TEST_CASE("a missing file fails the reading, and is replayed once it exists", "[device][replay]") {
     Replay replay;
     ReplayOptions options = replay.stepped();
     options.file = replay.dir.path("b.tgr");
@@ -190,11 +190,11 @@ TEST_CASE("a missing file fails the read, and is played once it is there", "[dev
     CHECK(bench.samples().size() == 2);
 }
 
-TEST_CASE("what is no recording fails the read", "[device][replay]") {
+TEST_CASE("a file that is not a recording fails the reading", "[device][replay]") {
     Replay replay;
     ReplayOptions options = replay.stepped();
     const auto [file, what] = GENERATE(
-        table<std::string, std::string>({{"", ": is not a regular file"}, {"text", ": offset 0: is no recording"}}));
+        table<std::string, std::string>({{"", ": not a regular file"}, {"text", ": offset 0: not a recording"}}));
     options.file = replay.dir.path(file);
     if (!file.empty()) {
         write_bytes(options.file, as_bytes("hello"));
@@ -204,7 +204,10 @@ TEST_CASE("what is no recording fails the read", "[device][replay]") {
     CHECK(bench.what == options.file + what);
 }
 
-TEST_CASE("a damage fails one read and names its place, and the next read goes on behind it", "[device][replay]") {
+TEST_CASE(
+    "damage fails one reading and is reported with its position, and the next reading "
+    "continues after it",
+    "[device][replay]") {
     Replay replay;
     std::vector<std::byte> bytes;
     {
@@ -216,13 +219,12 @@ TEST_CASE("a damage fails one read and names its place, and the next read goes o
     write_bytes(replay.path, bytes);
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what ==
-          replay.path + ": offset " + std::to_string(first_samples) + ": the checksum of a record is wrong");
+    CHECK(bench.what == replay.path + ": offset " + std::to_string(first_samples) + ": wrong record checksum");
     CHECK(bench.reads_ok());
     CHECK(value_text(bench.sample_of("boiler.temp")) == "-3");
 }
 
-TEST_CASE("samples of a channel that nobody declared are told", "[device][replay]") {
+TEST_CASE("samples of an undeclared channel are reported", "[device][replay]") {
     Replay replay;
     recording::RecordingEncoder encoder;
     encoder.file_header();
@@ -233,11 +235,11 @@ TEST_CASE("samples of a channel that nobody declared are told", "[device][replay
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.read().status == ReadResult::Status::failed);
     CHECK(bench.samples().size() == 1);
-    CHECK(bench.what.find("not declared") != std::string::npos);
+    CHECK(bench.what.find("undeclared") != std::string::npos);
     CHECK(bench.reads_ok());
 }
 
-TEST_CASE("topics that would be called the same are told apart", "[device][replay]") {
+TEST_CASE("topics that would have the same channel name get different names", "[device][replay]") {
     Replay replay;
     recording::RecordingEncoder encoder;
     encoder.file_header();
@@ -257,7 +259,7 @@ TEST_CASE("topics that would be called the same are told apart", "[device][repla
     CHECK(value_text(bench.sample_of(std::string(62, 'x') + "_2")) == "3.000000");
 }
 
-TEST_CASE("a replay that waits is cancelled at once", "[device][replay]") {
+TEST_CASE("a waiting replay is canceled immediately", "[device][replay]") {
     Replay replay;
     ReplayOptions options = replay.options();
     options.speed = 0.001;
@@ -268,7 +270,7 @@ TEST_CASE("a replay that waits is cancelled at once", "[device][replay]") {
     canceller.join();
 }
 
-TEST_CASE("an empty recording that loops does not run hot", "[device][replay]") {
+TEST_CASE("an empty looping recording does not use the CPU continuously", "[device][replay]") {
     Replay replay;
     recording::RecordingEncoder encoder;
     encoder.file_header();
@@ -281,7 +283,7 @@ TEST_CASE("an empty recording that loops does not run hot", "[device][replay]") 
     CHECK(SystemClock().mono_now() - begin >= 900ms);
 }
 
-TEST_CASE("a long search behind a damage is cancelled, and can be gone on with", "[device][replay]") {
+TEST_CASE("a long search after damage can be canceled and continued", "[device][replay]") {
     const Replay replay;
     constexpr std::uintmax_t hole_bytes = 3 * recording::RecordingReader::search_step_bytes;
     std::filesystem::resize_file(replay.path, std::filesystem::file_size(replay.path) + hole_bytes);
@@ -298,7 +300,7 @@ TEST_CASE("a long search behind a damage is cancelled, and can be gone on with",
     }));
 }
 
-TEST_CASE("a recording without a sample of the source fails the read", "[device][replay]") {
+TEST_CASE("a recording without samples of the source fails the reading", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.stepped();
     options.source = "zzz";
@@ -306,11 +308,11 @@ TEST_CASE("a recording without a sample of the source fails the read", "[device]
     DriverBench bench(make_replay_driver(options));
     for (int read = 0; read < 2; ++read) {
         CHECK(bench.read().status == ReadResult::Status::failed);
-        CHECK(bench.what == replay.path + ": has no samples of the device \"zzz\"");
+        CHECK(bench.what == replay.path + ": no samples of the device \"zzz\"");
     }
 }
 
-TEST_CASE("a timed replay without a sample of its source fails once a second", "[device][replay]") {
+TEST_CASE("a timed replay without samples of its source fails once a second", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.options();
     options.source = "zzz";
@@ -321,7 +323,7 @@ TEST_CASE("a timed replay without a sample of its source fails once a second", "
     CHECK(SystemClock().mono_now() - begin >= 900ms);
 }
 
-TEST_CASE("a replay of one device that has come to its end does not fail", "[device][replay]") {
+TEST_CASE("a replay of one device that has reached its end does not fail", "[device][replay]") {
     const Replay replay;
     ReplayOptions options = replay.stepped();
     options.source = "pump";
@@ -332,7 +334,7 @@ TEST_CASE("a replay of one device that has come to its end does not fail", "[dev
     CHECK(bench.samples().empty());
 }
 
-TEST_CASE("options of a replay out of range are refused by name", "[device][replay]") {
+TEST_CASE("replay options out of range are refused with the name of the setting", "[device][replay]") {
     ReplayOptions options;
     CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("file"));
     options.file = "x";

@@ -38,7 +38,7 @@ std::string small_frame(unsigned number) {
     return frame;
 }
 
-/// The values of all samples, and the books at the end.
+/// Returns the values of all samples, and the counters at the end.
 std::string told_of(const FrameFormat& format, std::string_view bytes, std::size_t part_bytes = 1'000) {
     const SystemClock clock;
     ChannelTable channels;
@@ -57,19 +57,19 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
         reader.take(bytes.substr(at, part_bytes), batch);
     }
-    reader.tell_books(batch);
+    reader.report_counts(batch);
     batch.flush();
     return told;
 }
 
-TEST_CASE("why bytes are refused is told with the first of them", "[device][serial][frames]") {
+TEST_CASE("refused bytes are reported with the reason and the first bytes", "[device][serial][frames]") {
     const SystemClock clock;
     ChannelTable channels;
     SampleBatch batch(clock, channels, DeviceId{0}, "device", [](std::span<const TelemetrySample>) {});
     FrameReader reader(small_format());
     reader.open(batch);
     reader.take(small_frame(1) + "abc" + small_frame(2), batch);
-    CHECK(batch.last_refused() == "bytes that belong to no frame: \"61\"");
+    CHECK(batch.last_refused() == "bytes outside of a frame: \"61\"");
     std::string wrong = small_frame(3);
     wrong.back() = '\0';
     reader.take(wrong, batch);
@@ -77,7 +77,7 @@ TEST_CASE("why bytes are refused is told with the first of them", "[device][seri
     CHECK(batch.refusals() == 2);
 }
 
-TEST_CASE("a frame holds numbers of any width and order of bytes", "[device][serial][frames]") {
+TEST_CASE("a frame contains numbers of any width and byte order", "[device][serial][frames]") {
     auto [number, bytes, told] = GENERATE(table<std::string, std::string, std::string>({
         {"int8", "\xFE"s, "-2"},
         {"uint8", "\xFE"s, "254"},
@@ -98,7 +98,7 @@ TEST_CASE("a frame holds numbers of any width and order of bytes", "[device][ser
     CHECK(told_of(format, "S" + bytes) == "x=" + told + " frames.refused=0 ");
 }
 
-TEST_CASE("types and start bytes are read from words", "[device][serial][frames]") {
+TEST_CASE("types and start bytes are parsed from text", "[device][serial][frames]") {
     for (const auto* wrong :
          {"", "int", "int8_be", "int16", "int16_", "int16_xe", "int24_be", "float16_be", "uint8 "}) {
         CHECK_FALSE(to_frame_number(wrong));
@@ -111,7 +111,7 @@ TEST_CASE("types and start bytes are read from words", "[device][serial][frames]
     }
 }
 
-TEST_CASE("frames go on from the next start bytes after what is none", "[device][serial][frames]") {
+TEST_CASE("after invalid bytes, frames continue with the next start bytes", "[device][serial][frames]") {
     const std::string wrong = "\xAA\x55\x01\x02\x03";
     auto [bytes, told] = GENERATE_COPY(table<std::string, std::string>({
         {small_frame(1) + small_frame(2), "x=1 x=2 frames.refused=0 "},
@@ -131,7 +131,7 @@ TEST_CASE("frames go on from the next start bytes after what is none", "[device]
     }
 }
 
-TEST_CASE("checksums are those of others", "[device][serial][frames]") {
+TEST_CASE("checksums match their definitions", "[device][serial][frames]") {
     FrameFormat format{
         .start = "1", .frame_bytes = 11, .checksum = FrameChecksum::crc16, .channels = {channel("x", 1, "uint8")}};
     CHECK(told_of(format, "123456789\x37\x4B") == "x=50 frames.refused=0 ");
@@ -142,23 +142,27 @@ TEST_CASE("checksums are those of others", "[device][serial][frames]") {
     CHECK(told_of(format, "123456789\xDD") == "x=50 frames.refused=0 ");
 }
 
-TEST_CASE("frame formats that cannot be are refused in words", "[device][serial][frames]") {
+TEST_CASE("invalid frame formats are refused with the reason", "[device][serial][frames]") {
     const auto with = [](auto change) {
         FrameFormat format = small_format();
         change(format);
         return FrameReader(format);
     };
-    CHECK_THROWS_WITH(with([](auto& f) { f.start = "123456789"; }), "frame_start: 9 bytes, allowed: 1 to 8");
-    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 3; }), "frame_bytes: 3, allowed: 4 to 1024");
-    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 1'025; }), "frame_bytes: 1025, allowed: 4 to 1024");
-    CHECK_THROWS_WITH(with([](auto& f) { f.channels.clear(); }), "format: frames need a channel at least");
+    CHECK_THROWS_WITH(with([](auto& f) { f.start = "123456789"; }),
+                      "frame_start: invalid length: 9 bytes; allowed: 1 to 8");
+    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 3; }), "frame_bytes: invalid value: 3; allowed: 4 to 1024");
+    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 1'025; }),
+                      "frame_bytes: invalid value: 1025; allowed: 4 to 1024");
+    CHECK_THROWS_WITH(with([](auto& f) { f.channels.clear(); }),
+                      "format: no channels; allowed: at least one for frames");
     CHECK_THROWS_WITH(with([](auto& f) { f.channels.push_back(channel("X", 0, "uint8")); }),
-                      "channel: \"X\" is there twice");
+                      "channel: duplicate name: \"X\"");
     CHECK_THROWS_WITH(with([](auto& f) { f.channels[0].offset = 3; }),
-                      "offset: channel \"x\" has 2 bytes at 3, allowed: within the 4 bytes before the checksum");
+                      "offset: out of range: channel \"x\" has 2 bytes at 3; allowed: within the 4 bytes before "
+                      "the checksum");
 }
 
-TEST_CASE("frames come over a tty, whatever bytes they hold", "[device][serial][frames]") {
+TEST_CASE("frames can be read from a tty, whatever bytes they contain", "[device][serial][frames]") {
     test::Pty pty;
     test::SerialFixture f(test::serial_options(pty.path(), small_format()));
     CHECK(f.open() == ReadResult::Status::interrupted);

@@ -17,7 +17,7 @@ using test::serial_options;
 using test::SerialFixture;
 using Status = ReadResult::Status;
 
-TEST_CASE("a serial device has a thread of its own and speaks when it likes", "[device][serial]") {
+TEST_CASE("a serial device has its own thread and sends at any time", "[device][serial]") {
     SerialFixture f(serial_options("/dev/nothing"));
     CHECK(f.bench.driver().traits().own_thread);
     CHECK(f.bench.driver().traits().streams);
@@ -38,7 +38,7 @@ TEST_CASE("each kind of line becomes samples", "[device][serial]") {
     CHECK(f.tells(told));
 }
 
-TEST_CASE("lines that are wrong or too long are counted, and the rest goes on", "[device][serial]") {
+TEST_CASE("invalid and overlong lines are counted, and reading continues", "[device][serial]") {
     Pty pty;
     SerialDriverOptions options = serial_options(pty.path());
     options.limits.line_bytes_max = 16;
@@ -51,7 +51,7 @@ TEST_CASE("lines that are wrong or too long are counted, and the rest goes on", 
     CHECK(f.last_told() == "a=2 lines.refused=2");
 }
 
-TEST_CASE("what comes after opening and before a line end may be the rest of a line", "[device][serial]") {
+TEST_CASE("input between opening and the first line end may be the rest of a line", "[device][serial]") {
     Pty pty;
     SerialDriverOptions options = serial_options(pty.path());
     options.skip_first_line = true;
@@ -62,7 +62,7 @@ TEST_CASE("what comes after opening and before a line end may be the rest of a l
     CHECK(f.last_told() == "lines.refused=0 temp=2");
 }
 
-TEST_CASE("samples carry the time when the line was there", "[device][serial]") {
+TEST_CASE("samples have the time at which the line was complete", "[device][serial]") {
     Pty pty;
     SerialFixture f(serial_options(pty.path()));
     CHECK(f.open() == Status::interrupted);
@@ -75,7 +75,7 @@ TEST_CASE("samples carry the time when the line was there", "[device][serial]") 
     CHECK(f.bench.sample_of("a").time_mono_ns <= to_ns(f.bench.batch().clock().mono_now()));
 }
 
-TEST_CASE("a device that stops talking has failed until it talks again", "[device][serial]") {
+TEST_CASE("a device that stops sending fails until it sends again", "[device][serial]") {
     Pty pty;
     SerialDriverOptions options = serial_options(pty.path());
     options.silence_max = 50ms;
@@ -88,12 +88,12 @@ TEST_CASE("a device that stops talking has failed until it talks again", "[devic
     pty.say("wrong\n");
     CHECK(f.tells("lines.refused=1"));
     CHECK(f.reads_until(Status::failed));
-    CHECK(f.bench.what == pty.path() + ": no good line for 50 ms, 1 refused, the last: no NAME=VALUE at \"wrong\"");
+    CHECK(f.bench.what == pty.path() + ": no good line for 50 ms, 1 refused, last: no NAME=VALUE at \"wrong\"");
     pty.say("a=2\n");
     CHECK(f.tells("a=2"));
 }
 
-TEST_CASE("silence is no fault when it is not limited", "[device][serial]") {
+TEST_CASE("a device may be silent if there is no limit", "[device][serial]") {
     Pty pty;
     SerialDriverOptions options = serial_options(pty.path());
     options.silence_max = Duration::zero();
@@ -102,7 +102,7 @@ TEST_CASE("silence is no fault when it is not limited", "[device][serial]") {
     CHECK(f.read() == Status::ok);  // after a wait of wait_max
 }
 
-TEST_CASE("a device that was unplugged is read again once it is back", "[device][serial]") {
+TEST_CASE("an unplugged device is read again when it is back", "[device][serial]") {
     const test::ScratchDir scratch;
     const std::string link = scratch.path("by-id");
     auto pty = std::make_unique<Pty>();
@@ -114,7 +114,7 @@ TEST_CASE("a device that was unplugged is read again once it is back", "[device]
 
     pty.reset();
     CHECK(f.reads_until(Status::failed));
-    CHECK(f.bench.what == link + ": gone: Input/output error");
+    CHECK(f.bench.what == link + ": disconnected: Input/output error");
     CHECK(f.tells("lines.refused=1"));
     CHECK(f.read() == Status::failed);
     CHECK(f.bench.what.starts_with(link + ": "));
@@ -126,20 +126,20 @@ TEST_CASE("a device that was unplugged is read again once it is back", "[device]
     CHECK(f.tells("a=2"));
 }
 
-TEST_CASE("a port that is no tty, or is not there, is a failed read", "[device][serial]") {
+TEST_CASE("a port that is not a tty or does not exist is a failed read", "[device][serial]") {
     const test::ScratchDir scratch;
     SerialFixture absent(serial_options(scratch.path("absent")));
     CHECK(absent.read() == Status::failed);
     CHECK(absent.bench.what == scratch.path("absent") + ": No such file or directory");
     SerialFixture directory(serial_options(scratch.path()));
     CHECK(directory.read() == Status::failed);
-    CHECK(directory.bench.what == scratch.path() + ": no tty: Inappropriate ioctl for device");
+    CHECK(directory.bench.what == scratch.path() + ": not a tty: Inappropriate ioctl for device");
     SerialFixture null(serial_options("/dev/null"));
     CHECK(null.read() == Status::failed);
-    CHECK(null.bench.what == "/dev/null: no tty: Inappropriate ioctl for device");
+    CHECK(null.bench.what == "/dev/null: not a tty: Inappropriate ioctl for device");
 }
 
-TEST_CASE("a port has one reader", "[device][serial]") {
+TEST_CASE("a port can only be opened by one reader", "[device][serial]") {
     Pty pty;
     SerialFixture first(serial_options(pty.path()));
     SerialFixture second(serial_options(pty.path()));
@@ -150,7 +150,7 @@ TEST_CASE("a port has one reader", "[device][serial]") {
     CHECK(second.open() == Status::interrupted);
 }
 
-TEST_CASE("a read returns when it is cancelled", "[device][serial]") {
+TEST_CASE("a read returns when it is canceled", "[device][serial]") {
     Pty pty;
     SerialDriverOptions options = serial_options(pty.path());
     options.silence_max = Duration::zero();
@@ -165,7 +165,7 @@ TEST_CASE("a read returns when it is cancelled", "[device][serial]") {
     CHECK(f.tells("a=1"));
 }
 
-TEST_CASE("what came while nobody read has no time and is dropped", "[device][serial]") {
+TEST_CASE("input that arrived while nothing was reading has no time and is dropped", "[device][serial]") {
     Pty pty;
     SerialFixture f(serial_options(pty.path()));
     CHECK(f.open() == Status::interrupted);
@@ -176,7 +176,7 @@ TEST_CASE("what came while nobody read has no time and is dropped", "[device][se
         (void)f.bench.driver().read(f.bench.batch(), f.bench.batch().clock().mono_now() + 5s);
         return f.bench.batch().lost_at_source() == 2;
     };
-    f.bench.cancel.set();  // no wait for more
+    f.bench.cancel.set();  // does not wait for more
     CHECK(test::eventually(read_late));
     f.bench.cancel.clear();
     pty.say("4\na=5\n");
@@ -184,7 +184,7 @@ TEST_CASE("what came while nobody read has no time and is dropped", "[device][se
     CHECK(f.last_told() == "a=5");
 }
 
-TEST_CASE("a known line costs no allocation", "[device][serial]") {
+TEST_CASE("a line with known fields allocates nothing", "[device][serial]") {
     Pty pty;
     SerialFixture f(serial_options(pty.path()));
     CHECK(f.open() == Status::interrupted);

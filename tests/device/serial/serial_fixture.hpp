@@ -23,14 +23,14 @@ inline SerialDriverOptions serial_options(std::string path, std::variant<LineFor
     return options;
 }
 
-/// A serial driver, and what it has told since last asked.
+/// A serial driver and its samples since the last check.
 class SerialFixture {
   public:
     explicit SerialFixture(const SerialDriverOptions& options) : bench(make_serial_driver(options)) {}
 
     DriverBench bench;
 
-    /// One read, whose samples are kept.
+    /// Reads once and keeps the samples.
     ReadResult::Status read() {
         const ReadResult::Status status = bench.read().status;
         for (const TelemetrySample& sample : bench.samples()) {
@@ -38,7 +38,7 @@ class SerialFixture {
         }
         return status;
     }
-    /// Opens the port without a wait for what comes.
+    /// Opens the port without waiting for input.
     ReadResult::Status open() {
         bench.cancel.set();
         const ReadResult::Status status = read();
@@ -48,7 +48,7 @@ class SerialFixture {
     bool reads_until(ReadResult::Status status) {
         return eventually([&] { return read() == status; });
     }
-    /// Reads until that was told. It is forgotten.
+    /// Reads until the text was produced, and removes it.
     bool tells(std::string_view text) {
         const bool was_told = eventually(
             [&] { return told_.find(text) != std::string::npos || (read(), told_.find(text) != std::string::npos); });
@@ -56,7 +56,7 @@ class SerialFixture {
         last_told_ = std::exchange(told_, {});
         return was_told;
     }
-    /// What tells() has looked at.
+    /// The text that tells() has consumed.
     [[nodiscard]] const std::string& last_told() const noexcept { return last_told_; }
 
   private:

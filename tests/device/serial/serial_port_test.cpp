@@ -17,7 +17,7 @@ SerialPortOptions options_of(const Pty& pty) {
     return options;
 }
 
-TEST_CASE("a port is set to raw bytes at its rate", "[device][serial]") {
+TEST_CASE("a port is set to raw bytes and its bit rate", "[device][serial]") {
     Pty pty;
     SerialPortOptions options = options_of(pty);
     options.baud = 460'800;
@@ -34,7 +34,7 @@ TEST_CASE("a port is set to raw bytes at its rate", "[device][serial]") {
     CHECK((mode.c_lflag & (ICANON | ECHO | ISIG)) == 0);
 }
 
-TEST_CASE("a port that cannot be set as asked is not read", "[device][serial]") {
+TEST_CASE("a port that does not support the settings is not read", "[device][serial]") {
     Pty pty;  // has eight bits and no parity, always
     SerialPortOptions options = options_of(pty);
     options.data_bits = 7;
@@ -42,12 +42,12 @@ TEST_CASE("a port that cannot be set as asked is not read", "[device][serial]") 
     SerialPort port(options);
     CHECK_FALSE(port.open());
     CHECK(port.fault() == pty.path() +
-                              ": the port takes not all of baud, data_bits, parity, stop_bits and flow: "
-                              "Invalid argument");
+                              ": the port does not support this combination of baud, data_bits, parity, stop_bits and "
+                              "flow: Invalid argument");
     CHECK_FALSE(port.is_open());
 }
 
-TEST_CASE("what came before a port was opened is dropped", "[device][serial]") {
+TEST_CASE("input before a port was opened is dropped", "[device][serial]") {
     Pty pty;
     SerialPort first(options_of(pty));
     REQUIRE(first.open());
@@ -63,22 +63,27 @@ TEST_CASE("what came before a port was opened is dropped", "[device][serial]") {
     CHECK(second.read(buffer).bytes == "new");
 }
 
-TEST_CASE("options that no port can have are refused in words", "[device][serial]") {
+TEST_CASE("invalid options are refused with the reason", "[device][serial]") {
     const auto with = [](auto change) {
         SerialDriverOptions options = test::serial_options("/dev/ttyX");
         change(options);
         return make_serial_driver(options);
     };
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.path.clear(); }), "port: \"\", allowed: the path of a tty");
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.baud = 9'601; }),
-                      Catch::StartsWith("baud: 9601, allowed: 300, 600, 1200, ") && Catch::EndsWith(", 4000000"));
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.data_bits = 9; }), "data_bits: 9, allowed: 5 to 8");
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.stop_bits = 0; }), "stop_bits: 0, allowed: 1 or 2");
-    CHECK_THROWS_WITH(with([](auto& o) { o.limits.line_bytes_max = 15; }), "line_bytes_max: 15, allowed: 16 to 65536");
-    CHECK_THROWS_WITH(with([](auto& o) { o.limits.channels_max = 0; }), "channels_max: 0, allowed: 1 to 4096");
+    CHECK_THROWS_WITH(with([](auto& o) { o.port.path.clear(); }),
+                      "port: invalid value: \"\"; allowed: the path of a tty");
+    CHECK_THROWS_WITH(
+        with([](auto& o) { o.port.baud = 9'601; }),
+        Catch::StartsWith("baud: invalid value: 9601; allowed: 300, 600, 1200, ") && Catch::EndsWith(", 4000000"));
+    CHECK_THROWS_WITH(with([](auto& o) { o.port.data_bits = 9; }), "data_bits: invalid value: 9; allowed: 5 to 8");
+    CHECK_THROWS_WITH(with([](auto& o) { o.port.stop_bits = 0; }), "stop_bits: invalid value: 0; allowed: 1 or 2");
+    CHECK_THROWS_WITH(with([](auto& o) { o.limits.line_bytes_max = 15; }),
+                      "line_bytes_max: invalid value: 15; allowed: 16 to 65536");
+    CHECK_THROWS_WITH(with([](auto& o) { o.limits.channels_max = 0; }),
+                      "channels_max: invalid value: 0; allowed: 1 to 4096");
     CHECK_THROWS_WITH(with([](auto& o) { o.format = LineFormat{.kind = LineFormat::Kind::csv}; }),
                       Catch::StartsWith("columns: "));
-    CHECK_THROWS_WITH(with([](auto& o) { o.format = FrameFormat{}; }), "frame_start: 0 bytes, allowed: 1 to 8");
+    CHECK_THROWS_WITH(with([](auto& o) { o.format = FrameFormat{}; }),
+                      "frame_start: invalid length: 0 bytes; allowed: 1 to 8");
 }
 
 }  // namespace

@@ -14,17 +14,17 @@ using test::Pty;
 using test::serial_options;
 using test::SerialFixture;
 
-/// Eight seconds of a boat with a receiver, a compass, a sounder and a wind vane. Five lines are broken: a checksum
-/// that is wrong, one cut short, one without its begin, a depth that is no number, a latitude beyond the pole.
+/// Eight seconds of a boat with a GPS receiver, a compass, a sounder and a wind vane. Five lines are invalid: a wrong
+/// checksum, a truncated line, a line without its start, a depth that is not a number, a latitude beyond the pole.
 std::string voyage() {
     std::ifstream file(TELEGATE_SOURCE_DIR "/tests/device/serial/voyage.nmea", std::ios::binary);
     REQUIRE(file);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// All that a driver tells when the device says it in parts.
+/// Returns all samples of a driver when the device sends the text in parts.
 std::string told_of(std::string_view bytes, std::size_t part_bytes) {
-    constexpr std::size_t unread_max = 512;  // well below what a terminal keeps
+    constexpr std::size_t unread_max = 512;  // well below the buffer size of a terminal
     Pty pty;
     SerialFixture f(serial_options(pty.path(), LineFormat{.kind = LineFormat::Kind::nmea}));
     CHECK(f.open() == ReadResult::Status::interrupted);
@@ -49,8 +49,8 @@ std::size_t count_of(std::string_view text, std::string_view part) {
     return count;
 }
 
-/// The books come between the samples, wherever a read ended.
-std::string without_books(const std::string& told) {
+/// Counter samples may appear between the samples, depending on where a read ended.
+std::string without_ledger(const std::string& told) {
     std::istringstream words(told);
     std::string kept;
     for (std::string word; words >> word;) {
@@ -59,7 +59,7 @@ std::string without_books(const std::string& told) {
     return kept;
 }
 
-TEST_CASE("a voyage is told line by line, and its broken lines are counted", "[device][serial][nmea]") {
+TEST_CASE("a voyage is read line by line, and its invalid lines are counted", "[device][serial][nmea]") {
     const std::string told = told_of(voyage(), 512);
     CHECK(count_of(told, "gga.latitude=54.3") == 8);
     CHECK(count_of(told, "rmc.speed=3.") == 8);
@@ -74,8 +74,8 @@ TEST_CASE("a voyage is told line by line, and its broken lines are counted", "[d
     CHECK(count_of(told, "lines.refused=4") == 0);
 }
 
-TEST_CASE("a voyage byte by byte is the same as all at once", "[device][serial][nmea]") {
-    CHECK(without_books(told_of(voyage(), 1)) == without_books(told_of(voyage(), 512)));
+TEST_CASE("a voyage that arrives byte by byte gives the same samples as all at once", "[device][serial][nmea]") {
+    CHECK(without_ledger(told_of(voyage(), 1)) == without_ledger(told_of(voyage(), 512)));
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ UdpDriverOptions on_port(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("a UDP device has a thread of its own and opens nothing before it is read", "[device][udp]") {
+TEST_CASE("a UDP device has its own thread and opens nothing before it is read", "[device][udp]") {
     udp::UdpDriver driver(on_port(0));
     CHECK(driver.traits().own_thread);
     CHECK(driver.traits().streams);
     CHECK(driver.port() == 0);
 }
 
-TEST_CASE("bad options of a UDP device are told", "[device][udp]") {
+TEST_CASE("invalid options of a UDP device are refused", "[device][udp]") {
     const auto refuses = [](auto change, const std::string& word) {
         UdpDriverOptions options;
         change(options);
@@ -51,7 +51,7 @@ TEST_CASE("bad options of a UDP device are told", "[device][udp]") {
     CHECK_NOTHROW(make_udp_driver(v6));
 }
 
-TEST_CASE("a port that is taken is a failed read until it is free", "[device][udp]") {
+TEST_CASE("a port that is in use is a failed read until it is free", "[device][udp]") {
     auto first = std::make_unique<UdpFixture>();
     const std::uint16_t port = first->driver().port();
     DriverBench second(std::make_unique<udp::UdpDriver>(on_port(port)));
@@ -63,9 +63,9 @@ TEST_CASE("a port that is taken is a failed read until it is free", "[device][ud
     CHECK(second.sample_of("lines.refused").value.integer == 0);
 }
 
-TEST_CASE("a burst of datagrams is read whole", "[device][udp]") {
+TEST_CASE("a burst of datagrams is read completely", "[device][udp]") {
     UdpFixture udp;
-    constexpr int datagrams = 500;  // some batches, and less than the smallest buffer that a kernel gives
+    constexpr int datagrams = 500;  // several batches, but fewer than fit in the smallest buffer that a kernel grants
     for (int number = 1; number <= datagrams; ++number) {
         udp.sender->send("n:" + std::to_string(number) + "|g\ncount:1|c");
     }
@@ -83,7 +83,7 @@ TEST_CASE("samples carry the time of arrival", "[device][udp]") {
     UdpFixture udp;
     const SystemClock clock;
     int number = 0;
-    // The driver reads two clocks, one after the other; a machine that is busy just then makes their difference wrong.
+    // The driver reads two clocks one after the other; on a busy machine their difference can be wrong.
     CHECK(eventually([&] {
         const std::string name = "early" + std::to_string(++number);
         const std::int64_t utc_before = clock.utc_now_ns();
@@ -91,7 +91,8 @@ TEST_CASE("samples carry the time of arrival", "[device][udp]") {
         udp.sender->send(name + ":1|g");
         const std::int64_t utc_sent = clock.utc_now_ns();
         const std::int64_t mono_sent = to_ns(clock.mono_now());
-        (void)eventually([] { return false; }, std::chrono::milliseconds(50));  // it lies there for a while
+        // the datagram stays in the buffer for a while
+        (void)eventually([] { return false; }, std::chrono::milliseconds(50));
         REQUIRE(udp.reads_until(name));
         const TelemetrySample sample = udp.last_of(name);
         CHECK(sample.time_utc_ns > 1'700'000'000 * second_ns);
@@ -101,7 +102,7 @@ TEST_CASE("samples carry the time of arrival", "[device][udp]") {
     }));
 }
 
-TEST_CASE("a datagram that is too long is refused as a whole and counted", "[device][udp]") {
+TEST_CASE("an overlong datagram is refused as a whole and counted", "[device][udp]") {
     UdpDriverOptions options;
     options.datagram_bytes_max = 16;
     UdpFixture udp(options);
@@ -112,20 +113,20 @@ TEST_CASE("a datagram that is too long is refused as a whole and counted", "[dev
     CHECK(udp.count_of("datagrams.refused") == 1);
     CHECK(udp.bench->batch().refusals() == 1);
     CHECK_THAT(udp.bench->batch().last_refused(),
-               Catch::StartsWith("a datagram is longer than 16 bytes: \"a:1|g\nbbbbb:22|g"));
+               Catch::StartsWith("datagram longer than 16 bytes: \"a:1|g\nbbbbb:22|g"));
     CHECK(udp.has("bbbbb"));
     CHECK(udp.count_of("lines.refused") == 0);
 }
 
-TEST_CASE("what the kernel drops is lost at the source, to the last one", "[device][udp]") {
+TEST_CASE("all samples that the kernel drops are lost at the source", "[device][udp]") {
     UdpDriverOptions options;
-    options.receive_buffer_bytes = 1;  // the kernel gives the least that it has
+    options.receive_buffer_bytes = 1;  // the smallest buffer that the kernel grants
     UdpFixture udp(options);
     constexpr std::size_t datagrams = 300;
     for (std::size_t number = 0; number < datagrams; ++number) {
         udp.sender->send("n:1|g");
     }
-    // Nothing follows that would tell of the last drops.
+    // No datagram follows that would report the last drops.
     CHECK(eventually([&] {
         udp.read();
         return udp.samples_of("n").size() + udp.bench->batch().lost_at_source() >= datagrams;
@@ -137,14 +138,14 @@ TEST_CASE("what the kernel drops is lost at the source, to the last one", "[devi
     CHECK(udp.samples_of("n").size() + udp.bench->batch().lost_at_source() == datagrams + 1);
 }
 
-TEST_CASE("the size of the receive buffer is told", "[device][udp]") {
+TEST_CASE("the size of the receive buffer is a sample", "[device][udp]") {
     UdpFixture udp;
     const TelemetrySample sample = udp.last_of("receive_buffer");
     CHECK(sample.value.integer > 0);
     CHECK((sample.quality == Quality::good) == (sample.value.integer >= 1'048'576));
 }
 
-TEST_CASE("new names beyond the limit are left out and counted", "[device][udp]") {
+TEST_CASE("new names beyond the limit are dropped and counted", "[device][udp]") {
     UdpDriverOptions options;
     options.channels_max = 2;
     UdpFixture udp(options);
@@ -156,7 +157,7 @@ TEST_CASE("new names beyond the limit are left out and counted", "[device][udp]"
     CHECK(udp.count_of("lines.refused") == 0);
 }
 
-TEST_CASE("a UDP device that hears nothing gives nothing and is well", "[device][udp]") {
+TEST_CASE("a UDP device without datagrams gives no samples and does not fail", "[device][udp]") {
     UdpFixture udp;
     udp.read();
     CHECK(udp.bench->samples().empty());
@@ -173,7 +174,7 @@ TEST_CASE("the cancel signal ends the wait for datagrams", "[device][udp]") {
     CHECK(udp.reads_until("a"));
 }
 
-TEST_CASE("a group of multicast is joined", "[device][udp]") {
+TEST_CASE("a multicast group is joined", "[device][udp]") {
     UdpDriverOptions options;
     options.multicast_group = "239.255.77.13";
     DriverBench probe(std::make_unique<udp::UdpDriver>([&] {
@@ -190,7 +191,7 @@ TEST_CASE("a group of multicast is joined", "[device][udp]") {
     CHECK(udp.reads_until("a"));
 }
 
-TEST_CASE("what the socket holds at a reset, or when the device goes, is counted as lost", "[device][udp]") {
+TEST_CASE("datagrams in the socket at a reset or at the end are counted as lost", "[device][udp]") {
     UdpFixture udp;
     const auto send_three = [&] {
         for (int number = 0; number < 3; ++number) {
@@ -208,7 +209,7 @@ TEST_CASE("what the socket holds at a reset, or when the device goes, is counted
     CHECK_FALSE(udp.has("hits"));
 }
 
-TEST_CASE("after a reset totals and names go on", "[device][udp]") {
+TEST_CASE("totals and names are kept after a reset", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("hits:1|c");
     REQUIRE(udp.reads_until("hits"));

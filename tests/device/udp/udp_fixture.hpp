@@ -13,7 +13,7 @@
 
 namespace telegate::test {
 
-/// A UDP device that listens on a port of its own, somebody who sends to it, and what it has given so far.
+/// A UDP device that listens on its own port, a sender, and the samples so far.
 class UdpFixture {
   public:
     explicit UdpFixture(UdpDriverOptions options = {}) {
@@ -22,13 +22,13 @@ class UdpFixture {
         auto driver = std::make_unique<udp::UdpDriver>(std::move(options));
         driver_ = driver.get();
         bench.emplace(std::move(driver));
-        // The first read opens the socket; it waits for nothing.
+        // The first read opens the socket without waiting.
         REQUIRE(bench->reads_ok());
         keep();
         sender.emplace(driver_->port(), to);
     }
 
-    /// Reads until there are so many samples of the channel.
+    /// Reads until the channel has this number of samples.
     bool reads_until(std::string_view channel, std::size_t count = 1) {
         return eventually([&] {
                    if (samples_of(channel).size() >= count) {

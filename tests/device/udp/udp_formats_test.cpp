@@ -24,7 +24,7 @@ UdpDriverOptions with_time(DatagramFormat format) {
 
 }  // namespace
 
-TEST_CASE("a counter beyond what a whole number holds goes on as a real one", "[device][udp]") {
+TEST_CASE("a counter beyond the range of whole numbers continues as a real number", "[device][udp]") {
     UdpFixture udp;
     std::string datagram;
     for (int line = 0; line < 40; ++line) {
@@ -38,20 +38,20 @@ TEST_CASE("a counter beyond what a whole number holds goes on as a real one", "[
     CHECK(udp.last_of("much").value.real == 1'200.0 * 0x1p53);
 }
 
-TEST_CASE("a counter is a running total of what its lines say, rates taken into account", "[device][udp]") {
+TEST_CASE("a counter is a running total of its lines, with sampling rates applied", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("hits:1|c\nhits:2|c|@0.5\nhits:-1|c");
     REQUIRE(udp.reads_until("hits"));
     CHECK(udp.last_of("hits").type == ValueType::integer);
     CHECK(udp.last_of("hits").value.integer == 4);
-    CHECK(udp.samples_of("hits").size() == 1);  // one sample for what came together
+    CHECK(udp.samples_of("hits").size() == 1);  // one sample for all lines that arrived together
     udp.sender->send("hits:0.5|c");
     REQUIRE(udp.reads_until("hits", 2));
     CHECK(udp.last_of("hits").type == ValueType::real);
     CHECK(udp.last_of("hits").value.real == 4.5);
 }
 
-TEST_CASE("a gauge is a value, and with a sign a change of it", "[device][udp]") {
+TEST_CASE("a gauge is a value, or with a sign a change of the value", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("level:10|g\nlevel:+2.5|g\nlevel:-20|g\nother:-3|g");
     REQUIRE(udp.reads_until("other"));
@@ -63,7 +63,7 @@ TEST_CASE("a gauge is a value, and with a sign a change of it", "[device][udp]")
     CHECK(udp.last_of("other").value.real == -3);
 }
 
-TEST_CASE("timings are in ms, distributions in nothing", "[device][udp]") {
+TEST_CASE("timings are in ms, distributions have no unit", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("t:3.5:4|ms\nd:7|h");
     REQUIRE(udp.reads_until("d"));
@@ -72,14 +72,14 @@ TEST_CASE("timings are in ms, distributions in nothing", "[device][udp]") {
     CHECK(udp.bench->channels().at(udp.last_of("d").channel).unit.empty());
 }
 
-TEST_CASE("tags are part of the name, in order", "[device][udp]") {
+TEST_CASE("tags are part of the name, sorted", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("Req Count:1|c|#zone:b,env:prod,fast\nReq Count:1|c|#fast,env:prod,zone:b");
     REQUIRE(udp.reads_until("req_count.env_prod.fast.zone_b"));
     CHECK(udp.count_of("req_count.env_prod.fast.zone_b") == 2);
 }
 
-TEST_CASE("metrics whose names would be equal are told from each other", "[device][udp]") {
+TEST_CASE("metrics with names that would be equal are distinguished", "[device][udp]") {
     UdpFixture udp;
     udp.sender->send("x:1|g\nX:2|g\nx:3|c\nlines.refused:4|g\nend:0|g");
     REQUIRE(udp.reads_until("end"));
@@ -93,7 +93,7 @@ TEST_CASE("metrics whose names would be equal are told from each other", "[devic
     CHECK(with_digits == 3);
 }
 
-TEST_CASE("names too long for a channel stay apart", "[device][udp]") {
+TEST_CASE("names that are too long for a channel stay distinct", "[device][udp]") {
     UdpFixture udp;
     const std::string stem(100, 'a');
     udp.sender->send(stem + "1:1|g\n" + stem + "2:2|g\nend:0|g");
@@ -104,7 +104,7 @@ TEST_CASE("names too long for a channel stay apart", "[device][udp]") {
     CHECK(udp.count_of("fields.refused") == 1);
 }
 
-TEST_CASE("a line of Influx gives a channel for each field", "[device][udp]") {
+TEST_CASE("an Influx line gives a channel for each field", "[device][udp]") {
     UdpFixture udp(with(DatagramFormat::influx));
     udp.sender->send("# a comment\ncpu,host=Web\\ 1,cpu=cpu0 usage=12.5,n=3i,up=t,mode=\"idle\"\n\nmem free=7i");
     REQUIRE(udp.reads_until("mem.free"));
@@ -115,7 +115,7 @@ TEST_CASE("a line of Influx gives a channel for each field", "[device][udp]") {
     CHECK(udp.count_of("lines.refused") == 0);
 }
 
-TEST_CASE("a time that a line of Influx gives is used where that is asked for", "[device][udp]") {
+TEST_CASE("the time of an Influx line is used if use_time is set", "[device][udp]") {
     UdpFixture udp(with_time(DatagramFormat::influx));
     udp.sender->send("m a=1 1700000000000000000\nm b=1 1700000000\nm old=1 5\nm far=1 99999999999\nm c=1");
     REQUIRE(udp.reads_until("m.c"));
@@ -127,7 +127,7 @@ TEST_CASE("a time that a line of Influx gives is used where that is asked for", 
     CHECK(udp.count_of("lines.refused") == 2);
 }
 
-TEST_CASE("a line of JSON is flattened", "[device][udp]") {
+TEST_CASE("a JSON line is flattened", "[device][udp]") {
     UdpFixture udp(with(DatagramFormat::json));
     udp.sender->send(R"({"a":1,"b":{"c":true,"d":[1.5,{"e":"x\u00e9"},null]},"f":-2e1})");
     REQUIRE(udp.reads_until("f"));
@@ -139,7 +139,7 @@ TEST_CASE("a line of JSON is flattened", "[device][udp]") {
     CHECK(udp.last_of("f").value.real == -20);
 }
 
-TEST_CASE("members of JSON give the time and the name", "[device][udp]") {
+TEST_CASE("members of JSON provide the time and the name", "[device][udp]") {
     UdpFixture udp(with_time(DatagramFormat::json));
     udp.sender->send(
         "{\"v\":1,\"at\":\"2023-11-14T22:13:20Z\",\"name\":\"Boiler\"}\n{\"at\":1700000000.5,\"w\":{\"at\":2}}\n"
@@ -152,7 +152,7 @@ TEST_CASE("members of JSON give the time and the name", "[device][udp]") {
     CHECK(udp.count_of("lines.refused") == 3);
 }
 
-TEST_CASE("text of JSON that is too long is cut and flagged", "[device][udp]") {
+TEST_CASE("a JSON text that is too long is truncated and flagged", "[device][udp]") {
     UdpFixture udp(with(DatagramFormat::json));
     udp.sender->send("{\"t\":\"" + std::string(32, 'x') + "\",\"u\":\"" + std::string(33, 'x') + "\"}");
     REQUIRE(udp.reads_until("u"));
@@ -161,7 +161,7 @@ TEST_CASE("text of JSON that is too long is cut and flagged", "[device][udp]") {
     CHECK(udp.last_of("u").text() == std::string(32, 'x'));
 }
 
-TEST_CASE("bad lines are counted and the good ones of the same datagram taken", "[device][udp]") {
+TEST_CASE("invalid lines are counted, and the valid ones of the same datagram are used", "[device][udp]") {
     const auto [format, text] = GENERATE(table<DatagramFormat, std::string>(
         {{DatagramFormat::statsd, "nonsense\nok:1|g\r\nset:5|s\n"},
          {DatagramFormat::influx, "nonsense\nok a=1 x\nok a=1,b=\nm ok=1\r\n"},
@@ -175,21 +175,21 @@ TEST_CASE("bad lines are counted and the good ones of the same datagram taken", 
     CHECK_FALSE(udp.has("ok.a"));
 }
 
-TEST_CASE("why a line is refused is told with its begin", "[device][udp]") {
+TEST_CASE("a refused line is reported with the reason and its beginning", "[device][udp]") {
     const auto [format, line, why] = GENERATE(table<DatagramFormat, std::string, std::string>(
-        {{DatagramFormat::statsd, "nonsense", "no kind, or not one of c, m, g, ms, h, d"},
-         {DatagramFormat::statsd, ":1|c", "no name"},
-         {DatagramFormat::statsd, "a:x|c", "no value, or not a number"},
-         {DatagramFormat::statsd, "a:1|c|@2", "a sampling rate, a time or tags that are not allowed"},
-         {DatagramFormat::statsd, "a:1|g|T5", "its time is too far from now, or no time"},
-         {DatagramFormat::influx, ",a=b f=1", "no measurement"},
-         {DatagramFormat::influx, "m,a f=1", "a tag is not KEY=VALUE, there twice, or one too many"},
-         {DatagramFormat::influx, "m", "no field, or one that is not KEY=VALUE"},
-         {DatagramFormat::influx, "m f=1 x", "not a time"},
-         {DatagramFormat::influx, "m f=1 5", "its time is too far from now, or no time"},
+        {{DatagramFormat::statsd, "nonsense", "missing or unknown kind: must be c, m, g, ms, h or d"},
+         {DatagramFormat::statsd, ":1|c", "missing name"},
+         {DatagramFormat::statsd, "a:x|c", "missing or invalid value: must be a number"},
+         {DatagramFormat::statsd, "a:1|c|@2", "invalid sampling rate, time or tags"},
+         {DatagramFormat::statsd, "a:1|g|T5", "implausible time: must be from 2000 to one day from now"},
+         {DatagramFormat::influx, ",a=b f=1", "missing measurement"},
+         {DatagramFormat::influx, "m,a f=1", "invalid tags: must be KEY=VALUE, at most 32, without duplicates"},
+         {DatagramFormat::influx, "m", "missing or invalid field: must be KEY=VALUE"},
+         {DatagramFormat::influx, "m f=1 x", "invalid time"},
+         {DatagramFormat::influx, "m f=1 5", "implausible time: must be from 2000 to one day from now"},
          {DatagramFormat::json, "{\"a\":}", "not a JSON object or array, or nested too deeply"},
-         {DatagramFormat::json, "{\"name\":3}", "its name_member is not a text"},
-         {DatagramFormat::json, "{\"at\":\"x\"}", "its time_member is not a time"}}));
+         {DatagramFormat::json, "{\"name\":3}", "name_member is not a text"},
+         {DatagramFormat::json, "{\"at\":\"x\"}", "time_member is not a time"}}));
     UdpFixture udp(with_time(format));
     udp.sender->send(line);
     REQUIRE(udp.reads_until("lines.refused", 2));
@@ -197,7 +197,7 @@ TEST_CASE("why a line is refused is told with its begin", "[device][udp]") {
     CHECK(udp.bench->batch().refusals() == 1);
 }
 
-TEST_CASE("packets of a stock StatsD client are understood", "[device][udp]") {
+TEST_CASE("packets of a standard StatsD client are parsed", "[device][udp]") {
     // Recorded from python3-statsd 4.0.1: incr, incr with a rate, decr, gauge, gauge with delta, timing, and a
     // pipeline.
     UdpFixture udp;
@@ -216,7 +216,7 @@ TEST_CASE("packets of a stock StatsD client are understood", "[device][udp]") {
     CHECK(udp.count_of("lines.refused") == 1);
 }
 
-TEST_CASE("lines of a stock Influx sender are understood", "[device][udp]") {
+TEST_CASE("lines of a standard Influx sender are parsed", "[device][udp]") {
     // Recorded from make_lines() of python3-influxdb 5.3.1.
     UdpFixture udp(with_time(DatagramFormat::influx));
     udp.sender->send(

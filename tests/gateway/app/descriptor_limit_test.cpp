@@ -4,7 +4,7 @@
 
 using namespace telegate;
 
-TEST_CASE("with enough descriptors each part has what it wants", "[gateway][descriptors]") {
+TEST_CASE("with enough descriptors each part gets what it requests", "[gateway][descriptors]") {
     const DescriptorShares shares = share_descriptors(65'536, 10, 64, 256);
     CHECK(shares.rest == 64);
     CHECK(shares.rest_streams == 256);
@@ -12,7 +12,7 @@ TEST_CASE("with enough descriptors each part has what it wants", "[gateway][desc
     CHECK(shares.subscribers >= 3 * 1'024);
 }
 
-TEST_CASE("with few descriptors each part has some, and together no more than there are", "[gateway][descriptors]") {
+TEST_CASE("with few descriptors each part gets some, and their sum stays within the limit", "[gateway][descriptors]") {
     for (std::size_t limit = 40; limit <= 2'000; ++limit) {
         const DescriptorShares shares = share_descriptors(limit, 1, 64, 16);
         CAPTURE(limit);
@@ -23,7 +23,7 @@ TEST_CASE("with few descriptors each part has some, and together no more than th
     }
 }
 
-TEST_CASE("with too few descriptors for itself each part still has some", "[gateway][descriptors]") {
+TEST_CASE("with too few descriptors for the process itself each part still gets some", "[gateway][descriptors]") {
     const DescriptorShares shares = share_descriptors(20, 100, 64, 16);
     CHECK(shares.rest >= 1);
     CHECK(shares.services >= 1);

@@ -35,7 +35,7 @@ std::uint64_t seq_of(const StatusSnapshot& status, const std::string& topic) {
     return found == status.channels.end() ? 0 : found->last.seq;
 }
 
-/// Waits for so many further samples of the channel.
+/// Waits for this many further samples of the channel.
 bool samples_pass(GatewayFixture& fixture, std::uint64_t count) {
     std::uint64_t first = 0;
     return fixture.wait_for([&](const StatusSnapshot& status) {
@@ -59,7 +59,7 @@ TEST_CASE("a reload that changes another channel does not clear an alarm", "[gat
     CHECK(alarm_events(*fixture.gateway, EventKind::alarm_cleared) == 0);
 }
 
-TEST_CASE("an active alarm continues after a restart, with its acknowledgement", "[gateway][alarms]") {
+TEST_CASE("an active alarm continues after a restart, with its acknowledgment", "[gateway][alarms]") {
     const ScratchDir folder;
     const std::string head = "state_file = " + folder.path("state.json") + '\n' + alarmed_device;
     {
@@ -76,14 +76,14 @@ TEST_CASE("an active alarm continues after a restart, with its acknowledgement",
     CHECK(alarm_events(*fixture.gateway, EventKind::alarm_raised) == 1);
 }
 
-TEST_CASE("an alarm that the settings no longer have is gone after the reload", "[gateway][alarms]") {
+TEST_CASE("a reload removes an alarm that is no longer in the settings", "[gateway][alarms]") {
     GatewayFixture fixture(alarmed_device + alarm_section("alarm_high = -1000\n"));
     REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(alarmed_device, "test.ini")).outcome));
     CHECK(fixture.gateway->alarms().all().empty());
 }
 
-TEST_CASE("the alarm of a device that is stopped keeps its state, with quality bad", "[gateway][alarms]") {
+TEST_CASE("the alarm of a stopped device keeps its state, with quality bad", "[gateway][alarms]") {
     GatewayFixture fixture(alarmed_device + alarm_section("alarm_high = -1000\n"));
     REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
     CHECK(fixture.gateway->alarms().all().front().quality == Quality::good);

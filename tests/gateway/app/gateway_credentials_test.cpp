@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A running gateway with a file of settings and one of tokens.
+/// A running gateway with a settings file and a tokens file.
 class GuardedGateway {
   public:
     GuardedGateway() {
@@ -63,7 +63,7 @@ const std::string second_token = "another-word-of-anna";
 
 }  // namespace
 
-TEST_CASE("a reload takes tokens over that have changed, and says so", "[gateway][reload][access]") {
+TEST_CASE("a reload applies changed tokens and reports them", "[gateway][reload][access]") {
     GuardedGateway gateway;
     CHECK(gateway.reload_by(first_token)["credentials"] == "same");
     gateway.write_tokens("admin anna " + second_token + '\n');
@@ -76,7 +76,7 @@ TEST_CASE("a reload takes tokens over that have changed, and says so", "[gateway
     CHECK(gateway.status_for(second_token) == 200);
 }
 
-TEST_CASE("a file of tokens with a problem is refused as settings with one are, and the old tokens stay",
+TEST_CASE("an invalid tokens file is refused like invalid settings, and the old tokens stay",
           "[gateway][reload][access]") {
     GuardedGateway gateway;
     gateway.write_tokens("admin anna short\n");

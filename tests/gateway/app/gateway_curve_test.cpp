@@ -21,7 +21,7 @@ const std::string rest_and_device =
     "[rest]\nlisten = 127.0.0.1:0\n[device \"d\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = sine\n";
 const std::string sealed_endpoint = "[publish \"sealed\"]\nendpoint = tcp://127.0.0.1:0\n";
 
-/// Owned by the fixture below, and there before the gateway reads it.
+/// Owned by the fixture below; created before the gateway reads it.
 struct CurveSettings {
     std::string plain() const {
         return rest_and_device + "[publish \"plain\"]\nendpoint = ipc://" + files.folder.path("plain.sock") + "\n";
@@ -40,7 +40,8 @@ struct CurveSettings {
     }
 };
 
-/// A gateway with a plain and an encrypted endpoint of the same format, and subscribers whose reactor the test turns.
+/// A gateway with a plain and an encrypted endpoint of the same format, and subscribers whose reactor runs in the
+/// test's thread.
 struct CurveGateway : CurveSettings, GatewayFixture {
     CurveGateway() : GatewayFixture(parse_settings(text, "test.ini"), source()) {}
 
@@ -56,12 +57,12 @@ struct CurveGateway : CurveSettings, GatewayFixture {
         return inboxes.size() - 1;
     }
     std::size_t connect_as(const CurveKeyPair& keys) { return connect(sealed_address, CurveClient{keys, server_key}); }
-    /// Whether it gets more than it has.
+    /// Returns whether more messages arrive.
     bool receives(std::size_t subscriber) {
         const std::size_t before = inboxes.at(subscriber)->take();
         return bench.turn_until([&] { return inboxes.at(subscriber)->take() >= before + 5; });
     }
-    /// Whether the gateway has been refused to this many; those who are let in keep receiving.
+    /// Returns whether the gateway has refused this many subscribers; the accepted ones keep receiving.
     bool has_refused(std::uint64_t count) {
         return turn_until([&] { return status().publisher.handshakes_failed >= count; });
     }
@@ -98,7 +99,7 @@ struct CurveGateway : CurveSettings, GatewayFixture {
 
 }  // namespace
 
-TEST_CASE("a plain endpoint and an encrypted one of the same format serve side by side", "[gateway][curve]") {
+TEST_CASE("a plain endpoint and an encrypted endpoint of the same format work side by side", "[gateway][curve]") {
     CurveGateway g;
     const std::size_t plain = g.connect(g.plain_address, {});
     const std::size_t anna = g.connect_as(g.files.anna);
@@ -113,7 +114,7 @@ TEST_CASE("a plain endpoint and an encrypted one of the same format serve side b
     CHECK(g.keys_at(g.plain_address) == std::vector<std::string>{""});
 }
 
-TEST_CASE("the status shows public keys, and the secret is nowhere", "[gateway][curve]") {
+TEST_CASE("the status shows public keys but no secret key", "[gateway][curve]") {
     CurveGateway g;
     const std::size_t anna = g.connect_as(g.files.anna);
     REQUIRE(g.receives(anna));
@@ -126,7 +127,7 @@ TEST_CASE("the status shows public keys, and the secret is nowhere", "[gateway][
     CHECK_THAT(shown, !Catch::Contains(to_z85(g.files.server.secret_key)));
 }
 
-TEST_CASE("a client is known by the name of its key file", "[gateway][curve]") {
+TEST_CASE("a client is identified by the name of its key file", "[gateway][curve]") {
     CurveGateway g;
     const std::size_t anna = g.connect_as(g.files.anna);
     const std::size_t plain = g.connect(g.plain_address, {});
@@ -141,7 +142,8 @@ TEST_CASE("a client is known by the name of its key file", "[gateway][curve]") {
     CHECK_THAT(status_json(g.status()), Catch::Contains("\"client\":\"anna\"") && Catch::Contains("\"client\":null"));
 }
 
-TEST_CASE("a reload lets in whose key has come, and closes whose key has gone", "[gateway][curve][reload]") {
+TEST_CASE("a reload accepts clients whose key was added and closes clients whose key was removed",
+          "[gateway][curve][reload]") {
     CurveGateway g;
     const CurveKeyPair bert = make_curve_key_pair();
     const std::size_t plain = g.connect(g.plain_address, {});
@@ -155,12 +157,12 @@ TEST_CASE("a reload lets in whose key has come, and closes whose key has gone", 
     CHECK(g.reload() == ReloadOutcome::unchanged);
     CHECK(g.keys_at(g.sealed_address) == std::vector{to_z85(bert.public_key)});
     CHECK(g.status().subscribers_revoked == 1);
-    CHECK(g.has_refused(1));  // when she comes again
+    CHECK(g.has_refused(1));  // after the client reconnects
     CHECK(g.receives(plain));
     CHECK(g.status().endpoints.at(1).endpoint == g.sealed_address);
 }
 
-TEST_CASE("files that are as they were close nobody", "[gateway][curve][reload]") {
+TEST_CASE("unchanged files close no client", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::size_t anna = g.connect_as(g.files.anna);
     REQUIRE(g.receives(anna));
@@ -169,7 +171,7 @@ TEST_CASE("files that are as they were close nobody", "[gateway][curve][reload]"
     CHECK(g.status().publisher.connections_accepted == 1);
 }
 
-TEST_CASE("a file that cannot be read changes nothing, and is told", "[gateway][curve][reload]") {
+TEST_CASE("a file that cannot be read changes nothing and is reported", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::size_t anna = g.connect_as(g.files.anna);
     REQUIRE(g.receives(anna));
@@ -195,7 +197,7 @@ TEST_CASE("a bad file leaves the keys of the other endpoints as they were", "[ga
     CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
 }
 
-TEST_CASE("another secret key holds for who comes after the reload", "[gateway][curve][reload]") {
+TEST_CASE("a changed secret key applies to connections made after the reload", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::size_t anna = g.connect_as(g.files.anna);
     REQUIRE(g.receives(anna));
@@ -210,7 +212,7 @@ TEST_CASE("another secret key holds for who comes after the reload", "[gateway][
     CHECK(g.receives(anna));
 }
 
-TEST_CASE("CURVE comes and goes at an endpoint, and nobody else's connection is touched", "[gateway][curve][reload]") {
+TEST_CASE("enabling and disabling CURVE at an endpoint does not touch other connections", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::size_t plain = g.connect(g.plain_address, {});
     const std::size_t anna = g.connect_as(g.files.anna);
@@ -229,7 +231,7 @@ TEST_CASE("CURVE comes and goes at an endpoint, and nobody else's connection is 
     CHECK(g.gateway->live_settings().in_force().generation == 3);
 }
 
-TEST_CASE("other clients by a change of the settings are let in, and those of before closed",
+TEST_CASE("a settings change to other clients accepts the new ones and closes the old ones",
           "[gateway][curve][reload]") {
     CurveGateway g;
     const std::size_t stranger = g.connect_as(make_curve_key_pair());
@@ -245,7 +247,7 @@ TEST_CASE("other clients by a change of the settings are let in, and those of be
     CHECK(g.keys_at(g.sealed_address) == std::vector{to_z85(g.files.anna.public_key)});
 }
 
-TEST_CASE("a dry run looks at the files", "[gateway][curve][reload]") {
+TEST_CASE("a dry run checks the key files", "[gateway][curve][reload]") {
     CurveGateway g;
     const auto try_out = [&](const std::string& other) {
         const std::string text = g.sealed(g.files.settings() + other);
@@ -257,7 +259,7 @@ TEST_CASE("a dry run looks at the files", "[gateway][curve][reload]") {
     CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
 }
 
-TEST_CASE("REST neither chooses keys and clients nor turns encryption off", "[gateway][curve][reload]") {
+TEST_CASE("REST can neither set keys and clients nor turn encryption off", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::string curve = GENERATE("", "curve_secret_key_file = /elsewhere\ncurve_clients_dir = /elsewhere\n");
     const ReloadReport report =
@@ -269,7 +271,7 @@ TEST_CASE("REST neither chooses keys and clients nor turns encryption off", "[ga
     CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
 }
 
-TEST_CASE("an endpoint that a refused change had to let go is encrypted again", "[gateway][curve][reload]") {
+TEST_CASE("an endpoint that a refused change had to unbind is encrypted again", "[gateway][curve][reload]") {
     CurveGateway g;
     Reactor reactor;
     Publisher other(reactor, {});

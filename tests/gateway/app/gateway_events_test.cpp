@@ -34,7 +34,7 @@ std::string events_channel_text(const StatusSnapshot& snapshot) {
 
 }  // namespace
 
-TEST_CASE("a device that fails until it is safe leaves an event for each transition", "[gateway][events]") {
+TEST_CASE("a device that fails until it is safe adds an event for each transition", "[gateway][events]") {
     GatewayFixture fixture(failing_device);
     CHECK(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));
     CHECK(has_event(*fixture.gateway, EventKind::gateway_started, ""));
@@ -42,7 +42,7 @@ TEST_CASE("a device that fails until it is safe leaves an event for each transit
     CHECK(fixture.gateway->events().counts().added == 3);
 }
 
-TEST_CASE("events of the run before are there after a restart, with its stop", "[gateway][events]") {
+TEST_CASE("after a restart the events of the previous run are available, including its stop", "[gateway][events]") {
     const ScratchDir folder;
     const std::string ini = "state_file = " + folder.path("state.json") + '\n' + failing_device;
     {
@@ -73,10 +73,9 @@ TEST_CASE("a device of the driver gateway publishes events as texts", "[gateway]
     }));
 }
 
-TEST_CASE("a device of the driver gateway that a reload adds publishes events that come after it",
-          "[gateway][events]") {
+TEST_CASE("a device of the driver gateway added by a reload publishes only newer events", "[gateway][events]") {
     GatewayFixture fixture(failing_device);
-    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // its last one
+    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // the last event
     const std::string more = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = 1\n";
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(more, "test.ini")).outcome));
     fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
@@ -87,10 +86,10 @@ TEST_CASE("a device of the driver gateway that a reload adds publishes events th
 TEST_CASE("a reload of the device gateway loses no event", "[gateway][events]") {
     const std::string device = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = ";
     GatewayFixture fixture(device + "60000\n");
-    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // its last one
+    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // the last event
     fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(device + "1\n", "test.ini")).outcome));
-    CHECK(fixture.wait_for([&](const StatusSnapshot& status) {  // one sample for each event
+    CHECK(fixture.wait_for([&](const StatusSnapshot& status) {  // one sample per event
         return std::any_of(status.channels.begin(), status.channels.end(), [&](const ChannelStatus& each) {
             return each.topic == "gateway/events" && each.last.seq == fixture.gateway->events().last_number();
         });

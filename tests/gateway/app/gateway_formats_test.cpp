@@ -25,13 +25,13 @@ constexpr std::size_t record_endpoint = 0;
 constexpr std::size_t json_endpoint = 1;
 constexpr std::size_t cbor_endpoint = 2;
 
-/// Whoever subscribes to everything at one endpoint; in the test's own thread.
+/// A subscriber to everything at one endpoint, in the test's thread.
 struct Listener {
     explicit Listener(const Endpoint& endpoint) {
         subscriber.subscribe("");
         subscriber.connect(endpoint);
     }
-    /// Payloads of the topic, so many at least.
+    /// Returns payloads of the topic, at least this many.
     std::vector<std::string> payloads(const std::string& topic, std::size_t count) {
         std::vector<std::string> result;
         const bool came = bench.turn_until([&] {
@@ -48,7 +48,7 @@ struct Listener {
         return result;
     }
 
-    /// Reads to the end, until the gateway has closed.
+    /// Reads until the gateway closes the connection.
     bool reads_to_the_end() {
         return bench.turn_until([&] {
             inbox.take();
@@ -84,7 +84,7 @@ std::vector<Record> records_of(const std::vector<std::string>& payloads) {
 
 }  // namespace
 
-TEST_CASE("each endpoint has its own format, and all have the same samples", "[gateway][formats]") {
+TEST_CASE("each endpoint has its own format, and all publish the same samples", "[gateway][formats]") {
     GatewayFixture fixture(three_formats);
     Listener as_json(fixture.gateway->endpoints().at(json_endpoint));
     Listener as_cbor(fixture.gateway->endpoints().at(cbor_endpoint));
@@ -121,7 +121,7 @@ TEST_CASE("each endpoint has its own format, and all have the same samples", "[g
     CHECK(same > 50);
 }
 
-TEST_CASE("tags of the settings are in the payloads of json and cbor", "[gateway][formats]") {
+TEST_CASE("tags from the settings are in the json and cbor payloads", "[gateway][formats]") {
     GatewayFixture fixture(std::string(three_formats) + "[tags]\nsite = north\nline = 3\n");
     Listener as_json(fixture.gateway->endpoints().at(json_endpoint));
     Listener as_cbor(fixture.gateway->endpoints().at(cbor_endpoint));
@@ -130,7 +130,7 @@ TEST_CASE("tags of the settings are in the payloads of json and cbor", "[gateway
     CHECK(json::from_cbor(as_cbor.payloads("simulated/sine", 1).at(0)).at("tags") == tags);
 }
 
-TEST_CASE("the status shows the format of endpoints and subscribers, and totals of all", "[gateway][formats]") {
+TEST_CASE("the status shows the format of endpoints and subscribers, and totals of each format", "[gateway][formats]") {
     GatewayFixture fixture(three_formats);
     Listener as_cbor(fixture.gateway->endpoints().at(cbor_endpoint));
     Listener as_json(fixture.gateway->endpoints().at(json_endpoint));
@@ -151,18 +151,18 @@ TEST_CASE("the status shows the format of endpoints and subscribers, and totals 
     }
     CHECK(status.publisher.matched == matched);
     CHECK(status.publisher.connections_accepted == 2);
-    CHECK(status.books.at(0).balanced());
+    CHECK(status.ledger.at(0).balanced());
 }
 
-TEST_CASE("a sample counts as published once, a message once for each format", "[gateway][formats]") {
+TEST_CASE("a sample counts as published once, and a message once per format", "[gateway][formats]") {
     GatewayFixture fixture(
         "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
         "[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\nformat = cbor\n"
         "[publish \"c\"]\nendpoint = tcp://127.0.0.1:0\n"
         "[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n");
-    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.books.at(0).published > 100; }));
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.ledger.at(0).published > 100; }));
     const StatusSnapshot status = fixture.status();
-    CHECK(status.publisher.messages == 2 * status.books.at(0).published);
+    CHECK(status.publisher.messages == 2 * status.ledger.at(0).published);
 }
 
 TEST_CASE("a stop waits for the subscribers of every format", "[gateway][formats]") {
@@ -183,7 +183,7 @@ TEST_CASE("a stop waits for the subscribers of every format", "[gateway][formats
 TEST_CASE("a gateway without endpoints runs and stops", "[gateway][formats]") {
     GatewayFixture fixture(
         "[rest]\nlisten = 127.0.0.1:0\n[device \"simulated\"]\ndriver = simulated\ninterval_ms = 1\n");
-    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.books.at(0).published > 10; }));
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.ledger.at(0).published > 10; }));
     CHECK(fixture.status().endpoints.empty());
     CHECK(fixture.stop());
 }

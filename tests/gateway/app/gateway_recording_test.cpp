@@ -11,9 +11,10 @@ using namespace telegate::test;
 
 namespace {
 
-using Seen = std::vector<std::tuple<std::uint64_t, Quality, ValueType, std::int64_t>>;  // number and bits of the value
+// sequence number, and bits of the value
+using Seen = std::vector<std::tuple<std::uint64_t, Quality, ValueType, std::int64_t>>;
 
-/// By channel, without its device; of one channel in order.
+/// By channel without its device; the samples of a channel are in order.
 std::map<std::string, Seen> seen_in(const ReadRecording& read) {
     std::map<std::uint32_t, std::string> names;
     for (const auto& [id, name] : read.channels) {
@@ -29,7 +30,7 @@ std::map<std::string, Seen> seen_in(const ReadRecording& read) {
 }
 
 struct RecordedGateway {
-    /// Runs a gateway until `device` has recorded so many samples.
+    /// Runs a gateway until `device` has recorded this many samples.
     ReadRecording run(const std::string& device, const std::string& name, std::uint64_t count) {
         {
             GatewayFixture gateway("record = " + dir.path(name) + "\n[rest]\nlisten = 127.0.0.1:0\n" + device);
@@ -52,7 +53,7 @@ struct RecordedGateway {
 
 }  // namespace
 
-TEST_CASE("what a gateway publishes is recorded, and replayed it is the same", "[gateway][recorder]") {
+TEST_CASE("a recording of published samples replays as the same samples", "[gateway][recorder]") {
     RecordedGateway gateways;
     const ReadRecording first = gateways.run(
         "[device \"sim\"]\ndriver = simulated\ninterval_ms = 2\nstuck_probability = 0.1\nstuck_time_ms = 10\n", "first",
@@ -66,7 +67,7 @@ TEST_CASE("what a gateway publishes is recorded, and replayed it is the same", "
     CHECK(seen_in(gateways.replay("stepped", count, "mode = stepped\ninterval_ms = 1\n")) == expected);
 }
 
-TEST_CASE("recording begins and ends while the gateway runs", "[gateway][recorder]") {
+TEST_CASE("recordings start and end while the gateway runs", "[gateway][recorder]") {
     const ScratchDir dir;
     const std::string ini = "[rest]\nlisten = 127.0.0.1:0\n[device \"sim\"]\ndriver = simulated\ninterval_ms = 2\n";
     std::string now = ini;

@@ -37,10 +37,10 @@ struct ReloadFixture : GatewayFixture {
     }
 };
 
-Books total(const StatusSnapshot& snapshot) {
-    Books total = snapshot.books_removed;
-    for (const Books& books : snapshot.books) {
-        total += books;
+LedgerCounts total(const StatusSnapshot& snapshot) {
+    LedgerCounts total = snapshot.ledger_removed;
+    for (const LedgerCounts& counts : snapshot.ledger) {
+        total += counts;
     }
     return total;
 }
@@ -49,7 +49,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("queue size, policy and intervals are those of the new settings", "[gateway][reload]") {
+TEST_CASE("a reload applies queue size, policy and intervals", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     const ReloadReport report =
         fixture.change_to("queue_size = 77\n[queue]\npolicy = drop_newest\n" + rest_section +
@@ -63,7 +63,7 @@ TEST_CASE("queue size, policy and intervals are those of the new settings", "[ga
     CHECK(now.config.last_reload.value().outcome == ReloadOutcome::applied);
 }
 
-TEST_CASE("devices come and go, and the books of those that went stay in the whole", "[gateway][reload]") {
+TEST_CASE("devices are added and removed, and the ledger of removed ones stays in the total", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     CHECK(fixture.wait_for([](const StatusSnapshot& s) { return total(s).published > 0; }));
     CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
@@ -72,18 +72,18 @@ TEST_CASE("devices come and go, and the books of those that went stay in the who
     CHECK_FALSE(fixture.is_shown("boiler/sine"));
     CHECK(fixture.gateway->health().ready());
     const StatusSnapshot without = fixture.status();
-    CHECK(without.books_removed.sampled > 0);
-    CHECK(without.books_removed.balanced());
+    CHECK(without.ledger_removed.sampled > 0);
+    CHECK(without.ledger_removed.balanced());
     CHECK(without.queue_agrees);
     CHECK(fixture.change_to(rest_section + boiler_device + pump_device).outcome == ReloadOutcome::applied);
     const StatusSnapshot again = fixture.status();
     CHECK(fixture.devices() == Texts{"boiler", "pump"});
-    CHECK(again.books.at(0).sampled >= without.books_removed.sampled);
-    CHECK(again.books_removed.sampled == 0);
+    CHECK(again.ledger.at(0).sampled >= without.ledger_removed.sampled);
+    CHECK(again.ledger_removed.sampled == 0);
     CHECK_FALSE(fixture.gateway->command("nobody", DeviceCommand::stop));
 }
 
-TEST_CASE("a subscriber at an endpoint that came by a reload receives", "[gateway][reload]") {
+TEST_CASE("a subscriber at an endpoint added by a reload receives samples", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     const std::string publish = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\nformat = record\n";
     CHECK(fixture.change_to(rest_section + boiler_device + publish).outcome == ReloadOutcome::applied);
@@ -101,7 +101,7 @@ TEST_CASE("a subscriber at an endpoint that came by a reload receives", "[gatewa
     CHECK(fixture.status().endpoints.empty());
 }
 
-TEST_CASE("a taken address refuses the whole change", "[gateway][reload]") {
+TEST_CASE("an address in use makes a reload fail as a whole", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     Reactor reactor;
     Publisher other(reactor, {});
@@ -116,7 +116,7 @@ TEST_CASE("a taken address refuses the whole change", "[gateway][reload]") {
     CHECK(fixture.status().config.generation == 1);
 }
 
-TEST_CASE("a device that cannot be made refuses the whole change", "[gateway][reload]") {
+TEST_CASE("a device that cannot be created makes a reload fail as a whole", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     const ReloadReport report =
         fixture.change_to(rest_section + pump_device + "[device \"other\"]\ndriver = host\nproc_root = /nonexistent\n");
@@ -124,23 +124,22 @@ TEST_CASE("a device that cannot be made refuses the whole change", "[gateway][re
     CHECK(fixture.devices() == Texts{"boiler"});
 }
 
-TEST_CASE("a gateway that waits in a full queue says that it could not change, and takes the address back",
-          "[gateway][reload]") {
+TEST_CASE("a reload fails while a full queue blocks sampling, and releases the new address", "[gateway][reload]") {
     ReloadFixture fixture("queue_size = 1\n[queue]\npolicy = block\n" + rest_section + boiler_device);
     fixture.on_io([&] { fixture.gateway->pump().pause(); });
-    // One in the queue, one in the hand of the sampler, which waits.
-    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.books.at(0).queued == 2; }));
+    // One sample in the queue, and one held by the blocked sampler.
+    REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.ledger.at(0).queued == 2; }));
     const ReloadReport report = fixture.change_to("queue_size = 1\n[queue]\npolicy = block\n" + rest_section +
                                                   pump_device + "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n");
     CHECK(report.outcome == ReloadOutcome::failed);
-    CHECK(report.problems.at(0).what == "the sampling thread did not answer in time");
+    CHECK(report.problems.at(0).what == "the sampling thread did not respond in time");
     CHECK(fixture.devices() == Texts{"boiler"});
     CHECK(fixture.status().endpoints.empty());
     fixture.on_io([&] { fixture.gateway->pump().resume(); });
     CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
 }
 
-TEST_CASE("more names than there is room for take a restart", "[gateway][reload]") {
+TEST_CASE("more device names than the capacity need a restart", "[gateway][reload]") {
     ReloadFixture fixture(rest_section);
     ReloadReport report;
     for (std::size_t batch = 0; batch <= Gateway::device_names_max / 200; ++batch) {
@@ -155,6 +154,6 @@ TEST_CASE("more names than there is room for take a restart", "[gateway][reload]
         report = fixture.GatewayFixture::change_to(settings);
     }
     CHECK(report.outcome == ReloadOutcome::needs_restart);
-    CHECK_THAT(report.problems.at(0).what, Catch::Contains("a restart makes room"));
+    CHECK_THAT(report.problems.at(0).what, Catch::Contains("restart the gateway"));
     CHECK(fixture.devices().front() == "d800");
 }

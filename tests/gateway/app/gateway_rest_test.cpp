@@ -53,19 +53,19 @@ TEST_CASE("a running gateway shows its channels, last samples and their history"
     CHECK(latest["samples"][0]["seq"] >= 50);
 }
 
-TEST_CASE("the samples of the history are those that were published, each once", "[gateway][rest][history]") {
+TEST_CASE("the history contains each published sample once", "[gateway][rest][history]") {
     Served h;
-    CHECK(h.wait_for([](const StatusSnapshot& status) { return status.books.at(0).published >= 100; }));
+    CHECK(h.wait_for([](const StatusSnapshot& status) { return status.ledger.at(0).published >= 100; }));
     REQUIRE(eventually([&] { return h.client.Post("/stop")->status == 200; }));
     CHECK(eventually([&] {
-        const std::uint64_t published = h.status().books.at(0).published;
+        const std::uint64_t published = h.status().ledger.at(0).published;
         return h.client.Get("/metrics")
                    ->body.find("\ntelegate_history_written_total " + std::to_string(published) + '\n') !=
                std::string::npos;
     }));
 }
 
-TEST_CASE("a subscriber is closed through REST", "[gateway][rest]") {
+TEST_CASE("a subscriber can be closed over REST", "[gateway][rest]") {
     Served h;
     RawHttpClient peer(h.endpoint());
     peer.send(greeting() + ready("SUB") + subscribe(""));
@@ -78,8 +78,8 @@ TEST_CASE("a subscriber is closed through REST", "[gateway][rest]") {
     CHECK(h.client.Delete("/subscribers/" + id)->status == 404);
 }
 
-TEST_CASE("a running gateway is ready, and its books balance in the metrics", "[gateway][rest][metrics]") {
+TEST_CASE("a running gateway is ready, and its ledger balances in the metrics", "[gateway][rest][metrics]") {
     Served h;
     CHECK(h.client.Get("/readyz")->body == "ok\n");
-    CHECK(h.client.Get("/metrics")->body.find("\ntelegate_books_balanced 1\n") != std::string::npos);
+    CHECK(h.client.Get("/metrics")->body.find("\ntelegate_ledger_balanced 1\n") != std::string::npos);
 }

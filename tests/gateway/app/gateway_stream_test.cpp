@@ -1,6 +1,6 @@
 #include "base/whole_file.hpp"
 #include "gateway/http/raw_http_client.hpp"
-#include "state/past_epochs.hpp"
+#include "state/previous_runs_state.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/scratch_dir.hpp"
@@ -30,7 +30,7 @@ struct ReceivedEvent {
     json data;
 };
 
-/// Of an answer to an HTTP/1.0 request for /stream, which has no chunks.
+/// The body of a response to an HTTP/1.0 request for /stream, which is not chunked.
 std::vector<ReceivedEvent> events_in(const std::string& answer) {
     std::vector<ReceivedEvent> events;
     std::size_t at = answer.find("\r\n\r\n") + 4;
@@ -50,7 +50,7 @@ std::vector<ReceivedEvent> events_in(const std::string& answer) {
     return events;
 }
 
-/// A gateway of a fast device, with a state file.
+/// A gateway with a fast device and a state file.
 struct Streamed {
     void start() {
         fixture = std::make_unique<GatewayFixture>("state_file = " + folder.path("state") + R"(
@@ -63,7 +63,7 @@ interval_ms = 1
 )");
     }
     [[nodiscard]] RawHttpClient connect() const { return RawHttpClient(fixture->gateway->rest_address()); }
-    /// Ends the gateway in order while the client reads. What it has read.
+    /// Stops the gateway cleanly while the client reads. Returns the data read.
     std::string end(RawHttpClient& client) {
         auto stopped = std::async(std::launch::async, [this] { return fixture->stop(); });
         std::string text = client.read_until("event: end\n");
@@ -85,7 +85,7 @@ constexpr std::string_view get_stream_1_0 = "GET /stream HTTP/1.0\r\nHost: local
 
 }  // namespace
 
-TEST_CASE("a stream ends with all that was published when the gateway stops", "[gateway][rest][stream]") {
+TEST_CASE("when the gateway stops a stream ends after everything that was published", "[gateway][rest][stream]") {
     Streamed s;
     s.start();
     RawHttpClient client = s.connect();
@@ -114,7 +114,7 @@ TEST_CASE("a stream ends with all that was published when the gateway stops", "[
     CHECK(events.back().id == std::to_string(epoch.epoch_ms) + '-' + std::to_string(epoch.published.value() - 1));
 }
 
-TEST_CASE("a client that resumes after a restart is told how many samples it missed", "[gateway][rest][stream]") {
+TEST_CASE("a client that resumes after a restart receives the number of missed samples", "[gateway][rest][stream]") {
     Streamed s;
     s.start();
     RawHttpClient client = s.connect();

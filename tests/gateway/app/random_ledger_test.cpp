@@ -19,12 +19,12 @@ using namespace telegate::test;
 
 namespace {
 
-/// Counts by itself what comes and what it is told of as lost, on a thread of its own, from the first sample on.
+/// Counts all samples and reported losses on its own thread, from the first sample on.
 class Auditor {
   public:
     struct Account {
         std::uint64_t got = 0;
-        std::map<char, std::uint64_t> lost;  // by the number of the reason
+        std::map<char, std::uint64_t> lost;  // by reason code
         std::uint64_t next = 1;
     };
 
@@ -40,10 +40,10 @@ class Auditor {
         }
     }
     [[nodiscard]] bool closed() const { return closed_; }
-    /// Samples and named losses of all channels so far.
+    /// Samples and reported losses of all channels so far.
     [[nodiscard]] std::uint64_t accounted() const { return accounted_; }
 
-    // After end().
+    // Valid after end().
     std::map<std::string, Account> accounts;
     std::vector<std::string> faults;
 
@@ -87,7 +87,7 @@ class Auditor {
         const bool is_beat = static_cast<int>(record.type) == beat;
         const std::uint64_t expected = is_beat ? record.seq + 1 : record.seq;
         if (account.next != expected) {
-            faults.push_back(std::string(topic) + " " + std::to_string(expected) + " in place of " +
+            faults.push_back(std::string(topic) + " " + std::to_string(expected) + " instead of " +
                              std::to_string(account.next));
         }
         if (is_beat) {
@@ -112,7 +112,7 @@ class Auditor {
     std::thread thread_;
 };
 
-/// Looks at all books again and again, and never waits for anybody.
+/// Checks the ledger repeatedly without waiting for any thread.
 class Inspector {
   public:
     explicit Inspector(const Gateway& gateway) : thread_([this, &gateway] { run(gateway); }) {}
@@ -136,27 +136,27 @@ class Inspector {
     void run(const Gateway& gateway) {
         while (!ending_) {
             const Ledger& ledger = gateway.ledger();
-            for (const Books& books : ledger.cut()) {
-                inspect(books);
+            for (const LedgerCounts& counts : ledger.cut()) {
+                inspect(counts);
             }
             for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
-                inspect(ledger.books_of(static_cast<ChannelId>(i)));
+                inspect(ledger.counts_of(static_cast<ChannelId>(i)));
             }
             disagreeing += ledger.channels_agree(ledger.devices()) ? 0U : 1U;
             ++looks;
             std::this_thread::yield();
         }
     }
-    void inspect(const Books& books) {
-        unbalanced += books.balanced() ? 0U : 1U;
-        absurd += books.queued > books.sampled ? 1U : 0U;  // what a negative number would look like
+    void inspect(const LedgerCounts& counts) {
+        unbalanced += counts.balanced() ? 0U : 1U;
+        absurd += counts.queued > counts.sampled ? 1U : 0U;  // a negative number, interpreted as unsigned
     }
 
     std::atomic<bool> ending_{false};
     std::thread thread_;
 };
 
-/// What happens to a gateway, at random. Threads: one. Limits: a few devices. Failure: none.
+/// Random actions on a gateway. Threads: one. Limits: a few devices. Failure: none.
 struct Fate {
     explicit Fate(std::uint32_t seed) : random(seed) {
         settings.log_level = "off";
@@ -167,7 +167,8 @@ struct Fate {
         settings.publish.back().name = "record";
         settings.publish.back().endpoint = "tcp://127.0.0.1:0";
         settings.publish.back().format = "record";
-        settings.publish.back().backlog_bytes = 1'073'741'824;  // the auditor may be slow, and hears all the same
+        // the auditor may be slow, and still receives everything
+        settings.publish.back().backlog_bytes = 1'073'741'824;
         settings.devices = {device("steady")};
     }
 
@@ -213,7 +214,7 @@ struct Fate {
     Settings settings;
 };
 
-/// A subscriber that comes, and goes by itself or is thrown out.
+/// A subscriber that connects, and disconnects or is closed.
 struct Passer {
     void come_or_go(GatewayFixture& fixture, Fate& fate) {
         switch (fate.below(3)) {
@@ -247,36 +248,36 @@ std::uint64_t lost(const Auditor::Account& account, char reason) {
 std::uint64_t sampled_in_all(const Gateway& gateway) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
-        sum += gateway.ledger().books_of(static_cast<ChannelId>(i)).sampled;
+        sum += gateway.ledger().counts_of(static_cast<ChannelId>(i)).sampled;
     }
     return sum;
 }
 
-/// The books agree with the auditor to the last sample.
+/// The ledger agrees with the auditor to the last sample.
 void compare(const GatewayFixture& fixture, Auditor& auditor) {
     CHECK(auditor.faults == std::vector<std::string>{});
     for (std::size_t i = 0; i < fixture.gateway->channels().size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
-        const ChannelBooks books = fixture.gateway->ledger().books_of(id);
+        const ChannelLedgerCounts counts = fixture.gateway->ledger().counts_of(id);
         const Auditor::Account& account = auditor.accounts[fixture.gateway->channels().at(id).topic];
         CAPTURE(fixture.gateway->channels().at(id).topic);
-        CHECK(books.queued == 0);
-        CHECK(books.sampled == account.next - 1);
-        CHECK(books.published == account.got);
-        CHECK(books.drops[0].count == lost(account, 1));
-        CHECK(books.drops[1].count == lost(account, 2));
+        CHECK(counts.queued == 0);
+        CHECK(counts.sampled == account.next - 1);
+        CHECK(counts.published == account.got);
+        CHECK(counts.drops[0].count == lost(account, 1));
+        CHECK(counts.drops[1].count == lost(account, 2));
     }
-    for (const Books& books : fixture.gateway->ledger().cut()) {
-        CHECK(books.balanced());
-        CHECK(books.queued == 0);
+    for (const LedgerCounts& counts : fixture.gateway->ledger().cut()) {
+        CHECK(counts.balanced());
+        CHECK(counts.queued == 0);
     }
     CHECK(fixture.gateway->ledger().channels_agree(fixture.gateway->ledger().devices()));
 }
 
 }  // namespace
 
-TEST_CASE("whatever happens the books balance at every look, and agree with a subscriber to the last sample",
-          "[gateway][books][random][thread]") {
+TEST_CASE("the ledger balances in every snapshot and agrees with a subscriber to the last sample",
+          "[gateway][ledger][random][thread]") {
     const auto seed = std::random_device()();
     INFO("seed " << seed);
     Fate fate(seed);
@@ -298,11 +299,11 @@ TEST_CASE("whatever happens the books balance at every look, and agree with a su
         REQUIRE(now.publisher.matched == now.publisher.sent + now.publisher.dropped + now.publisher.pending);
     }
     fate.settings.queue_policy = "drop_oldest";
-    fate.settings.queue_size = 1;  // less than one reading, so that something was dropped whatever chance brought
+    fate.settings.queue_size = 1;  // less than one reading, so that at least one sample was dropped with any seed
     REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
     REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).dropped[0] > 0; }));
     passer.subscriber = nullptr;
-    // Readings so rare that the grace period of a stop is enough for the auditor, however busy the machine is.
+    // Readings so infrequent that the auditor catches up within the grace period of a stop, even on a busy machine.
     fate.settings.devices = {fate.calm_device("steady")};
     REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
     REQUIRE(eventually([&] { return auditor.accounted() >= sampled_in_all(*fixture.gateway); }));

@@ -22,7 +22,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Subscribes to everything and checks that each channel's numbers come one after the other, on a thread of its own.
+/// Subscribes to everything and checks that the sequence numbers of each channel are consecutive, on its own thread.
 class Witness {
   public:
     Witness(const Endpoint& endpoint, PayloadFormat format)
@@ -38,10 +38,10 @@ class Witness {
         }
     }
     [[nodiscard]] std::uint64_t samples() const { return samples_; }
-    /// Whether the gateway has closed the connection.
+    /// Returns whether the gateway has closed the connection.
     [[nodiscard]] std::uint64_t closed() const { return closed_; }
 
-    // After end().
+    // Valid after end().
     std::map<std::string, std::uint64_t> first;
     std::map<std::string, std::uint64_t> last;
     std::vector<std::string> holes;
@@ -71,7 +71,7 @@ class Witness {
         }
         const std::string topic(frames.at(0));
         if (topic.find('$') != std::string::npos) {
-            return;  // a beat
+            return;  // a heartbeat notice
         }
         std::string_view payload = frames.at(1);
         if (format_ == PayloadFormat::json) {
@@ -105,7 +105,7 @@ class Witness {
     std::thread thread_;
 };
 
-/// Subscribers that come to whatever endpoint there is, and are thrown out when it goes.
+/// Subscribers that connect to any existing endpoint, and are closed when it is removed.
 struct Passers {
     void come_to(const std::string& endpoint) {
         subscribers.push_back(std::make_unique<Subscriber>(bench.reactor, SocketOptions()));
@@ -136,16 +136,16 @@ std::set<std::string> device_names(const Settings& settings) {
     return names;
 }
 
-/// The books balance, and the lists are those of the settings.
+/// The ledger balances, and the lists match the settings.
 void check_status(const StatusSnapshot& now, const Settings& settings) {
     std::set<std::string> names;
     for (std::size_t i = 0; i < now.devices.size(); ++i) {
         names.insert(now.devices[i].name);
-        CHECK(now.books.at(i).balanced());
-        CHECK(now.books.at(i).dropped_total() == 0);
+        CHECK(now.ledger.at(i).balanced());
+        CHECK(now.ledger.at(i).dropped_total() == 0);
     }
     CHECK(names == device_names(settings));
-    CHECK(now.books_removed.balanced());
+    CHECK(now.ledger_removed.balanced());
     CHECK(now.queue_agrees);
     CHECK(now.channels_agree);
     CHECK(now.endpoints.size() == settings.publish.size());
@@ -158,7 +158,7 @@ bool is_steady(const std::string& topic) {
 
 }  // namespace
 
-TEST_CASE("a thousand random reloads lose no sample and no connection of what they do not touch",
+TEST_CASE("a thousand random reloads lose no sample and close no connection that they do not concern",
           "[gateway][reload][random]") {
     const auto seed = std::random_device()();
     INFO("seed " << seed);
@@ -175,7 +175,7 @@ TEST_CASE("a thousand random reloads lose no sample and no connection of what th
         if (report.outcome != ReloadOutcome::applied && report.outcome != ReloadOutcome::unchanged) {
             FAIL(to_string(report.outcome) << ": " << report.problems.at(0).text());
         }
-        // Between two reloads some 5 ms of samples come through.
+        // About 5 ms of samples between two reloads.
         const std::uint64_t before = as_json.samples();
         REQUIRE(eventually([&] { return as_json.samples() >= before + 50; }));
         REQUIRE(as_json.closed() + as_record.closed() == 0);

@@ -14,8 +14,8 @@
 
 namespace telegate::test {
 
-/// Settings that change at random, above a part that stays: two devices that give 10,000 samples a second together, and
-/// an endpoint of json and one of records.
+/// Settings that change at random, plus a constant part: two devices with 10,000 samples per second in total, one
+/// endpoint with format json and one with format record.
 ///
 /// Threads: one. Limits: a few devices and endpoints. Failure: none.
 class RandomSettings {
@@ -42,7 +42,7 @@ class RandomSettings {
     std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
 
   private:
-    // Two seconds of samples, so that none is lost while a busy machine does something else.
+    // Two seconds of samples, so that none is lost while the machine is busy.
     static constexpr std::int64_t queue_size_min = 40'000;
     static constexpr std::uint32_t names = 6;
 
@@ -85,7 +85,7 @@ class RandomSettings {
         }
     }
 
-    /// The section of a random name; whether it was there before.
+    /// Returns a section with a random name, added if needed; null if it was removed. Also returns whether it existed.
     template <class Section>
     std::pair<Section*, bool> some(std::vector<Section>& sections) {
         const std::string name = "passing-" + std::to_string(below(names));
@@ -102,7 +102,7 @@ class RandomSettings {
         return {&sections.back(), false};
     }
 
-    /// With room for what a fast subscriber may leave lying on a busy machine.
+    /// With capacity for the backlog of a fast subscriber on a busy machine.
     void change_delivery(PublishSettings& publish) {
         publish.policy = one_of({"drop_oldest", "drop_newest", "disconnect", "block", "conflate"});
         publish.backlog_bytes = 16'777'216 + below(16'777'216);

@@ -18,7 +18,7 @@ using telegate::test::ScratchDir;
 
 namespace {
 
-/// What --read prints for a settings file with this text.
+/// Returns the output of --read for a settings file with this text.
 struct ReadBench : ScratchDir {
     std::ostringstream out;
     std::ostringstream errors;
@@ -42,7 +42,7 @@ std::string command(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("one reading shows every channel with value, unit and quality", "[gateway][read]") {
+TEST_CASE("a reading prints every channel with value, unit and quality", "[gateway][read]") {
     ReadBench bench;
     const std::string ini =
         command("echo level=21.5 open=yes name=north none=") + "[channel \"tank/level\"]\nunit = Cel\nscale = 2\n";
@@ -58,16 +58,16 @@ TEST_CASE("one reading shows every channel with value, unit and quality", "[gate
     CHECK(has(shown, "\nnone           -            bad\n"));
 }
 
-TEST_CASE("a reading that failed says why and is an exit code", "[gateway][read]") {
+TEST_CASE("a failed reading prints the reason and sets the exit code", "[gateway][read]") {
     ReadBench bench;
     CHECK(bench.read(command("echo level=1; exit 3"), {"tank"}) == exit_code::unavailable);
     CHECK(has(bench.out.str(), "failed: "));
-    CHECK(has(bench.out.str(), "exited with 3"));
+    CHECK(has(bench.out.str(), "exited with status 3"));
     CHECK(bench.read("[device \"tank\"]\ndriver = serial\nport = /nowhere\n", {"tank"}) == exit_code::unavailable);
     CHECK(has(bench.out.str(), "failed: /nowhere: No such file or directory\n"));
 }
 
-TEST_CASE("a device is read as often as asked, each reading by itself", "[gateway][read]") {
+TEST_CASE("a device is read the requested number of times, each reading separately", "[gateway][read]") {
     ReadBench bench;
     const std::string ini =
         "[device \"s\"]\ndriver = simulated\nwaveforms = counter\ninterval_ms = 1\nerror_probability = 0\n";
@@ -94,28 +94,28 @@ TEST_CASE("each reading shows the state of an alarm", "[gateway][read]") {
     CHECK(has(shown.substr(shown.find("reading 2 of 2")), "level.alarm    high         good\n"));
 }
 
-TEST_CASE("a section that no reading has brought a channel for is told", "[gateway][read]") {
+TEST_CASE("a channel section that matches no channel of the reading is reported", "[gateway][read]") {
     ReadBench bench;
     CHECK(bench.read(command("echo level=1") + "[channel \"tank/levle\"]\nscale = 2\n", {"tank"}) == exit_code::ok);
     CHECK(bench.errors.str() == "warning: " + bench.path("a.ini") +
-                                    ":6: channel \"tank/levle\": no reading has brought a channel of this name; did "
+                                    ":6: channel \"tank/levle\": no reading contained a channel with this name; did "
                                     "you mean \"level\"?\n");
 }
 
-TEST_CASE("a device that is not there is a usage error that names the nearest", "[gateway][read]") {
+TEST_CASE("an unknown device is a usage error that names the nearest one", "[gateway][read]") {
     ReadBench bench;
     CHECK(bench.read(command("true"), {"tnak"}) == exit_code::usage);
-    CHECK(bench.errors.str() == "gateway_app: --read: there is no device \"tnak\"; did you mean \"tank\"?\n");
+    CHECK(bench.errors.str() == "gateway_app: --read: unknown device \"tnak\"; did you mean \"tank\"?\n");
     CHECK(bench.read(command("true"), {"boiler"}) == exit_code::usage);
-    CHECK(bench.errors.str() == "gateway_app: --read: there is no device \"boiler\"; the settings have tank\n");
+    CHECK(bench.errors.str() == "gateway_app: --read: unknown device \"boiler\"; configured devices: tank\n");
 }
 
-TEST_CASE("settings with problems are not read", "[gateway][read]") {
+TEST_CASE("with invalid settings no device is read", "[gateway][read]") {
     ReadBench bench;
     CHECK_THROWS_AS(bench.read("queue_size = x\n", {"tank"}), SettingsError);
 }
 
-TEST_CASE("a reading in JSON is one object on a line", "[gateway][read]") {
+TEST_CASE("with JSON output a reading is one object per line", "[gateway][read]") {
     ReadBench bench;
     CHECK(bench.read(command("echo level=21.5"), {.device = "tank", .count = 2}, "json") == exit_code::ok);
     const std::string shown = bench.out.str();

@@ -29,34 +29,35 @@ std::vector<std::string> refusal_texts(const ScheduleGrant& grant) {
 
 }  // namespace
 
-TEST_CASE("what is in force needs no warning", "[gateway][schedule]") {
+TEST_CASE("a schedule in force causes no warning", "[gateway][schedule]") {
     CHECK(schedule_refusals({}).empty());
     CHECK(schedule_refusals(grant_of({50, {1, 0}}, {50, {0, 1}})).empty());
 }
 
-TEST_CASE("a refused priority is told with its reason and what to do", "[gateway][schedule]") {
+TEST_CASE("a refused priority is reported with the reason and a remedy", "[gateway][schedule]") {
     ScheduleGrant grant = grant_of({50, {}}, {});
     grant.priority_refused = std::make_error_code(std::errc::operation_not_permitted);
     CHECK(refusal_texts(grant) ==
-          std::vector<std::string>{"the sampling thread does without a setting realtime_priority=50 "
+          std::vector<std::string>{"cannot apply sampling thread setting realtime_priority=50 "
                                    "reason=\"Operation not permitted\" "
-                                   "remedy=\"grant CAP_SYS_NICE or a limit LimitRTPRIO of 50 or more\""});
+                                   "remedy=\"grant CAP_SYS_NICE or set LimitRTPRIO to 50 or more\""});
 }
 
-TEST_CASE("refused processors are told, all or some", "[gateway][schedule]") {
-    const std::string remedy = "remedy=\"name processors that are in use and that this process may run on\"";
+TEST_CASE("refused processors are reported, all or some", "[gateway][schedule]") {
+    const std::string remedy = "remedy=\"name online processors that this process may run on\"";
     ScheduleGrant none = grant_of({0, {2, 3}}, {});
     none.processors_refused = std::make_error_code(std::errc::invalid_argument);
-    CHECK(refusal_texts(none) == std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=2,3 "
+    CHECK(refusal_texts(none) == std::vector<std::string>{"cannot apply sampling thread setting cpu_affinity=2,3 "
                                                           "reason=\"Invalid argument\" " +
                                                           remedy});
     CHECK(refusal_texts(grant_of({0, {0, 3}}, {0, {0}})) ==
-          std::vector<std::string>{"the sampling thread does without a setting cpu_affinity=0,3 "
+          std::vector<std::string>{"cannot apply sampling thread setting cpu_affinity=0,3 "
                                    "reason=\"only 0 granted\" " +
                                    remedy});
 }
 
-TEST_CASE("a gateway that may not have its priority runs without it, and its status says so", "[gateway][schedule]") {
+TEST_CASE("without permission for its priority a gateway runs without it, and its status shows that",
+          "[gateway][schedule]") {
     without_nice([] {
         GatewayFixture fixture(
             "[rest]\nlisten = 127.0.0.1:0\n[sampling]\nrealtime_priority = 1\n"

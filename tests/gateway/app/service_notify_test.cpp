@@ -20,7 +20,7 @@ using telegate::test::ScratchDir;
 
 namespace {
 
-/// The service manager's end: a datagram socket, and the environment that names it.
+/// The service manager's side: a datagram socket, and the environment variable with its name.
 struct Manager {
     explicit Manager(const std::string& name) {
         sockaddr_un address{};
@@ -40,7 +40,7 @@ struct Manager {
     Manager(const Manager&) = delete;
     Manager& operator=(const Manager&) = delete;
 
-    /// The next message; "" when there is none.
+    /// Returns the next message; "": none.
     [[nodiscard]] std::string read() const {
         std::array<char, 4096> buffer{};
         const ssize_t bytes = ::recv(descriptor, buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -56,7 +56,7 @@ std::string abstract_name() {
 
 }  // namespace
 
-TEST_CASE("a manager at a path or at an abstract name is told how the service is doing", "[gateway][service]") {
+TEST_CASE("a manager at a path or an abstract name is notified of the service's state", "[gateway][service]") {
     const ScratchDir scratch;
     const Manager manager(GENERATE(false, true) ? abstract_name() : scratch.path("notify"));
     Log log("off");
@@ -72,7 +72,7 @@ TEST_CASE("a manager at a path or at an abstract name is told how the service is
     CHECK(manager.read().empty());
 }
 
-TEST_CASE("a status is sent when it is news, and stays one line", "[gateway][service]") {
+TEST_CASE("a status is sent only when it changes, as one line", "[gateway][service]") {
     const Manager manager(abstract_name());
     Log log("off");
     ServiceNotify notify(log);
@@ -86,7 +86,7 @@ TEST_CASE("a status is sent when it is news, and stays one line", "[gateway][ser
     CHECK(manager.read().empty());
 }
 
-TEST_CASE("children do not inherit what is for this process alone", "[gateway][service]") {
+TEST_CASE("children do not inherit the notification variables", "[gateway][service]") {
     const Manager manager(abstract_name());
     ::setenv("WATCHDOG_USEC", "2000000", 1);
     ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
@@ -98,7 +98,7 @@ TEST_CASE("children do not inherit what is for this process alone", "[gateway][s
     CHECK(notify.watchdog_time() == 2s);
 }
 
-TEST_CASE("a watchdog of another process, or one that makes no sense, is none", "[gateway][service]") {
+TEST_CASE("a watchdog for another process or with an invalid time is ignored", "[gateway][service]") {
     const Manager manager(abstract_name());
     const auto [usec, pid] =
         GENERATE(table<std::string, std::string>({{"2000000", "1"}, {"soon", ""}, {"-1", ""}, {"", ""}, {"0", ""}}));
@@ -108,7 +108,7 @@ TEST_CASE("a watchdog of another process, or one that makes no sense, is none", 
     CHECK(ServiceNotify(log).watchdog_time() == 0s);
 }
 
-TEST_CASE("without a manager, or with one that has gone, nothing happens", "[gateway][service]") {
+TEST_CASE("without a manager, or after it has closed its socket, nothing happens", "[gateway][service]") {
     const std::string address = GENERATE(std::string(), std::string("/nonexistent/notify"), std::string("relative"),
                                          "/" + std::string(200, 'x'));
     ::setenv("NOTIFY_SOCKET", address.c_str(), 1);
@@ -119,15 +119,15 @@ TEST_CASE("without a manager, or with one that has gone, nothing happens", "[gat
     CHECK(notify.watchdog_time() == 0s);
 }
 
-TEST_CASE("a manager that does not read holds nobody for long", "[gateway][service]") {
+TEST_CASE("a manager that does not read blocks the gateway only briefly", "[gateway][service]") {
     const Manager manager(abstract_name());
     Log log("off");
     ServiceNotify notify(log);
-    for (int i = 0; i < 1'000; ++i) {  // far more than its queue takes
+    for (int i = 0; i < 1'000; ++i) {  // far more than its queue holds
         const auto before = std::chrono::steady_clock::now();
         notify.watchdog();
         if (std::chrono::steady_clock::now() - before >= ServiceNotify::send_time_max / 2) {
-            SUCCEED("it gave up");
+            SUCCEED("sending timed out");
             return;
         }
     }

@@ -40,17 +40,17 @@ std::vector<std::string> machine_texts(const std::string& ini) {
 
 }  // namespace
 
-TEST_CASE("a check finds what a start would find, and tells it in one answer", "[gateway][check]") {
+TEST_CASE("a check reports all problems that a start would report", "[gateway][check]") {
     const AnswerBench bench;
     const SettingsAnswer answer =
         bench.answer("queue_size = x\n[publish \"a\"]\nendpoint = tcp://nowhere\n", Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::config);
     CHECK(answer.output.empty());
-    CHECK(has(answer.errors, "a.ini:1: queue_size: \"x\" is not a whole number"));
-    CHECK(has(answer.errors, "a.ini:3: endpoint: \"tcp://nowhere\" is not an endpoint"));
+    CHECK(has(answer.errors, "a.ini:1: queue_size: not a whole number: \"x\""));
+    CHECK(has(answer.errors, "a.ini:3: endpoint: \"tcp://nowhere\" is not a valid endpoint"));
 }
 
-TEST_CASE("a check answers in JSON", "[gateway][check]") {
+TEST_CASE("a check can produce JSON", "[gateway][check]") {
     const AnswerBench bench;
     const SettingsAnswer answer = bench.answer("\nqueue_size = x\n", Purpose::check, "json");
     CHECK(answer.exit_code == exit_code::config);
@@ -61,24 +61,25 @@ TEST_CASE("a check answers in JSON", "[gateway][check]") {
     CHECK(document["problems"][0]["file"] == bench.path("a.ini"));
     CHECK(document["problems"][0]["line"] == 2);
     CHECK(document["problems"][0]["key"] == "queue_size");
-    CHECK(has(document["problems"][0]["what"].get<std::string>(), "is not a whole number"));
+    CHECK(has(document["problems"][0]["what"].get<std::string>(), "not a whole number"));
 }
 
-TEST_CASE("settings without problems are said to be so, beside warnings", "[gateway][check]") {
+TEST_CASE("valid settings are reported as such, along with warnings", "[gateway][check]") {
     const AnswerBench bench;
     const std::string text = "[publish \"a\"]\nendpoint = ipc:///nonexistent/a\n[device \"d\"]\ndriver = simulated\n";
     const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::ok);
     CHECK(answer.output == bench.path("a.ini") + ": no problems found\n");
-    CHECK(has(answer.errors, "warning: env TELEGATE_PORT: is not a setting and is ignored\n"));
-    CHECK(has(answer.errors, "a.ini:2: endpoint: no socket can be made in /nonexistent: No such file or directory\n"));
+    CHECK(has(answer.errors, "warning: env TELEGATE_PORT: not a setting, ignored\n"));
+    CHECK(
+        has(answer.errors, "a.ini:2: endpoint: cannot create the socket in /nonexistent: No such file or directory\n"));
     const auto document = nlohmann::json::parse(bench.answer(text, Purpose::check, "json").output);
     CHECK(document["valid"] == true);
     CHECK(document["problems"].empty());
     CHECK(document["warnings"].size() == 2);
 }
 
-TEST_CASE("a file that is missing has an exit code of its own", "[gateway][check]") {
+TEST_CASE("a missing file has its own exit code", "[gateway][check]") {
     const auto [purpose, format] = GENERATE(
         table<Purpose, std::string>({{Purpose::check, "text"}, {Purpose::check, "json"}, {Purpose::print, "ini"}}));
     const SettingsAnswer answer =
@@ -98,7 +99,7 @@ TEST_CASE("settings are printed in each format", "[gateway][print]") {
     CHECK(has(answer.errors, "a.ini:1: queue_size: "));
 }
 
-TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[gateway][check]") {
+TEST_CASE("a check in JSON names the source of each key and the full key", "[gateway][check]") {
     const ScratchDir scratch;
     std::ofstream(scratch.path("a.ini")) << "[queue]\npolicy = wait\n";
     const SettingsAnswer answer =
@@ -121,13 +122,13 @@ TEST_CASE("a check in JSON says which source gave a key, and its whole name", "[
                                            "command line --set device.boiler.seed=x device.boiler.driver"});
 }
 
-TEST_CASE("root may check a key that belongs to another user, and is warned", "[gateway][check]") {
+TEST_CASE("root may check a key file of another user, and gets a warning", "[gateway][check]") {
     const AnswerBench bench;
     const test::CurveFiles files;
     const std::string text = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n" + files.settings();
     CHECK_FALSE(has(bench.answer(text, Purpose::check, "text").errors, "owned by uid"));
     if (::chown(files.secret.c_str(), 12'345, 12'345) != 0) {
-        return;  // only root can
+        return;  // only as root
     }
     const SettingsAnswer answer = bench.answer(text, Purpose::check, "text");
     CHECK(answer.exit_code == exit_code::ok);
@@ -136,64 +137,66 @@ TEST_CASE("root may check a key that belongs to another user, and is warned", "[
     CHECK_THROWS_AS(load_plan({.file = bench.path("a.ini")}), SettingsError);
 }
 
-TEST_CASE("a gateway without devices and endpoints is told that it has nothing to do", "[gateway][check]") {
+TEST_CASE("a gateway without devices and endpoints gets a warning that it has nothing to do", "[gateway][check]") {
     const AnswerBench bench;
-    const std::string warning = "there is no [device] and no [publish]: the gateway has nothing to do";
+    const std::string warning = "no [device] and no [publish] section: the gateway has nothing to do";
     CHECK(has(bench.answer("", Purpose::check, "text").errors, warning));
     CHECK_FALSE(has(bench.answer("[device \"d\"]\ndriver = host\n", Purpose::check, "text").errors, warning));
 }
 
-TEST_CASE("no TCP for REST needs no interface", "[gateway][check]") {
+TEST_CASE("REST without TCP needs no interface", "[gateway][check]") {
     CHECK(machine_texts("[rest]\nlisten =\n").empty());
 }
 
-TEST_CASE("a log file and a socket of REST that cannot be made are found", "[gateway][check]") {
+TEST_CASE("a log file and a REST socket that cannot be created are reported", "[gateway][check]") {
     const ScratchDir scratch;
     std::ofstream(scratch.path("file")) << "";
     const auto texts_of = [](const std::string& log, const std::string& socket) {
-        return machine_texts("[log]\nfile = " + log + "\n[rest]\nunix_socket = " + socket + "\n");
+        return machine_texts("[logging]\nfile = " + log + "\n[rest]\nunix_socket = " + socket + "\n");
     };
     CHECK(texts_of(scratch.path("log"), scratch.path("socket")).empty());
     CHECK(texts_of("stderr", "").empty());
     CHECK(texts_of(scratch.path("file"), "here").empty());
     CHECK(texts_of("/nope/x", "/nope/s") ==
-          std::vector<std::string>{"file: no file can be made in /nope: No such file or directory",
-                                   "unix_socket: no socket can be made in /nope: No such file or directory"});
+          std::vector<std::string>{"file: cannot create the file in /nope: No such file or directory",
+                                   "unix_socket: cannot create the socket in /nope: No such file or directory"});
     CHECK(texts_of(scratch.path("file/x"), scratch.path("file/s")).size() == 2);
-    CHECK(texts_of(scratch.path(), scratch.path("file")) ==
-          std::vector<std::string>{"file: " + scratch.path() + " cannot be written: Is a directory",
-                                   "unix_socket: no socket can be made at " + scratch.path("file") + ": File exists"});
+    CHECK(
+        texts_of(scratch.path(), scratch.path("file")) ==
+        std::vector<std::string>{"file: " + scratch.path() + " is not writable: Is a directory",
+                                 "unix_socket: cannot create the socket at " + scratch.path("file") + ": File exists"});
 }
 
-TEST_CASE("an address that the machine has, or that means all or none of its own, is no problem", "[gateway][check]") {
+TEST_CASE("a local or wildcard address is not a problem", "[gateway][check]") {
     const auto* const host = GENERATE("127.0.0.1", "127.8.9.1", "0.0.0.0", "*", "[::]", "localhost", "lo");
     CAPTURE(host);
     CHECK(machine_texts(std::string("[publish \"a\"]\nendpoint = tcp://") + host + ":0\n").empty());
 }
 
-TEST_CASE("an address that no interface has is found", "[gateway][check]") {
+TEST_CASE("an address that no interface has is reported", "[gateway][check]") {
     // Addresses for documentation, RFC 5737 and RFC 3849.
     CHECK(machine_texts("[publish \"a\"]\nendpoint = tcp://203.0.113.77:0\n[publish \"b\"]\nendpoint = tcp://nic9:0\n"
                         "[publish \"c\"]\nendpoint = tcp://[2001:db8:0::1]:0\n[rest]\nlisten = 198.51.100.77:0\n") ==
-          std::vector<std::string>{"listen: no interface of this machine is or has 198.51.100.77",
-                                   "t.ini:2: endpoint: no interface of this machine is or has 203.0.113.77",
-                                   "t.ini:4: endpoint: no interface of this machine is or has nic9",
-                                   "t.ini:6: endpoint: no interface of this machine is or has 2001:db8::1"});
+          std::vector<std::string>{
+              "listen: no interface of this machine has the name or address 198.51.100.77",
+              "t.ini:2: endpoint: no interface of this machine has the name or address 203.0.113.77",
+              "t.ini:4: endpoint: no interface of this machine has the name or address nic9",
+              "t.ini:6: endpoint: no interface of this machine has the name or address 2001:db8::1"});
 }
 
-TEST_CASE("a state file that cannot be had is found", "[gateway][check]") {
+TEST_CASE("a state file that cannot be created is reported", "[gateway][check]") {
     const ScratchDir scratch;
     std::filesystem::create_symlink("missing/state", scratch.path("link"));
     std::filesystem::create_symlink("real", scratch.path("good"));
     CHECK(machine_texts("state_file = " + scratch.path("link") + '\n') ==
-          std::vector<std::string>{"state_file: no file can be made in " + scratch.path("missing") +
+          std::vector<std::string>{"state_file: cannot create the file in " + scratch.path("missing") +
                                    ": No such file or directory"});
     CHECK(machine_texts("state_file = " + scratch.path() + '\n') ==
-          std::vector<std::string>{"state_file: " + scratch.path() + " is there and is no file"});
+          std::vector<std::string>{"state_file: " + scratch.path() + " exists but is not a regular file"});
     CHECK(machine_texts("state_file = " + scratch.path("good") + '\n').empty());
 }
 
-TEST_CASE("a folder in which no socket can be made is found", "[gateway][check]") {
+TEST_CASE("a folder in which no socket can be created is reported", "[gateway][check]") {
     const ScratchDir scratch;
     const auto texts_of = [](const std::string& path) {
         return machine_texts("[publish \"a\"]\nendpoint = ipc://" + path + "\n");
@@ -203,11 +206,11 @@ TEST_CASE("a folder in which no socket can be made is found", "[gateway][check]"
     CHECK(texts_of("*").empty());
     CHECK(texts_of("here").empty());
     CHECK(texts_of(scratch.path("none/a")) ==
-          std::vector<std::string>{"t.ini:2: endpoint: no socket can be made in " + scratch.path("none") +
+          std::vector<std::string>{"t.ini:2: endpoint: cannot create the socket in " + scratch.path("none") +
                                    ": No such file or directory"});
 }
 
-TEST_CASE("a check against the settings in force says which changes need a restart", "[gateway][check]") {
+TEST_CASE("a check against the settings in force reports which changes need a restart", "[gateway][check]") {
     const AnswerBench bench;
     std::ofstream(bench.path("running.json")) << settings_json(parse_settings("queue_size = 7\n", "t.ini"));
     std::ofstream(bench.path("a.ini")) << "queue_size = 8\n[rest]\nlisten = 127.0.0.1:1\n";

@@ -1,4 +1,4 @@
-"""gateway_app's answers about its settings, as an operator meets them: sources, formats, exit codes.
+"""Settings on the command line of gateway_app: sources, formats, exit codes.
 
 Environment: TELEGATE_GATEWAY_APP, TELEGATE_SOURCE_DIR.
 """
@@ -61,7 +61,7 @@ class Scratch(unittest.TestCase):
 
 
 class ReadingADevice(Scratch):
-    def test_prints_channels_and_leaves(self):
+    def test_prints_channels_and_exits(self):
         path = self.write("a.ini", DEVICE + 'waveforms = sine\ninterval_ms = 10\n[channel "d/sine"]\nunit = °C\n')
         answer = run("-c", path, "--read", "d", "--count", "2")
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
@@ -77,20 +77,20 @@ class ReadingADevice(Scratch):
 
 
 class ExitCodes(Scratch):
-    def test_good_settings_are_0(self):
+    def test_valid_settings_are_0(self):
         path = self.write("a.ini", DEVICE)
         for arguments in (["--check"], ["--test"], ["--print-config"], ["--print-config=ini"], ["--print-config=json"]):
             with self.subTest(arguments):
                 answer = run("-c", path, *arguments)
                 self.assertEqual((answer.returncode, answer.stderr), (0, ""))
 
-    def test_a_wrong_command_line_is_64(self):
+    def test_an_invalid_command_line_is_64(self):
         for arguments in ([], ["--check"], ["--no-such-flag"], ["-c", "a.ini", "--log-level", "loud"],
                           ["--print-config=xml"]):
             with self.subTest(arguments):
                 self.assertEqual(run(*arguments).returncode, 64)
 
-    def test_what_cannot_be_read_is_66(self):
+    def test_unreadable_settings_are_66(self):
         path = self.write("a.ini", "")
         for arguments in (["-c", "/nonexistent/gateway.ini"], ["-c", self.folder],
                           ["-c", path, "--config-dir", "/nonexistent"]):
@@ -98,14 +98,14 @@ class ExitCodes(Scratch):
                 self.assertEqual(run(*arguments).returncode, 66)
                 self.assertEqual(run(*arguments, "--check").returncode, 66)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
-    def test_what_may_not_be_read_is_77(self):
+    @unittest.skipIf(os.geteuid() == 0, "root can read everything")
+    def test_settings_without_read_permission_are_77(self):
         path = self.write("a.ini", "")
         os.chmod(path, 0)
         self.assertEqual(run("-c", path, "--check").returncode, 77)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_an_answer_that_cannot_be_written_is_74(self):
+    def test_output_that_cannot_be_written_is_74(self):
         path = self.write("a.ini", "")
         for arguments in (["--help"], ["--version"], ["-c", path, "--print-config"], ["-c", path, "--check"],
                           ["-c", path, "--check", "--output", "json"]):
@@ -125,22 +125,22 @@ class ExitCodes(Scratch):
 
 
 class StartFailures(Scratch):
-    """Each names the setting whose address or file cannot be had."""
+    """Each names the setting whose address cannot be bound or whose file cannot be opened."""
 
     def start(self, text):
         return run("-c", self.write("a.ini", "[rest]\nlisten =\n" + text + DEVICE))
 
-    def test_a_folder_that_is_missing_is_named_with_the_setting(self):
+    def test_a_missing_folder_is_named_with_the_setting(self):
         for text, setting, path in (('[publish "p"]\nendpoint = ipc:///nope/p\n', '[publish "p"] endpoint', "ipc:///nope/p"),
                                     ("unix_socket = /nope/s\n", "[rest] unix_socket", "unix:/nope/s"),
-                                    ("[log]\nfile = /nope/l\n", "[log] file", "/nope/l")):
+                                    ("[logging]\nfile = /nope/l\n", "[logging] file", "/nope/l")):
             with self.subTest(setting):
                 answer = self.start(text)
                 self.assertEqual(answer.returncode, 69)
                 self.assertIn(f"telegate: cannot start: {setting}: ", answer.stderr)
                 self.assertIn(f"{path}: No such file or directory; the folder /nope is missing\n", answer.stderr)
 
-    def test_a_port_that_is_taken_is_named_with_the_setting(self):
+    def test_a_port_in_use_is_named_with_the_setting(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             answer = self.start(f'[publish "p"]\nendpoint = tcp://127.0.0.1:{port}\n')
@@ -164,7 +164,7 @@ class Answers(Scratch):
                          ("environment", "TELEGATE_QUEUE_POLICY", "queue.policy"))
         self.assertIn("drop_oldest", second["what"])
 
-    def test_every_value_has_its_origin(self):
+    def test_every_value_has_its_source(self):
         path = self.write("a.ini", "queue_size = 7\n")
         drop_in = self.write("conf.d/x.ini", "[queue]\npolicy = block\n")
         answer = run("-c", path, "--print-config", "--set", "rest.listen=127.0.0.1:0", "--log-level", "off",
@@ -188,14 +188,14 @@ class Answers(Scratch):
                          ("tags.site.value", "north", f"{path}:7")):
             self.assertIn(expected, lines)
 
-    def test_a_mistake_in_a_table_is_told_once_with_its_line_column_and_value(self):
+    def test_a_mistake_in_a_table_is_reported_once_with_line_column_and_value(self):
         table = self.write("registers.csv", TABLE.replace("40,", "400000,").replace("1:on", "on"))
         answer = run("-c", self.write("a.ini", INVERTERS), "--check")
         self.assertEqual(answer.returncode, 78)
         lines = answer.stderr.splitlines()
         self.assertEqual(len(lines), 2, answer.stderr)
-        self.assertIn(f'{table}:2: address: "400000" is out of range, allowed: a whole number', lines[0])
-        self.assertIn(f'{table}:3: texts: "on" is not a number with its text, allowed: VALUE:TEXT', lines[1])
+        self.assertIn(f'{table}:2: address: out of range: "400000"; allowed: a whole number', lines[0])
+        self.assertIn(f'{table}:3: texts: "on" is not a value with a text: must be VALUE:TEXT', lines[1])
 
     def test_the_printed_file_means_the_same(self):
         self.write("registers.csv", TABLE)
@@ -206,14 +206,14 @@ class Answers(Scratch):
                 self.assertEqual(run("-c", again, "--print-config=json").stdout,
                                  run("-c", path, "--print-config=json").stdout)
 
-    def test_a_foreign_variable_is_a_warning(self):
+    def test_an_unknown_variable_is_a_warning(self):
         answer = run("-c", self.write("a.ini", ""), "--check", TELEGATE_PORT="tcp://10.0.0.1:5556")
         self.assertEqual(answer.returncode, 0)
-        self.assertIn("warning: env TELEGATE_PORT: is not a setting and is ignored", answer.stderr)
+        self.assertIn("warning: env TELEGATE_PORT: not a setting, ignored", answer.stderr)
 
 
 class Running(Scratch):
-    def test_what_get_config_gives_put_config_takes_and_changes_nothing(self):
+    def test_put_config_of_get_config_changes_nothing(self):
         self.write("registers.csv", TABLE)
         path = self.write("a.ini", INVERTERS + """[rest]\nlisten = 127.0.0.1:0\n[publish "p"]\nendpoint = tcp://127.0.0.1:0
 [publish "r"]\nendpoint = ipc://@telegate-test-%d\nformat = record\n[device "h"]\ndriver = host\ninterval_ms = 250

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A reactor on a thread of its own.
+/// A reactor on its own thread.
 struct ReactorThread {
     ~ReactorThread() {
         reactor.stop();
@@ -24,7 +24,7 @@ struct ReactorThread {
 
 }  // namespace
 
-TEST_CASE("a call is made on the reactor's thread and waited for", "[gateway][call_on_reactor]") {
+TEST_CASE("a call runs on the reactor's thread, and the caller waits for it", "[gateway][call_on_reactor]") {
     ReactorThread other;
     std::thread::id made_on;
     CHECK(call_on_reactor(
@@ -32,14 +32,14 @@ TEST_CASE("a call is made on the reactor's thread and waited for", "[gateway][ca
     CHECK(made_on == other.thread.get_id());
 }
 
-TEST_CASE("what the call throws comes back", "[gateway][call_on_reactor]") {
+TEST_CASE("an exception of the call is rethrown to the caller", "[gateway][call_on_reactor]") {
     ReactorThread other;
     CHECK_THROWS_WITH(call_on_reactor(
                           other.reactor, [] { throw std::runtime_error("taken"); }, 60s),
                       "taken");
 }
 
-TEST_CASE("a call that the reactor does not come to in time is not made later", "[gateway][call_on_reactor]") {
+TEST_CASE("a call that the reactor does not start in time never runs", "[gateway][call_on_reactor]") {
     Reactor reactor;
     bool made = false;
     CHECK_FALSE(call_on_reactor(

@@ -9,7 +9,8 @@
 
 using namespace telegate;
 
-TEST_CASE("a start that an address prevents is told from one that the system prevents", "[gateway][exit_code]") {
+TEST_CASE("a start that fails because of an address has another exit code than other system errors",
+          "[gateway][exit_code]") {
     CHECK(exit_code::of_start(std::error_code(EADDRINUSE, std::generic_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(EADDRNOTAVAIL, std::system_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(ENOENT, std::system_category())) == exit_code::unavailable);
@@ -19,12 +20,12 @@ TEST_CASE("a start that an address prevents is told from one that the system pre
     CHECK(exit_code::of_start(std::error_code(ENOMEM, std::system_category())) == exit_code::os_error);
 }
 
-TEST_CASE("a start that the system does not permit has an exit code of its own", "[gateway][exit_code]") {
+TEST_CASE("a start that the system does not permit has its own exit code", "[gateway][exit_code]") {
     const int error = GENERATE(EACCES, EPERM);
     CHECK(exit_code::of_start(std::error_code(error, std::system_category())) == exit_code::not_permitted);
 }
 
-TEST_CASE("settings that cannot be read are told from those that have problems", "[gateway][exit_code]") {
+TEST_CASE("unreadable settings and invalid settings have different exit codes", "[gateway][exit_code]") {
     const auto code_of = [](int error) {
         return exit_code::of_settings(SettingsError({}, {}, std::error_code(error, std::system_category())));
     };
@@ -34,7 +35,7 @@ TEST_CASE("settings that cannot be read are told from those that have problems",
     CHECK(code_of(EACCES) == exit_code::not_permitted);
 }
 
-TEST_CASE("the exit codes are those of sysexits.h", "[gateway][exit_code]") {
+TEST_CASE("the exit codes match sysexits.h", "[gateway][exit_code]") {
     CHECK(exit_code::usage == EX_USAGE);
     CHECK(exit_code::no_input == EX_NOINPUT);
     CHECK(exit_code::unavailable == EX_UNAVAILABLE);

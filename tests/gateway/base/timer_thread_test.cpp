@@ -9,7 +9,7 @@
 
 using namespace telegate;
 
-TEST_CASE("a timer calls when due, and again when the call says so", "[gateway][timer]") {
+TEST_CASE("a timer calls its function when due, and again at the time that it returns", "[gateway][timer]") {
     std::atomic<int> calls{0};
     TimerThread timer("tg-test", [&] { return ++calls < 3 ? MonoTime::min() : MonoTime::max(); });
     timer.start();
@@ -20,7 +20,7 @@ TEST_CASE("a timer calls when due, and again when the call says so", "[gateway][
     CHECK(calls == 3);
 }
 
-TEST_CASE("a timer that was stopped, or has no thread, calls nothing", "[gateway][timer]") {
+TEST_CASE("a timer that was stopped or not started calls nothing", "[gateway][timer]") {
     std::atomic<int> calls{0};
     TimerThread timer("tg-test", [&] {
         ++calls;

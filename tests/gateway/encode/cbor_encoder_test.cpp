@@ -18,12 +18,12 @@ namespace {
 using CborHarness = EncoderHarness<CborEncoder>;
 
 json decode(const std::string& payload) {
-    return json::from_cbor(payload);  // throws when there is a byte too many or too few
+    return json::from_cbor(payload);  // throws if there is a byte too many or too few
 }
 
 }  // namespace
 
-TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
+TEST_CASE("CBOR and JSON of any sample have the same contents", "[gateway][cbor]") {
     CborHarness cbor;
     EncoderHarness<JsonEncoder> as_json;
     RandomSamples random(13);
@@ -33,7 +33,7 @@ TEST_CASE("CBOR says what JSON says, whatever the sample", "[gateway][cbor]") {
     }
 }
 
-TEST_CASE("every sample is the CBOR of what nlohmann/json makes of it", "[gateway][cbor]") {
+TEST_CASE("every sample is encoded like CBOR from nlohmann/json", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(17);
     for (int i = 0; i < rounds(50'000); ++i) {
@@ -42,7 +42,7 @@ TEST_CASE("every sample is the CBOR of what nlohmann/json makes of it", "[gatewa
     }
 }
 
-TEST_CASE("the keys come in the order of the JSON object", "[gateway][cbor]") {
+TEST_CASE("the keys have the order of the JSON object", "[gateway][cbor]") {
     CborHarness h;
     const auto decoded = nlohmann::ordered_json::from_cbor(h.encode(h.real(12.5)));
     std::vector<std::string> keys;
@@ -52,7 +52,7 @@ TEST_CASE("the keys come in the order of the JSON object", "[gateway][cbor]") {
     CHECK(keys == std::vector<std::string>{"device", "channel", "epoch", "seq", "time", "value", "unit", "quality"});
 }
 
-TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]") {
+TEST_CASE("a real number is a 64-bit float, bit for bit", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(19);
     for (int i = 0; i < rounds(20'000); ++i) {
@@ -66,7 +66,7 @@ TEST_CASE("a real number is a float of 64 bits, bit for bit", "[gateway][cbor]")
     }
 }
 
-TEST_CASE("an integer is one, whatever its size", "[gateway][cbor]") {
+TEST_CASE("an integer of any size is a CBOR integer", "[gateway][cbor]") {
     CborHarness h;
     RandomSamples random(23);
     for (int i = 0; i < rounds(20'000); ++i) {
@@ -77,7 +77,7 @@ TEST_CASE("an integer is one, whatever its size", "[gateway][cbor]") {
     }
 }
 
-TEST_CASE("what is no number is null with quality bad in CBOR too", "[gateway][cbor]") {
+TEST_CASE("NaN and infinities are null with quality bad in CBOR too", "[gateway][cbor]") {
     CborHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
@@ -86,17 +86,17 @@ TEST_CASE("what is no number is null with quality bad in CBOR too", "[gateway][c
     CHECK(decoded["quality"] == "bad");
 }
 
-TEST_CASE("tags are a map of the sample in CBOR, also when the time is doubtful", "[gateway][cbor]") {
+TEST_CASE("tags are a map in the CBOR sample, also with an unsynchronized time", "[gateway][cbor]") {
     CborHarness h;
     h.encoder = CborEncoder(h.channels, epoch_ms, {{"site", "north"}, {"line", std::string(128, 'x')}});
     TelemetrySample sample = h.real(12.5);
-    sample.flags = GENERATE(std::uint8_t{0}, sample_flag::time_unsynchronised);
+    sample.flags = GENERATE(std::uint8_t{0}, sample_flag::time_unsynchronized);
     json expected = document_of(sample);
     expected["tags"] = {{"site", "north"}, {"line", std::string(128, 'x')}};
     CHECK(decode(h.encode(sample)) == expected);
 }
 
-TEST_CASE("names, units and texts of any length have their heads", "[gateway][cbor]") {
+TEST_CASE("names, units and texts of any length have correct heads", "[gateway][cbor]") {
     ChannelTable channels;
     CborEncoder encoder(channels, epoch_ms);
     const std::size_t bytes = GENERATE(std::size_t{1}, std::size_t{23}, std::size_t{24}, std::size_t{64});

@@ -58,7 +58,7 @@ struct EncoderHarness {
         result.text_bytes = static_cast<std::uint8_t>(value.copy(result.value.text, sizeof result.value.text));
         return result;
     }
-    /// Into room of just bytes_max() bytes, so that a sanitizer sees a byte too much.
+    /// Encodes to a buffer of exactly bytes_max() bytes, so that a sanitizer detects an overflow.
     std::string encode(const TelemetrySample& sample) {
         const std::size_t bytes_max = encoder.bytes_max(sample);
         const auto room = std::make_unique<char[]>(bytes_max);
@@ -66,7 +66,7 @@ struct EncoderHarness {
     }
 };
 
-/// Written another way than the encoders do.
+/// Implemented differently from the encoders.
 inline std::string iso_text(std::int64_t utc_ns) {
     const std::int64_t fraction = (utc_ns % 1'000'000'000 + 1'000'000'000) % 1'000'000'000;
     const std::time_t second = utc_ns / 1'000'000'000 - (utc_ns % 1'000'000'000 < 0 ? 1 : 0);
@@ -78,7 +78,7 @@ inline std::string iso_text(std::int64_t utc_ns) {
     return date + digits.substr(1) + 'Z';
 }
 
-/// What nlohmann/json makes of a sample of the harness's channel.
+/// The JSON of a sample of the harness's channel, made with nlohmann/json.
 inline nlohmann::json document_of(const TelemetrySample& sample) {
     nlohmann::json value;
     nlohmann::json quality = to_string(sample.quality);
@@ -103,19 +103,19 @@ inline nlohmann::json document_of(const TelemetrySample& sample) {
                             {"value", value},
                             {"unit", "Cel"},
                             {"quality", quality}};
-    if ((sample.flags & sample_flag::time_unsynchronised) != 0) {
-        document["time_quality"] = "unsynchronised";
+    if ((sample.flags & sample_flag::time_unsynchronized) != 0) {
+        document["time_quality"] = "unsynchronized";
         document["mono_ns"] = sample.time_mono_ns;
     }
     return document;
 }
 
-/// Samples of all types, with the values that are easily got wrong among them. Threads: one. Failure: none.
+/// Samples of all types, including error-prone values. Threads: one. Failure: none.
 class RandomSamples {
   public:
     explicit RandomSamples(std::uint64_t seed) : random_(seed) {}
 
-    /// `any_bytes`: text may be no UTF-8.
+    /// `any_bytes`: text may be invalid UTF-8.
     template <class Encoder>
     TelemetrySample next(const EncoderHarness<Encoder>& from, bool any_bytes) {
         TelemetrySample sample = with_value(from, any_bytes);
@@ -123,7 +123,7 @@ class RandomSamples {
         sample.quality = static_cast<Quality>(random_() % 4);
         sample.time_utc_ns = time();
         sample.time_mono_ns = integer();
-        sample.flags = random_() % 4 == 0 ? sample_flag::time_unsynchronised : std::uint8_t{0};
+        sample.flags = random_() % 4 == 0 ? sample_flag::time_unsynchronized : std::uint8_t{0};
         return sample;
     }
 
@@ -174,14 +174,14 @@ class RandomSamples {
         }
     }
     std::int64_t time() {
-        constexpr std::int64_t year_ends_ns = 1'798'761'600'000'000'000;  // with 2026
+        constexpr std::int64_t year_ends_ns = 1'798'761'600'000'000'000;  // around 2026
         const auto near = static_cast<std::int64_t>(random_() % 2'000'000'001) - 1'000'000'000;
         switch (random_() % 5) {
             case 0: return static_cast<std::int64_t>(random_());  // 1677 to 2262
             case 1: return near;
             case 2: return year_ends_ns + near;
             case 3: return pick<std::int64_t>({INT64_MIN, INT64_MAX, 0, -1, year_ends_ns, year_ends_ns - 1});
-            default: return last_time_;  // as in a tick
+            default: return last_time_;  // like the samples of one tick
         }
     }
 
@@ -195,7 +195,7 @@ class RandomSamples {
         const double powers = pick({1.0, 10.0, 100.0, 1'000.0, 10'000.0});
         return static_cast<double>(static_cast<std::int64_t>(random_()) >> (14 + random_() % 50)) / powers;
     }
-    /// Each byte of ASCII, and characters of two, three and four bytes.
+    /// All ASCII bytes, and characters of two, three and four bytes.
     std::string character() {
         const std::uint64_t code = random_() % 140;
         return code < 128 ? std::string(1, static_cast<char>(code))

@@ -19,13 +19,13 @@ namespace {
 
 using JsonHarness = EncoderHarness<JsonEncoder>;
 
-/// The text of the value in a payload.
+/// Returns the text of the value in a payload.
 std::string value_text(const std::string& payload) {
     const std::size_t begin = payload.find("\"value\":") + 8;
     return payload.substr(begin, payload.find(",\"unit\"") - begin);
 }
 
-/// What std::to_chars() writes, but for the zero with a sign.
+/// Like std::to_chars(), except for negative zero.
 std::string shortest_text(double value) {
     std::string text(32, '\0');
     text.resize(
@@ -35,14 +35,14 @@ std::string shortest_text(double value) {
 
 }  // namespace
 
-TEST_CASE("a sample becomes the documented object, keys in order", "[gateway][json]") {
+TEST_CASE("a sample is encoded as the documented object, with keys in order", "[gateway][json]") {
     JsonHarness h;
     CHECK(h.encode(h.real(12.5)) ==
           R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,)"
           R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel","quality":"good"})");
 }
 
-TEST_CASE("tags of the gateway go with each sample, and no tags leave no trace", "[gateway][json]") {
+TEST_CASE("tags of the gateway are in each sample, and without tags there is no member", "[gateway][json]") {
     JsonHarness h;
     h.encoder = JsonEncoder(h.channels, epoch_ms, {{"site", "north \"1\""}, {"line", "3"}});
     CHECK(h.encode(h.real(12.5)) == R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,)"
@@ -52,18 +52,18 @@ TEST_CASE("tags of the gateway go with each sample, and no tags leave no trace",
     CHECK_FALSE(json::parse(without.encode(without.real(12.5))).contains("tags"));
 }
 
-TEST_CASE("a sample whose time nothing kept right says so, with its time on the monotonic clock", "[gateway][json]") {
+TEST_CASE("a sample with an unsynchronized time says so and includes the monotonic time", "[gateway][json]") {
     JsonHarness h;
     TelemetrySample sample = h.real(12.5);
-    sample.flags = sample_flag::time_unsynchronised;
+    sample.flags = sample_flag::time_unsynchronized;
     sample.time_mono_ns = 8'421'337'005'112;
     CHECK(
         h.encode(sample) ==
         R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,"time":"2026-11-20T23:11:34.123456789Z",)"
-        R"("value":12.5,"unit":"Cel","quality":"good","time_quality":"unsynchronised","mono_ns":8421337005112})");
+        R"("value":12.5,"unit":"Cel","quality":"good","time_quality":"unsynchronized","mono_ns":8421337005112})");
 }
 
-TEST_CASE("every sample comes back as nlohmann/json would have written it", "[gateway][json]") {
+TEST_CASE("every sample is encoded like JSON from nlohmann/json", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(3);
     for (int i = 0; i < rounds(50'000); ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("every sample comes back as nlohmann/json would have written it", "[ga
     }
 }
 
-TEST_CASE("every double comes back bit for bit", "[gateway][json]") {
+TEST_CASE("every double can be read back bit for bit", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(7);
     for (int i = 0; i < rounds(50'000); ++i) {
@@ -96,7 +96,7 @@ TEST_CASE("every double has its shortest text", "[gateway][json]") {
     }
 }
 
-TEST_CASE("each number of up to three decimals has its shortest text", "[gateway][json]") {
+TEST_CASE("each number with up to three decimals has its shortest text", "[gateway][json]") {
     JsonHarness h;
     for (int thousandths = -120'000; thousandths <= 120'000; ++thousandths) {
         const double value = thousandths / 1000.0;
@@ -107,7 +107,7 @@ TEST_CASE("each number of up to three decimals has its shortest text", "[gateway
     }
 }
 
-TEST_CASE("what JSON cannot hold is null with quality bad", "[gateway][json]") {
+TEST_CASE("a value that JSON cannot represent is null with quality bad", "[gateway][json]") {
     JsonHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
@@ -133,7 +133,7 @@ TEST_CASE("booleans, absent values and qualities are spelled out", "[gateway][js
     CHECK(json::parse(h.encode(h.boolean(false)))["value"] == false);
 }
 
-TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
+TEST_CASE("every ASCII character can be read back", "[gateway][json]") {
     JsonHarness h;
     for (int code = 0; code < 128; ++code) {
         const char c = static_cast<char>(code);
@@ -144,7 +144,7 @@ TEST_CASE("every character of ASCII comes back", "[gateway][json]") {
     CHECK(json::parse(h.encode(h.text(longest)))["value"].get<std::string>() == longest);
 }
 
-TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
+TEST_CASE("any bytes as text result in a valid object", "[gateway][json]") {
     JsonHarness h;
     RandomSamples random(11);
     for (int i = 0; i < rounds(20'000); ++i) {
@@ -152,7 +152,8 @@ TEST_CASE("any bytes as text give a valid object", "[gateway][json]") {
         const json expected = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
         const json parsed = json::parse(h.encode(h.text(text)));
         REQUIRE(parsed["value"].is_string());
-        // Both replace what is not UTF-8; how many marks one bad run gives is not standardised, the rest must agree.
+        // Both replace invalid UTF-8; the number of replacement characters for an invalid sequence is not standardized,
+        // the rest must agree.
         if (json(text).dump(-1, ' ', false, json::error_handler_t::ignore).size() ==
             json(text).dump(-1, ' ', false, json::error_handler_t::replace).size()) {
             REQUIRE(parsed["value"] == expected);
@@ -171,12 +172,12 @@ TEST_CASE("times are exact to the nanosecond, before 1970 and across seconds", "
         {INT64_MAX, "2262-04-11T23:47:16.854775807Z"},
     }));
     TelemetrySample sample = h.real(1);
-    (void)h.encode(sample);  // leaves another second in the cache
+    (void)h.encode(sample);  // puts another second in the cache
     sample.time_utc_ns = ns;
     CHECK(json::parse(h.encode(sample))["time"] == text);
 }
 
-TEST_CASE("names and units of any length and bytes stand in the object", "[gateway][json]") {
+TEST_CASE("names and units of any length and with any bytes are encoded correctly", "[gateway][json]") {
     ChannelTable channels;
     const std::string device(64, 'd');
     const std::string name(61, 'c');

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t notice_time_ns = 1'795'216'294'123'456'789;
 
-/// The channel with the longest names that there can be.
+/// A channel with the longest possible names.
 struct NoticeHarness {
     ChannelTable channels;
     std::string device = std::string(64, 'd');
@@ -53,7 +53,7 @@ Record record_of(const std::string& payload) {
 
 }  // namespace
 
-TEST_CASE("a gap is the same map in JSON and in CBOR, keys in their order", "[gateway][notices]") {
+TEST_CASE("a gap notice is the same map in JSON and in CBOR, with keys in order", "[gateway][notices]") {
     const NoticeHarness h;
     const std::uint64_t last = GENERATE(43U, 200U, 70'000U, std::uint64_t{1} << 32U, UINT64_MAX);
     const GapNotice gap = h.gap(43, last, "queue_overflow");
@@ -61,7 +61,8 @@ TEST_CASE("a gap is the same map in JSON and in CBOR, keys in their order", "[ga
     CHECK(ordered_json::from_cbor(h.encode(PayloadFormat::cbor, gap)) == h.gap_document(gap));
 }
 
-TEST_CASE("a beat is the same map in JSON and in CBOR, also when nothing was ever published", "[gateway][notices]") {
+TEST_CASE("a heartbeat notice is the same map in JSON and in CBOR, even if nothing was ever published",
+          "[gateway][notices]") {
     const NoticeHarness h;
     const std::uint64_t seq = GENERATE(0U, 57U);
     const BeatNotice beat{h.channel, seq, notice_time_ns};
@@ -74,7 +75,7 @@ TEST_CASE("a beat is the same map in JSON and in CBOR, also when nothing was eve
     CHECK(ordered_json::from_cbor(h.encode(PayloadFormat::cbor, beat)) == document);
 }
 
-TEST_CASE("a record of a gap has its seqs and its reason at their documented places", "[gateway][notices]") {
+TEST_CASE("the record of a gap notice has numbers and reason at the documented offsets", "[gateway][notices]") {
     const NoticeHarness h;
     const auto [reason, code] =
         GENERATE(table<std::string, int>({{"queue_overflow", 1}, {"shutdown", 2}, {"slow", 3}, {"expired", 4}}));
@@ -90,7 +91,7 @@ TEST_CASE("a record of a gap has its seqs and its reason at their documented pla
     CHECK(std::string(record.value.data(), record.value.size()) == value);
 }
 
-TEST_CASE("a record of a beat has its seq and no value", "[gateway][notices]") {
+TEST_CASE("the record of a heartbeat notice has its sequence number and no value", "[gateway][notices]") {
     const NoticeHarness h;
     const Record record = record_of(h.encode(PayloadFormat::record, BeatNotice{h.channel, 57, notice_time_ns}));
     CHECK(record.seq == 57);
@@ -99,7 +100,8 @@ TEST_CASE("a record of a beat has its seq and no value", "[gateway][notices]") {
     CHECK(std::string(record.value.data(), record.value.size()) == std::string(32, '\0'));
 }
 
-TEST_CASE("a notice is put behind what is there, and its topic behind that of its channel", "[gateway][notices]") {
+TEST_CASE("a notice is appended to existing text, and its topic is that of its channel with a suffix",
+          "[gateway][notices]") {
     const NoticeHarness h;
     const NoticeEncoder encoder(PayloadFormat::json, {h.channels, epoch_ms});
     std::string payload = "before";

@@ -14,7 +14,7 @@ namespace {
 
 using RecordHarness = EncoderHarness<RecordEncoder>;
 
-/// A number as a reader finds it, least byte first.
+/// Reads a little-endian number like a client.
 template <class Number>
 Number number_at(const std::string& record, std::size_t offset) {
     std::uint64_t bits = 0;
@@ -30,7 +30,7 @@ double real_at(const std::string& record, std::size_t offset) {
 
 }  // namespace
 
-TEST_CASE("each field of a record stands at its documented place", "[gateway][record]") {
+TEST_CASE("each field of a record is at its documented offset", "[gateway][record]") {
     RecordHarness h;
     TelemetrySample sample = h.real(12.5);
     sample.quality = Quality::uncertain;
@@ -50,7 +50,7 @@ TEST_CASE("each field of a record stands at its documented place", "[gateway][re
     CHECK(record.substr(40) == std::string(24, '\0'));
 }
 
-TEST_CASE("a record has every value bit for bit and nothing besides", "[gateway][record]") {
+TEST_CASE("a record contains every value bit for bit and nothing else", "[gateway][record]") {
     RecordHarness h;
     RandomSamples random(29);
     for (int i = 0; i < 20'000; ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("a record has every value bit for bit and nothing besides", "[gateway]
     }
 }
 
-TEST_CASE("what an unused part of a value holds does not travel", "[gateway][record]") {
+TEST_CASE("unused bytes of a value are not encoded", "[gateway][record]") {
     RecordHarness h;
     TelemetrySample sample = h.sample();
     std::memset(&sample.value, 0x5A, sizeof sample.value);
@@ -88,7 +88,7 @@ TEST_CASE("what an unused part of a value holds does not travel", "[gateway][rec
     CHECK(record.substr(40) == std::string(24, '\0'));
 }
 
-TEST_CASE("what is no number is a record without a value, of quality bad", "[gateway][record]") {
+TEST_CASE("NaN and infinities are a record without a value, with quality bad", "[gateway][record]") {
     RecordHarness h;
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());

@@ -16,7 +16,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// The page without spaces and ends of lines.
+/// The page without spaces and line ends.
 std::string page() {
     std::stringstream text;
     text << std::ifstream(TELEGATE_SOURCE_DIR "/docs/wire.md").rdbuf();
@@ -39,7 +39,7 @@ std::string hex(const std::string& bytes) {
     return result;
 }
 
-/// The sample of the page in one format; `flags` of sample_flag.
+/// The sample of the page in one format, with these `flags` of sample_flag.
 template <class Encoder>
 std::string example(std::uint8_t flags = 0) {
     ChannelTable channels;
@@ -71,22 +71,22 @@ std::pair<std::string, std::string> notices(PayloadFormat format) {
 
 }  // namespace
 
-TEST_CASE("the examples of the documentation are what is sent", "[gateway][formats]") {
+TEST_CASE("the samples in the documentation match the encoders", "[gateway][formats]") {
     CHECK(page().find(example<JsonEncoder>()) != std::string::npos);
     CAPTURE(hex(example<CborEncoder>()), hex(example<RecordEncoder>()));
     CHECK(page().find(hex(example<CborEncoder>())) != std::string::npos);
     CHECK(page().find(hex(example<RecordEncoder>())) != std::string::npos);
 }
 
-TEST_CASE("the examples of a time that nothing kept right are what is sent", "[gateway][formats]") {
-    constexpr std::uint8_t flags = sample_flag::time_unsynchronised;
+TEST_CASE("the samples with an unsynchronized time in the documentation match the encoders", "[gateway][formats]") {
+    constexpr std::uint8_t flags = sample_flag::time_unsynchronized;
     CHECK(page().find(example<JsonEncoder>(flags)) != std::string::npos);
     CAPTURE(hex(example<CborEncoder>(flags)), hex(example<RecordEncoder>(flags)));
     CHECK(page().find(hex(example<CborEncoder>(flags))) != std::string::npos);
     CHECK(page().find(hex(example<RecordEncoder>(flags))) != std::string::npos);
 }
 
-TEST_CASE("the examples of notices are what is sent", "[gateway][formats][notices]") {
+TEST_CASE("the notices in the documentation match the encoders", "[gateway][formats][notices]") {
     const auto [gap, beat] = notices(PayloadFormat::json);
     CHECK(page().find(gap) != std::string::npos);
     CHECK(page().find(beat) != std::string::npos);

@@ -18,7 +18,7 @@ using namespace telegate::test;
 
 namespace {
 
-constexpr std::size_t value_count = 3'000;  // several turns
+constexpr std::size_t value_count = 3'000;  // needs several iterations
 
 FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
     FormatEndpoint endpoint{std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0")), PayloadFormat::json, "a"};
@@ -27,7 +27,7 @@ FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
     return endpoint;
 }
 
-/// A line whose channels have had one sample each, and one subscriber; all in one thread.
+/// A publisher with channels that have one sample each, and one subscriber; all in one thread.
 struct LastValuesLine {
     explicit LastValuesLine(std::size_t backlog_bytes = 16UL * 1024 * 1024)
         : endpoints{endpoint_with_last_values(backlog_bytes)} {
@@ -39,7 +39,7 @@ struct LastValuesLine {
             publish(i);
         }
     }
-    /// The next sample of a channel, at once.
+    /// Publishes the next sample of a channel immediately.
     void publish(std::size_t channel) {
         TelemetrySample sample{};
         sample.channel = ids.at(channel);
@@ -59,7 +59,7 @@ struct LastValuesLine {
     void tell(MonitorEventKind kind, std::string_view prefix) {
         last_values.note(PayloadFormat::json, {kind, {}, {}, id, prefix, 0, nullptr});
     }
-    /// Seqs by topic, when nothing more is to come.
+    /// Returns sequence numbers by topic, after everything was received.
     std::map<std::string, std::vector<std::uint64_t>> received() {
         REQUIRE(bench.turn_until([&] {
             return inbox.take() > 0 && last_values.waiting() == 0 && inbox.messages.size() == publishers.totals().sent;
@@ -103,12 +103,13 @@ struct LastValuesLine {
 
 }  // namespace
 
-TEST_CASE("last values that take several turns come once each, and none behind a live one", "[gateway][last]") {
+TEST_CASE("last values that need several iterations arrive once each, and none after a live sample",
+          "[gateway][last]") {
     LastValuesLine line;
     line.after_first_turn = [&] {
         CHECK(line.last_values.waiting() == 1);
-        line.publish(0);                // its last value has been given
-        line.publish(value_count - 1);  // its last value has not
+        line.publish(0);                // its last value was already sent
+        line.publish(value_count - 1);  // its last value was not sent yet
     };
     line.connect("");
     const auto received = line.received();
@@ -123,8 +124,7 @@ TEST_CASE("last values that take several turns come once each, and none behind a
     CHECK(line.last_values.most_in_turn() < LastValues::turn_bytes + 1'024);
 }
 
-TEST_CASE("who cancels and subscribes again and again is given what is under way, and it all once more",
-          "[gateway][last]") {
+TEST_CASE("after repeated unsubscribes a subscriber receives pending values, then all values once", "[gateway][last]") {
     LastValuesLine line;
     line.after_first_turn = [&] {
         for (int i = 0; i < 2'000; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("who cancels and subscribes again and again is given what is under way
     CHECK(line.last_values.most_in_turn() < LastValues::turn_bytes + 1'024);
 }
 
-TEST_CASE("what one subscription under way gives, another one that waits does not give again", "[gateway][last]") {
+TEST_CASE("a pending subscription does not send values again that another subscription is sending", "[gateway][last]") {
     LastValuesLine line;
     line.after_first_turn = [&] {
         line.after_first_turn = {};
@@ -157,9 +157,8 @@ TEST_CASE("what one subscription under way gives, another one that waits does no
     }
 }
 
-TEST_CASE("each last value that there is no room for is counted, and the first and the last are named",
-          "[gateway][last]") {
-    LastValuesLine line(64UL * 1024);  // less than a turn gives
+TEST_CASE("dropped last values are counted, and the first and the last one are named", "[gateway][last]") {
+    LastValuesLine line(64UL * 1024);  // less than the values of one iteration
     line.connect("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers.totals().matched == value_count; }));
     SubscriberStatus status = line.publishers.subscribers().front();

@@ -14,7 +14,7 @@ using namespace telegate;
 
 namespace {
 
-/// What goes to stderr while it lives comes here.
+/// Captures stderr during its lifetime.
 class StderrReader {
   public:
     StderrReader() : before_(::dup(STDERR_FILENO)) {
@@ -64,19 +64,19 @@ using Catch::Matchers::EndsWith;
 
 }  // namespace
 
-TEST_CASE("a peer that breaks the protocol is logged once a minute, however often it comes back", "[gateway][log]") {
+TEST_CASE("a peer that violates the protocol is logged once a minute, however often it reconnects", "[gateway][log]") {
     PeerLogHarness h;
     h.disconnect("10.0.0.1:40000", "malformed command");
     CHECK_THAT(h.reader.read_all(),
                EndsWith(" warning subscriber closed id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
-                        "why=\"malformed command\" matched=3 sent=2 dropped=1\n"));
+                        "reason=\"malformed command\" matched=3 sent=2 dropped=1\n"));
     for (int port = 40'001; port < 40'100; ++port) {
         h.disconnect("10.0.0.1:" + std::to_string(port), "malformed command");
     }
     CHECK(h.reader.lines() == 0);
 }
 
-TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]") {
+TEST_CASE("for service clients only problems are logged", "[gateway][log]") {
     PeerLogHarness h;
     PeerStatus status;
     const auto note = [&](MonitorEventKind kind, std::string_view why) {
@@ -88,14 +88,14 @@ TEST_CASE("of clients of the services only trouble is logged", "[gateway][log]")
     note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
     CHECK_THAT(h.reader.read_all(),
                EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
-                        "why=\"no ZMTP greeting\"\n"));
+                        "reason=\"no ZMTP greeting\"\n"));
     note(MonitorEventKind::disconnected, "malformed command");
     CHECK_THAT(h.reader.read_all(),
                EndsWith(" warning service client closed id=7 endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
-                        "why=\"malformed command\" matched=0 sent=0 dropped=0\n"));
+                        "reason=\"malformed command\" matched=0 sent=0 dropped=0\n"));
 }
 
-TEST_CASE("a client with CURVE is logged by its name, and by its key where it has none", "[gateway][log]") {
+TEST_CASE("a CURVE client is logged with its name, or with its key if it has no name", "[gateway][log]") {
     PeerLogHarness h;
     PeerStatus status;
     status.curve_key = "key";
@@ -105,17 +105,17 @@ TEST_CASE("a client with CURVE is logged by its name, and by its key where it ha
     };
     CHECK_THAT(note(MonitorEventKind::handshake_failed, "client key not allowed"),
                EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
-                        "key=\"key\" why=\"client key not allowed\"\n"));
+                        "key=\"key\" reason=\"client key not allowed\"\n"));
     status.curve_name = "anna";
     CHECK_THAT(note(MonitorEventKind::handshake_done, ""),
                EndsWith(" info subscriber connected id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
                         "client=\"anna\"\n"));
     CHECK_THAT(note(MonitorEventKind::disconnected, "malformed command"),
-               EndsWith(" peer=\"10.0.0.1:40000\" client=\"anna\" why=\"malformed command\" matched=0 sent=0 "
+               EndsWith(" peer=\"10.0.0.1:40000\" client=\"anna\" reason=\"malformed command\" matched=0 sent=0 "
                         "dropped=0\n"));
 }
 
-TEST_CASE("another address and another cause are logged on their own", "[gateway][log]") {
+TEST_CASE("another address and another cause are logged separately", "[gateway][log]") {
     PeerLogHarness h;
     h.disconnect("10.0.0.1:40000", "malformed command");
     h.disconnect("10.0.0.2:40000", "malformed command");
@@ -125,12 +125,12 @@ TEST_CASE("another address and another cause are logged on their own", "[gateway
     CHECK(h.reader.lines() == 4);
 }
 
-TEST_CASE("peers that leave as they do every day are all logged, up to 60 a minute", "[gateway][log]") {
+TEST_CASE("normal disconnects are all logged, up to 60 a minute", "[gateway][log]") {
     PeerLogHarness h;
     const std::string why = GENERATE("peer left", "shutdown", "Connection reset by peer", "Broken pipe");
     h.disconnect("10.0.0.1:40000", why);
-    CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber left id=7 endpoint=tcp://127.0.0.1:5556 "
-                                             "peer=\"10.0.0.1:40000\" why=\"" +
+    CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber disconnected id=7 endpoint=tcp://127.0.0.1:5556 "
+                                             "peer=\"10.0.0.1:40000\" reason=\"" +
                                              why + "\" matched=3 sent=2 dropped=1\n"));
     for (int port = 40'001; port < 40'100; ++port) {
         h.disconnect("10.0.0.1:" + std::to_string(port), why);

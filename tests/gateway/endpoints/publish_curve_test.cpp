@@ -23,7 +23,7 @@ std::shared_ptr<const CurveServer> planned(const std::string& settings) {
 
 }  // namespace
 
-TEST_CASE("an endpoint without a key file speaks in plain", "[gateway][plan][curve]") {
+TEST_CASE("an endpoint without a key file is not encrypted", "[gateway][plan][curve]") {
     CHECK(planned("") == nullptr);
     CHECK(planned("curve_secret_key_file =\ncurve_clients_dir =\n") == nullptr);
     CHECK(std::holds_alternative<std::monostate>(to_security(nullptr)));
@@ -41,19 +41,20 @@ TEST_CASE("an endpoint has the key of its file and the clients of its folder", "
     CHECK(open->clients == nullptr);
 }
 
-TEST_CASE("half of the settings of CURVE is a problem", "[gateway][plan][curve]") {
+TEST_CASE("one CURVE setting without the other is a problem", "[gateway][plan][curve]") {
     const CurveFiles files;
     CHECK_THAT(plan_fault(endpoint_section + files.key_setting()),
-               Catch::StartsWith("test.ini:3: curve_secret_key_file: needs curve_clients_dir, allowed: "));
+               Catch::StartsWith("test.ini:3: curve_secret_key_file: requires curve_clients_dir: must be "));
     CHECK(plan_fault(endpoint_section + "curve_clients_dir = *\n") ==
-          "test.ini:3: curve_clients_dir: \"*\" stands without curve_secret_key_file, allowed: both, or none");
+          "test.ini:3: curve_clients_dir: \"*\" requires curve_secret_key_file: set both or neither");
 }
 
-TEST_CASE("a secret key file that cannot be used is named with its line", "[gateway][plan][curve]") {
+TEST_CASE("a secret key file that cannot be used is reported with its line", "[gateway][plan][curve]") {
     const CurveFiles files;
     const std::string start = "test.ini:3: curve_secret_key_file: " + files.secret + ": ";
     ::chmod(files.secret.c_str(), 0640);
-    CHECK(plan_fault(endpoint_section + files.settings()) == start + "mode 0640; a secret key must have 0600 or 0400");
+    CHECK(plan_fault(endpoint_section + files.settings()) ==
+          start + "mode 0640; a secret key must have mode 0600 or 0400");
     write_private(files.folder, "server.secret", "no key");
     CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + "not a key"));
     std::filesystem::remove(files.secret);
@@ -65,10 +66,10 @@ TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][
     const std::string settings = "curve_secret_key_file = credential:server.secret\ncurve_clients_dir = *\n";
     ::unsetenv("CREDENTIALS_DIRECTORY");
     CHECK_THAT(plan_fault(endpoint_section + settings),
-               Catch::StartsWith("test.ini:3: curve_secret_key_file: credential:server.secret: there is no "
-                                 "CREDENTIALS_DIRECTORY in the environment"));
+               Catch::StartsWith("test.ini:3: curve_secret_key_file: credential:server.secret: "
+                                 "CREDENTIALS_DIRECTORY is not set in the environment"));
     ::setenv("CREDENTIALS_DIRECTORY", files.folder.path().c_str(), 1);
-    ::chmod(files.secret.c_str(), 0440);  // so it is with an ACL
+    ::chmod(files.secret.c_str(), 0440);  // as with an ACL
     const auto curve = planned(settings);
     CHECK_THAT(plan_fault(endpoint_section + "curve_secret_key_file = credential:../x\ncurve_clients_dir = *\n"),
                Catch::Contains("credential:../x: not the name of a credential: \"../x\"; allowed: credential:NAME"));
@@ -77,7 +78,7 @@ TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][
     CHECK(curve->keys.public_key == files.server.public_key);
 }
 
-TEST_CASE("a folder of clients that cannot be used is named with its line", "[gateway][plan][curve]") {
+TEST_CASE("a folder of clients that cannot be used is reported with its line", "[gateway][plan][curve]") {
     const CurveFiles files;
     const std::string start = "test.ini:4: curve_clients_dir: " + files.clients;
     write_private(files.folder, "clients/bad.public", "no key");
@@ -89,7 +90,7 @@ TEST_CASE("a folder of clients that cannot be used is named with its line", "[ga
     CHECK(plan_fault(endpoint_section + files.settings()) == start + ": No such file or directory");
 }
 
-TEST_CASE("all problems of all endpoints come at once", "[gateway][plan][curve]") {
+TEST_CASE("all problems of all endpoints are reported at once", "[gateway][plan][curve]") {
     const std::string problems = plan_fault(
         endpoint_section +
         "curve_secret_key_file = /nowhere/a\ncurve_clients_dir = /nowhere/b\n[publish \"c\"]\nendpoint = tcp://x\n"
@@ -100,16 +101,16 @@ TEST_CASE("all problems of all endpoints come at once", "[gateway][plan][curve]"
     }
 }
 
-TEST_CASE("there is no CURVE within the process", "[gateway][plan][curve]") {
+TEST_CASE("CURVE cannot be used for inproc endpoints", "[gateway][plan][curve]") {
     const CurveFiles files;
     Settings settings = parse_settings(endpoint_section + files.settings(), "test.ini");
     settings.publish.at(0).endpoint = "inproc://inside";
     CHECK_THROWS_WITH(make_plan(settings),
                       "test.ini:3: curve_secret_key_file: \"inproc://inside\" never leaves the "
-                      "process, allowed: nothing");
+                      "process: CURVE must not be set");
 }
 
-TEST_CASE("keys are the same when server and clients are", "[gateway][plan][curve]") {
+TEST_CASE("CURVE settings are the same if the server key and the clients are", "[gateway][plan][curve]") {
     const CurveFiles files;
     const auto before = planned(files.settings());
     CHECK(is_same(nullptr, nullptr));

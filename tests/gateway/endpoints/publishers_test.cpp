@@ -21,7 +21,7 @@ FormatEndpoint format_endpoint(const std::string& name, const std::string& endpo
     return {std::get<Endpoint>(parse_endpoint(endpoint)), format, name};
 }
 
-/// The publishers of a gateway without the gateway; all in one thread.
+/// The publishers without a gateway; all in one thread.
 struct PublishersHarness {
     explicit PublishersHarness(const std::vector<FormatEndpoint>& endpoints)
         : publishers(bench.reactor, endpoints, 1'000, Publishers::Hooks{}) {}
@@ -31,7 +31,7 @@ struct PublishersHarness {
         publishers.apply(*prepared, 60s);
     }
     Endpoint bound(std::size_t index) const { return publishers.endpoints().at(index).endpoint; }
-    /// Connects a subscriber of everything and waits until it is known.
+    /// Connects a subscriber to everything and waits until its subscription has arrived.
     Subscriber& subscribe(const Endpoint& endpoint) {
         Subscriber& subscriber =
             *subscribers.emplace_back(std::make_unique<Subscriber>(bench.reactor, SocketOptions()));
@@ -41,7 +41,7 @@ struct PublishersHarness {
         REQUIRE(turn_until([&] { return publishers.totals().subscriptions == before + 1; }));
         return subscriber;
     }
-    /// Turns until the condition holds. The subscribers read what comes, as applications do.
+    /// Runs the reactor until the condition holds. The subscribers read incoming messages, like applications do.
     template <class Condition>
     bool turn_until(Condition condition) {
         return bench.turn_until([&] {
@@ -70,7 +70,7 @@ struct PublishersHarness {
 
 }  // namespace
 
-TEST_CASE("endpoints that stay are not touched, whatever their order and name", "[gateway][publishers]") {
+TEST_CASE("unchanged endpoints are not touched, regardless of order and name", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
     const Endpoint b = h.bound(1);
@@ -89,7 +89,7 @@ TEST_CASE("endpoints that stay are not touched, whatever their order and name", 
     CHECK(h.publishers.totals().connections_accepted == 2);
 }
 
-TEST_CASE("another policy, limit or age touches no connection, and holds for those who are there",
+TEST_CASE("a change of policy, limit or age closes no connection and applies to connected subscribers",
           "[gateway][publishers]") {
     FormatEndpoint endpoint = format_endpoint("a", any_port);
     PublishersHarness h({endpoint});
@@ -101,7 +101,7 @@ TEST_CASE("another policy, limit or age touches no connection, and holds for tho
     CHECK(h.connections() == 1);
     CHECK(h.publishers.endpoints().at(0).delivery == endpoint.delivery);
     CHECK(h.publishers.has_last_value(PayloadFormat::json, to_string(h.bound(0))));
-    // Far more than it is allowed to be behind, and than the kernel takes.
+    // Far more than its backlog limit and the kernel's buffers.
     Publisher& publisher = h.publishers.by_format().at(0).publisher;
     const TopicId topic = publisher.intern("t");
     for (int i = 0; i < 20'000; ++i) {
@@ -114,7 +114,7 @@ TEST_CASE("another policy, limit or age touches no connection, and holds for tho
     CHECK(h.publishers.totals().lost[static_cast<std::size_t>(LossReason::disconnected)] > 0);
 }
 
-TEST_CASE("a new endpoint is bound, one that goes is free, and its subscribers alone are closed",
+TEST_CASE("a new endpoint is bound, a removed one is released, and only its subscribers are closed",
           "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
@@ -129,7 +129,7 @@ TEST_CASE("a new endpoint is bound, one that goes is free, and its subscribers a
     CHECK(h.connections() == 2);
 }
 
-TEST_CASE("an address that is taken leaves everything as it was", "[gateway][publishers]") {
+TEST_CASE("an address in use leaves everything unchanged", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
@@ -137,7 +137,7 @@ TEST_CASE("an address that is taken leaves everything as it was", "[gateway][pub
     const Endpoint taken = other.bind(std::get<Endpoint>(parse_endpoint(any_port)));
     const Endpoint free = other.bind(std::get<Endpoint>(parse_endpoint(any_port)));
     other.unbind(free);
-    // The first can be had, and the second takes the place of one that is to go.
+    // The first can be bound, and the second replaces one to be removed.
     CHECK_THROWS_WITH(h.publishers.prepare(std::vector{format_endpoint("x", to_string(free)),
                                                        format_endpoint("a", to_string(a), PayloadFormat::cbor),
                                                        format_endpoint("c", to_string(taken))}),
@@ -149,13 +149,13 @@ TEST_CASE("an address that is taken leaves everything as it was", "[gateway][pub
     CHECK(h.publishers.by_format().size() == 1);
 }
 
-TEST_CASE("another format at the same address closes who reads the old one", "[gateway][publishers]") {
+TEST_CASE("another format at the same address closes the subscribers of the old one", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
     h.change_to({format_endpoint("a", to_string(a), PayloadFormat::record)});
     CHECK(h.bound(0) == a);
-    // The subscriber comes back by itself, and is one of the other format then.
+    // The subscriber reconnects by itself and then belongs to the other format.
     CHECK(h.turn_until([&] {
         const auto all = h.publishers.subscribers();
         return all.size() == 1 && all.at(0).format == PayloadFormat::record;
@@ -164,7 +164,7 @@ TEST_CASE("another format at the same address closes who reads the old one", "[g
     CHECK(h.publishers.by_format().at(0).format == PayloadFormat::record);
 }
 
-TEST_CASE("what was prepared can be taken back", "[gateway][publishers]") {
+TEST_CASE("prepared changes can be rolled back", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);
@@ -177,7 +177,7 @@ TEST_CASE("what was prepared can be taken back", "[gateway][publishers]") {
     CHECK(h.publishers.by_format().size() == 1);
 }
 
-TEST_CASE("counts of a format stay when its last endpoint has gone", "[gateway][publishers]") {
+TEST_CASE("the counts of a format stay after its last endpoint was removed", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port, PayloadFormat::cbor)});
     h.subscribe(h.bound(1));
     h.change_to({format_endpoint("a", any_port)});

@@ -7,14 +7,14 @@
 
 using namespace telegate;
 
-TEST_CASE("the file of alarms gives back what was written", "[alarms]") {
+TEST_CASE("the alarm file returns what was written", "[alarms]") {
     ChannelAlarm high{.device = "boiler",
                       .channel = "temp",
                       .state = AlarmState::high,
                       .value = 95.5,
                       .limit = 90.0,
                       .since_utc_ns = 1'795'216'294'000'000'000};
-    high.acknowledged = Acknowledgement{1'795'216'295'000'000'000, "ann", "pump \"2\" off"};
+    high.acknowledged = Acknowledgment{1'795'216'295'000'000'000, "ann", "pump \"2\" off"};
     const ChannelAlarm normal{
         .device = "boiler", .channel = "level", .state = AlarmState::normal, .quality = Quality::uncertain};
     const auto result = read_alarms(alarms_file_text({true, {high, normal}}));
@@ -34,7 +34,7 @@ TEST_CASE("the file of alarms gives back what was written", "[alarms]") {
     CHECK_FALSE(saved->alarms[1].acknowledged);
 }
 
-TEST_CASE("the file of alarms gives back an active alarm that has no limit", "[alarms]") {
+TEST_CASE("the alarm file returns an active alarm without a limit", "[alarms]") {
     const auto result = read_alarms(
         R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"high","doubtful":false,"since_ns":1,"value":1,"limit":null}]})");
     const auto* const saved = std::get_if<SavedAlarms>(&result);
@@ -43,14 +43,15 @@ TEST_CASE("the file of alarms gives back an active alarm that has no limit", "[a
     CHECK_FALSE(saved->alarms[0].limit);
 }
 
-TEST_CASE("a file of alarms that is something else is refused with the place", "[alarms]") {
+TEST_CASE("an invalid alarm file is refused with the location of the problem", "[alarms]") {
     const auto [text, why] = GENERATE(table<std::string, std::string>(
         {{"", "is not JSON in UTF-8, see byte 1"},
-         {"[1]", "is no JSON object"},
+         {"[1]", "is not a JSON object"},
          {R"({"version":2,"clean":true,"alarms":[]})", "unknown version: must be 1"},
-         {R"({"version":1,"alarms":[]})", "alarm 1 or the head has a missing or wrong member"},
-         {R"({"version":1,"clean":true,"alarms":[{"device":1}]})", "alarm 1 or the head has a missing or wrong member"},
-         {R"({"version":1,"clean":true,"alarms":[[[[[[[1]]]]]]]})", "is nested too deep, allowed: at most 5 levels"},
+         {R"({"version":1,"alarms":[]})", "alarm 1 or the header has a missing or invalid member"},
+         {R"({"version":1,"clean":true,"alarms":[{"device":1}]})",
+          "alarm 1 or the header has a missing or invalid member"},
+         {R"({"version":1,"clean":true,"alarms":[[[[[[[1]]]]]]]})", "is nested too deeply: must be at most 5 levels"},
          {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"odd","doubtful":true,"since_ns":1,"value":1}]})",
           "alarm 1 has an unknown state or a time before 1970"},
          {R"({"version":1,"clean":true,"alarms":[{"device":"a","channel":"b","state":"high","doubtful":true,"since_ns":-9223372036854775808,"value":1}]})",

@@ -44,7 +44,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("an alarm that is raised and cleared leaves two events", "[alarms]") {
+TEST_CASE("raising and clearing an alarm adds two events", "[alarms]") {
     AlarmBench bench;
     bench.note(AlarmState::unknown, 20.0, 1);
     bench.note(AlarmState::normal, 20.0, 2);
@@ -68,7 +68,7 @@ TEST_CASE("a channel without a value keeps its alarm, with quality bad", "[alarm
     CHECK(bench.lines().size() == 1);
 }
 
-TEST_CASE("an acknowledgement is part of the record and holds until the alarm changes", "[alarms]") {
+TEST_CASE("an acknowledgment is part of the record and holds until the alarm changes", "[alarms]") {
     using Acknowledging = Alarms::Acknowledging;
     AlarmBench bench;
     CHECK(bench.alarms.acknowledge("boiler", "temp", {}) == Acknowledging::no_alarm);
@@ -87,7 +87,7 @@ TEST_CASE("an alarm from before a restart is not raised again", "[alarms]") {
     AlarmBench bench;
     ChannelAlarm before{
         .device = "boiler", .channel = "temp", .state = AlarmState::high, .since_utc_ns = 1 * alarm_second_ns};
-    before.acknowledged = Acknowledgement{2 * alarm_second_ns, "ann", ""};
+    before.acknowledged = Acknowledgment{2 * alarm_second_ns, "ann", ""};
     bench.alarms.restore({before}, true);
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::high);
     bench.note(AlarmState::high, 95.0, 100);
@@ -96,7 +96,7 @@ TEST_CASE("an alarm from before a restart is not raised again", "[alarms]") {
     CHECK(bench.alarms.all().front().acknowledged);
 }
 
-TEST_CASE("a normal alarm that was in doubt is unknown after a restart", "[alarms]") {
+TEST_CASE("a normal alarm with doubtful quality is unknown after a restart", "[alarms]") {
     AlarmBench bench;
     bench.alarms.restore(
         {{.device = "boiler", .channel = "temp", .state = AlarmState::normal, .quality = Quality::uncertain},
@@ -115,7 +115,7 @@ TEST_CASE("after a run that did not stop cleanly a normal alarm is unknown", "[a
     CHECK(bench.alarms.state_of("boiler", "level") == AlarmState::low);
 }
 
-TEST_CASE("an alarm whose limits a reload removes is forgotten, and cleared if it was active", "[alarms]") {
+TEST_CASE("an alarm whose limits a reload removes is removed, and cleared first if it was active", "[alarms]") {
     AlarmBench bench;
     bench.note(AlarmState::high, 95.0, 2);
     Settings settings;
@@ -127,5 +127,5 @@ TEST_CASE("an alarm whose limits a reload removes is forgotten, and cleared if i
     bench.alarms.retain(settings);
     CHECK(bench.alarms.all().empty());
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::unknown);
-    CHECK(bench.lines().back() == "alarm cleared boiler/temp level=high why=\"its limits were removed\"");
+    CHECK(bench.lines().back() == "alarm cleared boiler/temp level=high reason=\"its limits were removed\"");
 }

@@ -17,9 +17,9 @@ std::string line_of(const DeviceNews& news) {
 
 }  // namespace
 
-TEST_CASE("a transition of a device is one line with what it knows", "[gateway][events]") {
+TEST_CASE("a transition of a device is one line with all its fields", "[gateway][events]") {
     CHECK(line_of({.transition = DeviceTransition::failed, .device = "plc", .why = "no \"answer\""}) ==
-          R"(device failed device=plc why="no \"answer\"")");
+          R"(device failed device=plc reason="no \"answer\"")");
     CHECK(line_of({.transition = DeviceTransition::recovered,
                    .device = "plc",
                    .outage = 62'400ms,
@@ -32,14 +32,14 @@ TEST_CASE("a transition of a device is one line with what it knows", "[gateway][
                    .why = "timeout",
                    .reads_failed = 3,
                    .retry_after = 1'100ms}) ==
-          R"(breaker opened device=plc retry_ms=1100 reads_failed=3 why="timeout")");
+          R"(breaker opened device=plc retry_ms=1100 reads_failed=3 reason="timeout")");
     CHECK(line_of({.transition = DeviceTransition::breaker_closed, .device = "plc"}) == "breaker closed device=plc");
     CHECK(line_of({.transition = DeviceTransition::stopped, .device = "plc"}) == "device stopped device=plc");
 }
 
-TEST_CASE("the line of an event names its channel, and what was held back before it", "[gateway][events]") {
+TEST_CASE("the line of an event names its channel and the number of suppressed events before it", "[gateway][events]") {
     const Event event{
         .device = "flow", .channel = "temp", .kind = EventKind::alarm_raised, .fields = LogFields().add("value", 95)};
     CHECK(event_line({1, 3, std::make_shared<const Event>(event)}).text() ==
-          "alarm raised device=flow channel=temp value=95 held_back=3");
+          "alarm raised device=flow channel=temp value=95 suppressed=3");
 }

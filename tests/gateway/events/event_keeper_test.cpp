@@ -20,7 +20,7 @@ std::string kept_text(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// One run of a gateway, as far as events are concerned.
+/// The event-related parts of one run of a gateway.
 struct KeeperRun {
     explicit KeeperRun(const ScratchDir& folder)
         : log(LogOptions{.file = folder.path("log")}), path(folder.path("events")) {
@@ -63,22 +63,21 @@ TEST_CASE("each event is one line in the log, at the level of its kind", "[gatew
     CHECK(log.find("device failed") != log.rfind("device failed"));
 }
 
-TEST_CASE("what is held back is logged when its time has come, or at the stop at the latest in the counts",
-          "[gateway][events]") {
+TEST_CASE("suppressed events are logged when the limit permits them, or counted at the stop", "[gateway][events]") {
     const ScratchDir folder;
     KeeperRun run(folder);
     for (int i = 0; i < 30; ++i) {
         run.add("plc", i % 2 == 0 ? EventKind::device_failed : EventKind::device_recovered);
     }
-    CHECK(run.events.counts().held_back > 0);
+    CHECK(run.events.counts().suppressed > 0);
     // The last event was "recovered"; the log must not end with "failed".
     CHECK(eventually([&] {
         const std::string log = kept_text(folder.path("log"));
-        return kept_text_has(log, "held_back=") && log.rfind("device recovered") > log.rfind("device failed");
+        return kept_text_has(log, "suppressed=") && log.rfind("device recovered") > log.rfind("device failed");
     }));
 }
 
-TEST_CASE("events are kept across restarts, and are logged once", "[gateway][events]") {
+TEST_CASE("events are kept across restarts and logged only once", "[gateway][events]") {
     const ScratchDir folder;
     {
         KeeperRun run(folder);
@@ -102,7 +101,7 @@ TEST_CASE("events are in the file before the gateway stops", "[gateway][events]"
     CHECK(eventually([&] { return kept_text_has(kept_text(run.path), "\"device\":\"plc\""); }));
 }
 
-TEST_CASE("an acknowledgement is in the file at once", "[gateway][events]") {
+TEST_CASE("an acknowledgment is written to the file immediately", "[gateway][events]") {
     const ScratchDir folder;
     KeeperRun run(folder);
     run.add("plc", EventKind::alarm_raised);
@@ -113,21 +112,21 @@ TEST_CASE("an acknowledgement is in the file at once", "[gateway][events]") {
     CHECK(std::chrono::steady_clock::now() - begin < EventKeeper::write_interval);
 }
 
-TEST_CASE("a broken file of events is renamed and reported", "[gateway][events]") {
+TEST_CASE("a broken event file is renamed and reported", "[gateway][events]") {
     const ScratchDir folder;
     std::ofstream(folder.path("events")) << "no JSON";
     KeeperRun run(folder);
     CHECK(run.events.after(0).empty());
     CHECK(kept_text(folder.path("events.broken")) == "no JSON");
     CHECK(kept_text_has(kept_text(folder.path("log")),
-                        "file of events not used file=" + run.path + " why=\"is not JSON in UTF-8, see byte 2\""));
+                        "event file not used file=" + run.path + " reason=\"is not JSON in UTF-8, see byte 2\""));
 }
 
-TEST_CASE("a file of events that cannot be written is reported", "[gateway][events]") {
+TEST_CASE("an event file that cannot be written is reported", "[gateway][events]") {
     const ScratchDir folder;
     KeeperRun run(folder);
     std::filesystem::create_directory(folder.path("events.new"));
     run.add("plc", EventKind::device_failed);
     run.keeper.stop();
-    CHECK(kept_text_has(kept_text(folder.path("log")), "file of events not written file=" + run.path));
+    CHECK(kept_text_has(kept_text(folder.path("log")), "cannot write event file file=" + run.path));
 }

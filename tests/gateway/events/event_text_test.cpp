@@ -28,15 +28,15 @@ std::string events_file(const std::string& event) {
 
 }  // namespace
 
-TEST_CASE("a file of events is read back as it was written", "[gateway][events]") {
-    const std::string text = "why=\"a\\\"\n\xC3\xA4\"";
+TEST_CASE("an event file is read back as it was written", "[gateway][events]") {
+    const std::string text = "reason=\"a\\\"\n\xC3\xA4\"";
     const std::vector<EventEntry> entries{event_entry(7, "plc", text), event_entry(9, "", "")};
     const auto result = read_events(events_file_text(entries));
     REQUIRE(std::holds_alternative<std::vector<EventEntry>>(result));
     const auto& read = std::get<std::vector<EventEntry>>(result);
     REQUIRE(read.size() == 2);
     CHECK(read[0].number == 7);
-    CHECK(read[0].held_back == 2);
+    CHECK(read[0].suppressed == 2);
     CHECK(read[0].event->time_utc_ns == 1'700'000'000'123'456'789);
     CHECK(read[0].event->device == "plc");
     CHECK(read[0].event->channel == "temp");
@@ -46,32 +46,32 @@ TEST_CASE("a file of events is read back as it was written", "[gateway][events]"
     CHECK(std::get<std::vector<EventEntry>>(read_events(events_file_text({}))).empty());
 }
 
-TEST_CASE("bytes that are not UTF-8 do not keep events from being written", "[gateway][events]") {
+TEST_CASE("bytes that are not UTF-8 do not prevent events from being written", "[gateway][events]") {
     const auto result = read_events(events_file_text({event_entry(1, "plc", "\xFF")}));
     CHECK(std::get<std::vector<EventEntry>>(result).at(0).event->text == "\xEF\xBF\xBD");
 }
 
-TEST_CASE("an event of an unknown kind is left out", "[gateway][events]") {
+TEST_CASE("an event of an unknown kind is ignored", "[gateway][events]") {
     const std::string known = event_json(event_entry(2, "plc", ""));
     const std::string unknown =
-        R"({"number":1,"time":"2026-11-20T23:11:34Z","device":"","channel":"","kind":"new","text":"","held_back":0})";
+        R"({"number":1,"time":"2026-11-20T23:11:34Z","device":"","channel":"","kind":"new","text":"","suppressed":0})";
     const auto result = read_events(events_file(unknown + ',' + known));
     REQUIRE(std::holds_alternative<std::vector<EventEntry>>(result));
     CHECK(std::get<std::vector<EventEntry>>(result).size() == 1);
 }
 
-TEST_CASE("what is wrong with a file of events is named", "[gateway][events]") {
+TEST_CASE("a problem in an event file is named", "[gateway][events]") {
     CHECK(events_fault("{") == "is not JSON in UTF-8, see byte 2");
     CHECK(events_fault("[]") == "must be an object of version 1 and events");
     CHECK(events_fault(R"({"version":2,"events":[]})") == "must be an object of version 1 and events");
-    CHECK(events_fault(events_file("[[[[[]]]]]")) == "is nested too deep, allowed: at most 4 levels");
+    CHECK(events_fault(events_file("[[[[[]]]]]")) == "is nested too deeply: must be at most 4 levels");
     CHECK(events_fault(events_file("1")) == "event 1 must be an object");
-    CHECK(events_fault(events_file(R"({"number":0,"held_back":0})")) ==
-          "event 1 needs number and held_back: whole numbers");
-    CHECK(events_fault(events_file(R"({"number":1,"held_back":0})")) ==
+    CHECK(events_fault(events_file(R"({"number":0,"suppressed":0})")) ==
+          "event 1 needs number and suppressed: whole numbers");
+    CHECK(events_fault(events_file(R"({"number":1,"suppressed":0})")) ==
           "event 1 needs time, device, channel, kind and text: texts");
     CHECK(events_fault(events_file(
-              R"({"number":1,"time":"now","device":"","channel":"","kind":"x","text":"","held_back":0})")) ==
+              R"({"number":1,"time":"now","device":"","channel":"","kind":"x","text":"","suppressed":0})")) ==
           "event 1 has an invalid time: must be like 2026-11-20T23:11:34Z");
     const std::string event = event_json(event_entry(5, "plc", ""));
     CHECK(events_fault(events_file(event + ',' + event)) ==

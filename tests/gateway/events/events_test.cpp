@@ -17,7 +17,7 @@ struct EventHarness {
     void add(const std::string& device, EventKind kind, const std::string& text = "", const std::string& channel = "") {
         events.add({clock.utc_now_ns(), device, channel, kind, text});
     }
-    /// More than the limit permits. Returns how many were held back.
+    /// Adds events beyond the limit. Returns the number of suppressed ones.
     std::uint64_t exceed_limit(const std::string& device) {
         const auto burst = static_cast<int>(EventLog::per_source.burst);
         for (int i = 0; i < burst; ++i) {
@@ -40,13 +40,13 @@ struct EventHarness {
 
 TEST_CASE("events are read back in order, with numbers that count from 1", "[gateway][events]") {
     EventHarness h;
-    h.add("plc", EventKind::device_failed, "why=\"timeout\"");
+    h.add("plc", EventKind::device_failed, "reason=\"timeout\"");
     h.add("plc", EventKind::device_recovered, "after_s=62");
     const std::vector<EventEntry> all = h.events.after(0);
     REQUIRE(all.size() == 2);
     CHECK(all[0].number == 1);
     CHECK(all[0].event->device == "plc");
-    CHECK(all[0].event->text == "why=\"timeout\"");
+    CHECK(all[0].event->text == "reason=\"timeout\"");
     CHECK(all[1].event->kind == EventKind::device_recovered);
     CHECK(h.events.after(1).size() == 1);
     CHECK(h.events.after(2).empty());
@@ -65,26 +65,27 @@ TEST_CASE("the ring keeps the last events and counts those that it overwrote", "
     CHECK(h.events.counts().added == EventLog::events_max + more);
 }
 
-TEST_CASE("a device with too many events has the rest held back, and another device does not", "[gateway][events]") {
+TEST_CASE("when a device exceeds its limit its events are suppressed, but not those of another device",
+          "[gateway][events]") {
     EventHarness h;
     const std::uint64_t held = h.exceed_limit("plc");
-    CHECK(h.events.counts().held_back == held);
+    CHECK(h.events.counts().suppressed == held);
     h.add("gps", EventKind::device_failed);
     CHECK(h.newest().event->device == "gps");
-    CHECK(h.newest().held_back == 0);
+    CHECK(h.newest().suppressed == 0);
 }
 
-TEST_CASE("the next event of a device says how many before it were held back", "[gateway][events]") {
+TEST_CASE("the next event of a device has the number of suppressed ones before it", "[gateway][events]") {
     EventHarness h;
     const std::uint64_t held = h.exceed_limit("plc");
     h.clock.advance(std::chrono::minutes(1));
     h.add("plc", EventKind::device_failed, "new");
     CHECK(h.newest().event->text == "new");
-    CHECK(h.newest().held_back == held);
+    CHECK(h.newest().suppressed == held);
     CHECK(h.events.is_settled());
 }
 
-TEST_CASE("the last event that was held back is added once the limit permits", "[gateway][events]") {
+TEST_CASE("the last suppressed event is added once the limit permits", "[gateway][events]") {
     EventHarness h;
     const std::uint64_t held = h.exceed_limit("plc");
     CHECK_FALSE(h.events.is_settled());
@@ -94,11 +95,12 @@ TEST_CASE("the last event that was held back is added once the limit permits", "
     h.events.settle();
     CHECK(h.events.is_settled());
     CHECK(h.newest().event->text == "last held");
-    CHECK(h.newest().held_back == held - 1);
-    CHECK(h.events.counts().held_back == held - 1);
+    CHECK(h.newest().suppressed == held - 1);
+    CHECK(h.events.counts().suppressed == held - 1);
 }
 
-TEST_CASE("each channel of a device has its own limit, and what a person did is never held back", "[gateway][events]") {
+TEST_CASE("each channel of a device has its own limit, and actions of people are never suppressed",
+          "[gateway][events]") {
     EventHarness h;
     (void)h.exceed_limit("plc");
     h.add("plc", EventKind::alarm_raised, "", "temp");
@@ -113,7 +115,7 @@ TEST_CASE("sources beyond the limit share one limit", "[gateway][events]") {
         h.add("device" + std::to_string(i), EventKind::device_failed);
     }
     const std::size_t own = EventLog::sources_max - 1;
-    CHECK(h.events.counts().held_back == 2 * EventLog::sources_max - own - std::size_t{10});
+    CHECK(h.events.counts().suppressed == 2 * EventLog::sources_max - own - std::size_t{10});
     h.clock.advance(std::chrono::minutes(1));
     h.add("fresh", EventKind::device_failed);
     CHECK(h.newest().event->device == "fresh");
@@ -135,7 +137,7 @@ TEST_CASE("after a run that was killed no number is used again", "[gateway][even
     EventHarness killed;
     killed.add("plc", EventKind::device_failed);
     const std::vector<EventEntry> saved = killed.events.after(0);
-    killed.add("plc", EventKind::device_recovered);  // a follower has seen it, the file has not
+    killed.add("plc", EventKind::device_recovered);  // a client has seen it, but it is not in the file
     EventHarness h;
     h.events.restore(saved);
     h.add("", EventKind::gateway_started);
@@ -143,13 +145,13 @@ TEST_CASE("after a run that was killed no number is used again", "[gateway][even
     CHECK(h.events.after(killed.events.last_number()).size() == 1);
 }
 
-TEST_CASE("a long text is cut where a character begins", "[gateway][events]") {
+TEST_CASE("a long text is truncated at a character boundary", "[gateway][events]") {
     EventHarness h;
     h.add("plc", EventKind::device_failed, std::string(EventLog::text_bytes_max - 1, 'x') + "\xC3\xA4");
     CHECK(h.newest().event->text == std::string(EventLog::text_bytes_max - 1, 'x'));
 }
 
-TEST_CASE("events of several threads are all in the ring or counted", "[gateway][events]") {
+TEST_CASE("events from several threads are all in the ring or counted", "[gateway][events]") {
     EventHarness h;
     constexpr int each = 200;
     std::vector<std::thread> threads;
@@ -165,7 +167,7 @@ TEST_CASE("events of several threads are all in the ring or counted", "[gateway]
         thread.join();
     }
     const EventCounts counts = h.events.counts();
-    CHECK(counts.added + counts.held_back == 3 * each);
+    CHECK(counts.added + counts.suppressed == 3 * each);
     CHECK(h.events.after(0).size() == counts.added);
 }
 

@@ -10,7 +10,7 @@
 
 namespace telegate::test {
 
-/// Remembers the smallest and the largest number of each channel: the example of docs/consumers.md.
+/// Stores the smallest and the largest number of each channel: the example in docs/consumers.md.
 ///
 /// Threads: the pump's. Limits: 16 bytes per channel. Failure: as SampleConsumer.
 class ChannelExtremes final : public SampleConsumer {

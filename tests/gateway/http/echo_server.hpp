@@ -16,14 +16,14 @@ inline constexpr std::string_view get_large = "GET /large HTTP/1.1\r\nHost: h\r\
 inline constexpr std::string_view get_livez = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n";
 inline constexpr std::string_view get_and_close = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
 
-/// A test that ends with them has waited for none of its phases to end.
+/// Long deadlines: a test that uses them never waits for a phase to expire.
 inline HttpLimits unhurried() {
     HttpLimits limits;
     limits.request_time = limits.response_time = limits.idle_time = std::chrono::minutes(10);
     return limits;
 }
 
-/// A server whose every answer is the method and path of the request. GET /livez goes first.
+/// A server that responds to every request with its method and path. GET /livez is prioritized.
 struct EchoServer {
     explicit EchoServer(HttpLimits limits = {}, HttpHandler handler = echo, std::size_t workers = 2)
         : server({"127.0.0.1", 0, workers, limits}, {.handler = std::move(handler), .goes_first = is_livez}) {

@@ -33,13 +33,13 @@ struct LargeServer : EchoServer {
                                               : EchoServer::echo(request);
           }) {}
 
-    /// One that has asked for the body, has seen that it comes and reads no more of it.
+    /// A client that has requested the body, has received its start and then stops reading.
     void add_stuck_client() { stuck.emplace_back(server.address(), 4'096).send(get_large).read_until("\r\n"); }
 
     std::list<RawHttpClient> stuck;
 };
 
-/// Any path has a body that is made in pieces of the size asked for.
+/// Any path has a body that is created in pieces of the requested size.
 struct PiecesServer : EchoServer {
     explicit PiecesServer(std::size_t body_bytes)
         : EchoServer(unhurried(), [this, body_bytes](const HttpRequest&) {
@@ -61,7 +61,7 @@ std::string body_of(const std::string& answer) {
     return answer.substr(answer.find("\r\n\r\n") + 4);
 }
 
-/// What chunks hold; "" when they do not end as they should.
+/// Returns the content of the chunks, or "" if they do not end correctly.
 std::string unchunked(const std::string& body) {
     std::string text;
     std::size_t at = 0;
@@ -78,7 +78,7 @@ std::string unchunked(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("large responses that nobody reads are bounded together, and the next is refused", "[gateway][http]") {
+TEST_CASE("large responses that no client reads are limited together, and the next one is refused", "[gateway][http]") {
     LargeServer server(limits_for(20 * mib));
     server.add_stuck_client();
     server.add_stuck_client();
@@ -91,14 +91,15 @@ TEST_CASE("large responses that nobody reads are bounded together, and the next 
     CHECK(server.server.figures().response_bytes == 16 * mib);
 }
 
-TEST_CASE("small responses pass while large ones fill the limit", "[gateway][http]") {
+TEST_CASE("small responses are sent while large ones fill the limit", "[gateway][http]") {
     LargeServer server(limits_for(8 * mib));
     server.add_stuck_client();
     CHECK(status_of(server.ask(get_large)) == 503);
     CHECK(status_of(server.ask(get_and_close)) == 200);
 }
 
-TEST_CASE("a large response is sent when others have been read, or their clients have gone", "[gateway][http]") {
+TEST_CASE("a large response is sent after others have been read or their clients have disconnected",
+          "[gateway][http]") {
     LargeServer server(limits_for(8 * mib));
     server.add_stuck_client();
     REQUIRE(status_of(server.ask(get_large)) == 503);
@@ -111,7 +112,7 @@ TEST_CASE("a large response is sent when others have been read, or their clients
     CHECK(eventually([&] { return status_of(server.connect().send(get_large).read_until("\r\n")) == 200; }));
 }
 
-TEST_CASE("a response that is larger than the limit is sent when it is alone", "[gateway][http]") {
+TEST_CASE("a response that is larger than the limit is sent if it is the only one", "[gateway][http]") {
     LargeServer server(limits_for(mib));
     CHECK(server.connect().send(get_large).read_until(std::string(8 * mib, 'x')).size() > 8 * mib);
 }
@@ -133,7 +134,7 @@ TEST_CASE("a body that several clients share counts once", "[gateway][http]") {
     CHECK(server.server.figures().response_bytes == 8 * mib);
 }
 
-TEST_CASE("a body in pieces arrives whole, in chunks, and the connection goes on", "[gateway][http]") {
+TEST_CASE("a body in pieces arrives completely, in chunks, and the connection stays open", "[gateway][http]") {
     const std::size_t bytes = GENERATE(std::size_t{0}, std::size_t{1}, 3 * mib + 5);
     CAPTURE(bytes);
     PiecesServer server(bytes);
@@ -145,7 +146,7 @@ TEST_CASE("a body in pieces arrives whole, in chunks, and the connection goes on
     CHECK(unchunked(body_of(second)) == std::string(bytes, 'x'));
 }
 
-TEST_CASE("HTTP/1.0 gets a body in pieces without chunks, which ends with the connection", "[gateway][http]") {
+TEST_CASE("HTTP/1.0 receives a body in pieces without chunks, ended by closing the connection", "[gateway][http]") {
     PiecesServer server(3 * mib);
     const std::string answer = server.ask("GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     CHECK(answer.find("Transfer-Encoding") == std::string::npos);
@@ -153,13 +154,13 @@ TEST_CASE("HTTP/1.0 gets a body in pieces without chunks, which ends with the co
     CHECK(body_of(answer) == std::string(3 * mib, 'x'));
 }
 
-TEST_CASE("a body in pieces is made while it is read", "[gateway][http]") {
+TEST_CASE("a body in pieces is created while it is read", "[gateway][http]") {
     constexpr std::size_t bytes = 64 * mib;
     PiecesServer server(bytes);
     RawHttpClient client = server.connect();
     client.send(get_and_close).read_until("\r\n");
     std::size_t made = 0;
-    int still = 0;  // checks in a row in which nothing more was made
+    int still = 0;  // consecutive checks without a new piece
     CHECK(eventually([&] {
         still = std::exchange(made, server.made.load()) == server.made ? still + 1 : 0;
         return still == 50;
@@ -168,7 +169,7 @@ TEST_CASE("a body in pieces is made while it is read", "[gateway][http]") {
     CHECK(unchunked(body_of("\r\n" + client.read_all())).size() == bytes);
 }
 
-TEST_CASE("HEAD of a body in pieces is its head", "[gateway][http]") {
+TEST_CASE("the response to HEAD for a body in pieces is the head only", "[gateway][http]") {
     PiecesServer server(mib);
     RawHttpClient client = server.connect();
     CHECK(status_of(client.send("HEAD /x HTTP/1.1\r\nHost: h\r\n\r\n").read_until("\r\n\r\n")) == 200);

@@ -16,7 +16,7 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-// Who gives way when all connections are taken.
+// Which connection is closed when connections_max are open.
 
 namespace {
 
@@ -28,8 +28,8 @@ HttpLimits places(std::size_t connections_max) {
     return limits;
 }
 
-/// GET /large has a shared body that is more than any socket buffers; any other path is echoed. A single worker has
-/// left a connection, and so may close it, when it answers another one.
+/// GET /large has a shared body that is more than any socket buffers; any other path is echoed. With a single worker, a
+/// connection is no longer being answered, and so can be closed, once another one is answered.
 struct CrowdedServer : EchoServer {
     explicit CrowdedServer(HttpLimits limits, std::size_t workers = 1)
         : EchoServer(
@@ -41,7 +41,7 @@ struct CrowdedServer : EchoServer {
               },
               workers) {}
 
-    /// Asks for the large body, and reads nothing.
+    /// Requests the large body and reads nothing.
     void add_stuck(std::list<RawHttpClient>& clients) {
         RawHttpClient& client = clients.emplace_back(server.address(), 4'096);
         CHECK(client.send(get_large).receives_within(long_enough));
@@ -50,7 +50,7 @@ struct CrowdedServer : EchoServer {
 
 }  // namespace
 
-TEST_CASE("a client that has just connected keeps its place before those that do not read", "[gateway][http]") {
+TEST_CASE("a new connection is kept in preference to clients that do not read", "[gateway][http]") {
     CrowdedServer server(places(4));
     RawHttpClient connected = server.connect();
     std::list<RawHttpClient> stuck;
@@ -61,7 +61,7 @@ TEST_CASE("a client that has just connected keeps its place before those that do
     CHECK_FALSE(connected.was_reset());
 }
 
-TEST_CASE("a client that asks for its health now and then keeps its place", "[gateway][http]") {
+TEST_CASE("a client that occasionally requests its health check keeps its connection", "[gateway][http]") {
     CrowdedServer server(places(4));
     RawHttpClient checks = server.connect();
     std::list<RawHttpClient> others;
@@ -75,7 +75,7 @@ TEST_CASE("a client that asks for its health now and then keeps its place", "[ga
     CHECK(status_of(checks.send(get_livez).read_until("GET /livez.")) == 200);
 }
 
-TEST_CASE("a client that does not take its response gives way before all others", "[gateway][http]") {
+TEST_CASE("a client that does not read its response is disconnected before all others", "[gateway][http]") {
     HttpLimits limits = places(4);
     limits.stuck_after = 0ms;
     CrowdedServer server(limits);
@@ -93,7 +93,7 @@ TEST_CASE("a client that does not take its response gives way before all others"
     CHECK(status_of(connected.send(get).read_until("GET /x.")) == 200);
 }
 
-TEST_CASE("an idle client gives way before one that has just connected", "[gateway][http]") {
+TEST_CASE("an idle client is disconnected before a new one", "[gateway][http]") {
     CrowdedServer server(places(2));
     RawHttpClient connected = server.connect();
     RawHttpClient idle = server.connect();
@@ -108,7 +108,7 @@ TEST_CASE("health checks are answered while 200 clients do not read their respon
     std::atomic<bool> ended{false};
     auto crowd = std::async(std::launch::async, [&] {
         std::list<RawHttpClient> stuck;
-        while (!ended) {  // one that was closed is replaced
+        while (!ended) {  // a closed client is replaced
             if (stuck.size() == 200) {
                 stuck.pop_front();
             }

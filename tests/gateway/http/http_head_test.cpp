@@ -16,7 +16,7 @@ int status_for(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a head says what it asks for", "[gateway][http]") {
+TEST_CASE("a head is parsed into method, target, fields and body size", "[gateway][http]") {
     HttpHead head;
     const HeadFault fault = read_head(
         "PUT /config?a=b HTTP/1.1\r\nhOST:h:80\r\nContent-Length: 12\r\nAccept:\t x \r\nExpect: 100-Continue\r\n\r\n",
@@ -32,7 +32,7 @@ TEST_CASE("a head says what it asks for", "[gateway][http]") {
     CHECK(head.find("Accep") == nullptr);
 }
 
-TEST_CASE("whether a connection is kept follows its version and its words", "[gateway][http]") {
+TEST_CASE("keep-alive depends on the HTTP version and the Connection field", "[gateway][http]") {
     const auto [text, kept] = GENERATE(table<std::string, bool>({
         {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", true},
         {"GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", false},
@@ -48,8 +48,8 @@ TEST_CASE("whether a connection is kept follows its version and its words", "[ga
     CHECK(head.keep_alive == kept);
 }
 
-// Each of these is read in two ways by some servers, so that one behind another could be given a second request.
-TEST_CASE("what two servers could read differently is refused", "[gateway][http]") {
+// Some servers read each of these in two ways, so a server behind another one could see an additional request.
+TEST_CASE("a head that two servers could read differently is refused", "[gateway][http]") {
     const auto fields = GENERATE(values<std::string>({
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
@@ -81,14 +81,14 @@ TEST_CASE("what two servers could read differently is refused", "[gateway][http]
     CHECK(status_for("POST / HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n") == 400);
 }
 
-TEST_CASE("an encoding of the body is refused, whatever it is called", "[gateway][http]") {
+TEST_CASE("a transfer encoding is refused, whatever its name", "[gateway][http]") {
     const auto value = GENERATE("chunked", "Chunked", "chunked, identity", "\tchunked", "xchunked", "gzip", "");
     CAPTURE(value);
     CHECK(status_for("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "s + value + "\r\n\r\n") == 411);
     CHECK(status_for("POST / HTTP/1.0\r\nTransfer-Encoding: "s + value + "\r\n\r\n") == 400);
 }
 
-TEST_CASE("a request line has three parts with one space between", "[gateway][http]") {
+TEST_CASE("a request line must have three parts separated by one space", "[gateway][http]") {
     const auto line = GENERATE(values<std::string>({
         "GET  / HTTP/1.1",
         "GET / HTTP/1.1 ",
@@ -116,7 +116,7 @@ TEST_CASE("a request line has three parts with one space between", "[gateway][ht
     CHECK(status_for(line + "\r\nHost: h\r\n\r\n") == 400);
 }
 
-TEST_CASE("a request says which host it means", "[gateway][http]") {
+TEST_CASE("a request must name its host", "[gateway][http]") {
     CHECK(status_for("GET / HTTP/1.1\r\n\r\n") == 400);
     CHECK(status_for("GET http://a/ HTTP/1.1\r\n\r\n") == 400);
     CHECK(status_for("GET / HTTP/1.0\r\n\r\n") == 0);
@@ -126,7 +126,7 @@ TEST_CASE("a request says which host it means", "[gateway][http]") {
     CHECK(head.target == "/");
 }
 
-TEST_CASE("a request has at most a hundred fields", "[gateway][http]") {
+TEST_CASE("a request can have at most a hundred fields", "[gateway][http]") {
     std::string fields = "Host: h\r\n";
     for (std::size_t field = 1; field < fields_max; ++field) {
         fields += "A: b\r\n";

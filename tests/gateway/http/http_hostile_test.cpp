@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 4s;  // for an answer, on a machine that runs other tests too; attacks last 5 s
+constexpr auto patience = 4s;  // for a response, on a machine that runs other tests too; attacks last 5 s
 
-/// A whole gateway that samples, and the longest that a good client has waited for it.
+/// A complete gateway that samples, and the longest time that a well-behaved client has waited for it.
 struct Attacked {
     GatewayFixture fixture{
         "[rest]\nlisten = 127.0.0.1:0\n[publish \"x\"]\nendpoint = tcp://127.0.0.1:*\n"
@@ -33,7 +33,7 @@ struct Attacked {
 
     std::string address() const { return fixture.gateway->rest_address(); }
 
-    /// Whether a client gets its status, in time, and the line goes on and loses nothing.
+    /// Returns whether a client receives the status in time, and sampling continues without loss.
     bool serves() {
         const auto begin = std::chrono::steady_clock::now();
         const int status = status_of(RawHttpClient(address()).send(get_status).read_all());
@@ -41,17 +41,18 @@ struct Attacked {
     }
     bool line_goes_on() {
         const auto sampled = [](const StatusSnapshot& status) {
-            return status.books.at(0).sampled;
+            return status.ledger.at(0).sampled;
         };
         const StatusSnapshot before = fixture.status();
         return fixture.wait_for([&](const StatusSnapshot& now) {
-            return sampled(now) > sampled(before) && now.books.at(0).balanced() && now.queue_agrees &&
-                   now.books.at(0).dropped[static_cast<std::size_t>(DropReason::queue_overflow)] == 0;
+            return sampled(now) > sampled(before) && now.ledger.at(0).balanced() && now.queue_agrees &&
+                   now.ledger.at(0).dropped[static_cast<std::size_t>(DropReason::queue_overflow)] == 0;
         });
     }
 };
 
-/// As many descriptors as clients and server together need; false when this machine gives fewer.
+/// Raises the descriptor limit to what clients and server need together; returns false if this machine does not allow
+/// it.
 bool have_descriptors(rlim_t count) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -66,7 +67,8 @@ bool have_descriptors(rlim_t count) {
 
 }  // namespace
 
-TEST_CASE("sixty clients that trickle their requests hold up neither others nor the line", "[gateway][http][hostile]") {
+TEST_CASE("sixty clients that send their requests slowly block neither other clients nor sampling",
+          "[gateway][http][hostile]") {
     Attacked gateway;
     std::list<RawHttpClient> slow;
     for (int client = 0; client < 60; ++client) {
@@ -81,7 +83,7 @@ TEST_CASE("sixty clients that trickle their requests hold up neither others nor 
     CHECK(gateway.line_goes_on());
 }
 
-TEST_CASE("clients with huge heads hold up neither others nor the line", "[gateway][http][hostile]") {
+TEST_CASE("clients with huge heads block neither other clients nor sampling", "[gateway][http][hostile]") {
     Attacked gateway;
     const std::string head = "GET /status HTTP/1.1\r\nHost: h\r\nA: " + std::string(1024 * 1024, 'x');
     for (int client = 0; client < 10; ++client) {
@@ -92,7 +94,7 @@ TEST_CASE("clients with huge heads hold up neither others nor the line", "[gatew
     CHECK(gateway.line_goes_on());
 }
 
-TEST_CASE("large bodies that never end take no more memory than they may", "[gateway][http][hostile]") {
+TEST_CASE("large bodies that never end use no more memory than allowed", "[gateway][http][hostile]") {
     HttpLimits limits;
     limits.bodies_bytes_max = 2 * limits.body_bytes_max;
     EchoServer server(limits);
@@ -113,7 +115,7 @@ TEST_CASE("large bodies that never end take no more memory than they may", "[gat
     CHECK(status_of(third.send(head + std::string(1'048'576, 'x')).read_until("PUT /x.")) == 200);
 }
 
-TEST_CASE("ten thousand idle connections hold up neither others nor the line", "[gateway][http][hostile]") {
+TEST_CASE("ten thousand idle connections block neither other clients nor sampling", "[gateway][http][hostile]") {
     constexpr std::size_t idle_clients = 10'000;
     if (!have_descriptors(idle_clients + 500)) {
         WARN("skipped: this machine does not give a process " << idle_clients + 500 << " descriptors");
@@ -131,7 +133,7 @@ TEST_CASE("ten thousand idle connections hold up neither others nor the line", "
     CHECK(gateway.line_goes_on());
 }
 
-TEST_CASE("requests hidden in requests are not heard", "[gateway][http][hostile]") {
+TEST_CASE("requests hidden in other requests are not processed", "[gateway][http][hostile]") {
     const std::string hidden = "POST /hidden HTTP/1.1\r\nHost: h\r\n\r\n";
     const auto fields = GENERATE_COPY(values<std::string>({
         "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
@@ -150,12 +152,12 @@ TEST_CASE("requests hidden in requests are not heard", "[gateway][http][hostile]
         return EchoServer::echo(request);
     });
     const std::string answers = server.ask("POST /x HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n" + hidden);
-    CHECK(count_of(answers, "Content-Length: ") == 1);  // of answers
+    CHECK(count_of(answers, "\r\nContent-Length: ") == 1);  // of responses
     CHECK(status_of(answers) >= 400);
     CHECK_FALSE(heard);
 }
 
-TEST_CASE("garbage behind a good request ends its connection only", "[gateway][http][hostile]") {
+TEST_CASE("invalid data after a valid request ends only its connection", "[gateway][http][hostile]") {
     EchoServer server;
     const std::string answers = server.ask(std::string(get) + std::string(200, '\0') + "\r\n\r\n" + std::string(get));
     CHECK(count_of(answers, "HTTP/1.1 200") == 1);
@@ -163,7 +165,8 @@ TEST_CASE("garbage behind a good request ends its connection only", "[gateway][h
     CHECK(status_of(server.ask(get_and_close)) == 200);
 }
 
-TEST_CASE("a client that sends requests without end and reads nothing holds up nobody", "[gateway][http][hostile]") {
+TEST_CASE("a client that sends requests endlessly and reads nothing blocks no other client",
+          "[gateway][http][hostile]") {
     EchoServer server(unhurried());
     RawHttpClient flood(server.server.address(), 4'096);
     std::string requests;

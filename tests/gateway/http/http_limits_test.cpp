@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How often a thread of this process has gone to sleep.
+// Returns how often threads of this process have gone to sleep.
 long sleeps() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -25,7 +25,7 @@ long sleeps() {
 
 }  // namespace
 
-TEST_CASE("what cannot be served is refused with its code and the connection closes", "[gateway][http]") {
+TEST_CASE("an unsupported request is refused with its status code and the connection closes", "[gateway][http]") {
     const auto [request, status] = GENERATE(table<std::string, int>({
         {"nonsense\r\n\r\n", 400},
         {"GET\r\n\r\n", 400},
@@ -50,7 +50,7 @@ TEST_CASE("what cannot be served is refused with its code and the connection clo
     CHECK(answer.find("application/problem+json") != std::string::npos);
 }
 
-TEST_CASE("a head that is too long is refused with its path, where that is known", "[gateway][http]") {
+TEST_CASE("a head that is too long is refused, naming its path if it is known", "[gateway][http]") {
     const std::string rest = "\r\nA: " + std::string(20'000, 'x');
     const auto [head, instance] = GENERATE_COPY(table<std::string, std::string>({
         {"GET /x%20y?q=1 HTTP/1.1" + rest, "/x%20y"},
@@ -63,7 +63,7 @@ TEST_CASE("a head that is too long is refused with its path, where that is known
     CHECK_THAT(server.ask(head), Catch::Contains("\"instance\":\"" + instance + '"'));
 }
 
-TEST_CASE("a Range is not looked at, however long it is", "[gateway][http]") {
+TEST_CASE("a Range field is ignored, however long it is", "[gateway][http]") {
     EchoServer server;
     std::string ranges = GENERATE("0-1,", "-,", "1", "nonsense");
     while (ranges.size() < 8'000) {
@@ -75,7 +75,7 @@ TEST_CASE("a Range is not looked at, however long it is", "[gateway][http]") {
     CHECK(answer.ends_with("GET /x."));
 }
 
-TEST_CASE("a refusal reaches a client that is still sending, and does not cut it off", "[gateway][http]") {
+TEST_CASE("a refusal reaches a client that is still sending, without a connection reset", "[gateway][http]") {
     EchoServer server;
     const std::string body(4 * 1024 * 1024, 'x');
     const std::string head =
@@ -85,7 +85,7 @@ TEST_CASE("a refusal reaches a client that is still sending, and does not cut it
     CHECK_FALSE(client.was_reset());
 }
 
-TEST_CASE("clients that are idle or stop in mid-request hold up nobody", "[gateway][http]") {
+TEST_CASE("clients that are idle or stop in the middle of a request block no other client", "[gateway][http]") {
     EchoServer server(unhurried());
     std::list<RawHttpClient> others;
     for (int client = 0; client < 10; ++client) {
@@ -96,7 +96,7 @@ TEST_CASE("clients that are idle or stop in mid-request hold up nobody", "[gatew
     CHECK(status_of(server.ask(get_and_close)) == 200);
 }
 
-TEST_CASE("clients that do not read a large answer hold up nobody", "[gateway][http]") {
+TEST_CASE("clients that do not read a large response block no other client", "[gateway][http]") {
     const std::string large(8 * 1024 * 1024, 'x');
     EchoServer server(unhurried(), [&large](const HttpRequest& request) {
         return request.path == "/large" ? HttpResponse{200, "text/plain", large, {}} : EchoServer::echo(request);
@@ -110,7 +110,7 @@ TEST_CASE("clients that do not read a large answer hold up nobody", "[gateway][h
     CHECK(status_of(server.ask(get_and_close)) == 200);
 }
 
-TEST_CASE("each phase of a connection ends at its time", "[gateway][http]") {
+TEST_CASE("each phase of a connection has its own deadline", "[gateway][http]") {
     HttpLimits limits;
     limits.request_time = limits.idle_time = limits.response_time = 50ms;
     const std::string large(8 * 1024 * 1024, 'x');
@@ -127,25 +127,25 @@ TEST_CASE("each phase of a connection ends at its time", "[gateway][http]") {
     SECTION("half a body sent") {
         CHECK(server.connect().send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1234").closed_by_server());
     }
-    SECTION("half a body sent that is not wanted") {
+    SECTION("half of an unwanted body sent") {
         RawHttpClient client = server.connect();
         client.send("DELETE /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n1234").read_until("DELETE /x.");
         CHECK(client.closed_by_server());
     }
-    SECTION("idle after an answer") {
+    SECTION("idle after a response") {
         RawHttpClient client = server.connect();
         client.send(get).read_until("GET /x.");
         CHECK(client.closed_by_server());
     }
-    SECTION("an answer that is not read") {
+    SECTION("a response that is not read") {
         RawHttpClient slow = server.connect(4'096);
         slow.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n").read_until("\r\n");
-        CHECK(server.connect().closed_by_server());  // came later and had as much time
+        CHECK(server.connect().closed_by_server());  // started later, with the same deadline
         CHECK(slow.read_all().size() < large.size());
     }
 }
 
-TEST_CASE("a request that trickles has no more time than one that stands still", "[gateway][http]") {
+TEST_CASE("a request that arrives slowly has no more time than one that does not arrive", "[gateway][http]") {
     HttpLimits limits;
     limits.request_time = 100ms;
     EchoServer server(limits);
@@ -154,7 +154,7 @@ TEST_CASE("a request that trickles has no more time than one that stands still",
         eventually([&client] { return client.send("x").has_ended(); }, 15s));  // a head that is too large takes longer
 }
 
-TEST_CASE("a connection ends after its last request and says so", "[gateway][http]") {
+TEST_CASE("a connection closes after its last request, and the response announces it", "[gateway][http]") {
     HttpLimits limits;
     limits.requests_max = 2;
     EchoServer server(limits);
@@ -163,13 +163,13 @@ TEST_CASE("a connection ends after its last request and says so", "[gateway][htt
     CHECK(client.send(get).read_all().find("Connection: close") != std::string::npos);
 }
 
-TEST_CASE("a server that ran out of descriptors serves again when there are some", "[gateway][http]") {
+TEST_CASE("a server without free descriptors accepts clients again when some are free", "[gateway][http]") {
     HttpServer server({"127.0.0.1", 0, 2, {}}, {EchoServer::echo});
     RawHttpClient client(server.address());
     client.send(get_and_close);
     rlimit usual{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
-    const rlimit none{1, usual.rlim_max};  // number 0 is taken, and poll() wants one
+    const rlimit none{1, usual.rlim_max};  // descriptor 0 is in use, and poll() needs one
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
     server.start();
     const bool served_with_none = client.receives_within(50ms);
@@ -178,7 +178,7 @@ TEST_CASE("a server that ran out of descriptors serves again when there are some
     CHECK(status_of(client.read_all()) == 200);
 }
 
-TEST_CASE("an idle client wakes nobody until its time is up", "[gateway][http]") {
+TEST_CASE("an idle client causes no wake-up before its deadline", "[gateway][http]") {
     HttpLimits limits;
     limits.idle_time = 500ms;
     EchoServer server(limits);
@@ -186,5 +186,5 @@ TEST_CASE("an idle client wakes nobody until its time is up", "[gateway][http]")
     idle.send(get).read_until("GET /x.");
     const long before = sleeps();
     CHECK(idle.closed_by_server());
-    CHECK(sleeps() - before < 25);  // looking a hundred times a second would be fifty
+    CHECK(sleeps() - before < 25);  // polling a hundred times a second would cause fifty
 }

@@ -42,7 +42,7 @@ TEST_CASE("a Unix socket is served, for its owner and group only", "[gateway][ht
     CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("TCP and a Unix socket are served at once", "[gateway][http][unix]") {
+TEST_CASE("TCP and a Unix socket are served at the same time", "[gateway][http][unix]") {
     ScratchDir folder;
     HttpServerOptions options = on_unix(folder.path("rest.sock"));
     options.host = "127.0.0.1";
@@ -53,7 +53,7 @@ TEST_CASE("TCP and a Unix socket are served at once", "[gateway][http][unix]") {
     CHECK(status_of(RawHttpClient("unix:" + options.unix_socket).send(get_and_close).read_all()) == 200);
 }
 
-TEST_CASE("the socket file of a dead server is replaced, that of a live one is not", "[gateway][http][unix]") {
+TEST_CASE("a stale socket file is replaced, a live one is not", "[gateway][http][unix]") {
     ScratchDir folder;
     const std::string path = folder.path("rest.sock");
     const std::string kept = folder.path("kept.sock");
@@ -67,7 +67,7 @@ TEST_CASE("the socket file of a dead server is replaced, that of a live one is n
     CHECK(::access(path.c_str(), F_OK) == 0);
 }
 
-TEST_CASE("what somebody else has put in the place of the socket stays", "[gateway][http][unix]") {
+TEST_CASE("a file that has replaced the socket is not removed", "[gateway][http][unix]") {
     ScratchDir folder;
     const std::string path = folder.path("rest.sock");
     {
@@ -78,7 +78,7 @@ TEST_CASE("what somebody else has put in the place of the socket stays", "[gatew
     CHECK(::access(path.c_str(), F_OK) == 0);
 }
 
-TEST_CASE("a file that is no socket is left alone", "[gateway][http][unix]") {
+TEST_CASE("a file that is not a socket is not replaced", "[gateway][http][unix]") {
     ScratchDir folder;
     const std::string path = write_private(folder, "notes", "keep me");
     CHECK_THROWS_AS(HttpListener::on_unix(path), std::system_error);
@@ -90,7 +90,7 @@ TEST_CASE("a path that is too long is refused", "[gateway][http][unix]") {
     CHECK_THROWS_WITH(HttpListener::on_unix(folder.path(std::string(120, 'x'))), Catch::Contains("File name too long"));
 }
 
-TEST_CASE("a socket that listens already is taken over", "[gateway][http]") {
+TEST_CASE("a listening socket is adopted", "[gateway][http]") {
     HttpListener bound = HttpListener::on_tcp("127.0.0.1", 0);
     const std::string address = bound.address();
     HttpServerOptions options;
@@ -102,12 +102,13 @@ TEST_CASE("a socket that listens already is taken over", "[gateway][http]") {
     CHECK(status_of(RawHttpClient(address).send(get_and_close).read_all()) == 200);
 }
 
-TEST_CASE("what does not listen is not taken over", "[gateway][http]") {
+TEST_CASE("a socket that does not listen is not adopted", "[gateway][http]") {
     CHECK_THROWS_AS(HttpListener::adopt(::socket(AF_INET, SOCK_STREAM, 0)), std::system_error);
     CHECK_THROWS_AS(HttpListener::adopt(::dup(STDIN_FILENO)), std::system_error);
 }
 
-TEST_CASE("the same user is an admin at the Unix socket, tokens or not", "[gateway][rest][access][unix]") {
+TEST_CASE("a client with the user id of the gateway is an admin at the Unix socket, with or without tokens",
+          "[gateway][rest][access][unix]") {
     ScratchDir folder;
     FakeGateway gateway;
     RestOptions options;
@@ -122,14 +123,14 @@ TEST_CASE("the same user is an admin at the Unix socket, tokens or not", "[gatew
                         .read_all()) == 200);
 }
 
-TEST_CASE("another user at the Unix socket reads, and root changes", "[gateway][rest][access][unix]") {
+TEST_CASE("other users at the Unix socket are readers, and root is an admin", "[gateway][rest][access][unix]") {
     RestAccess access({});
     CHECK(access.identify({.address = "unix", .uid = 4'000'000'000U}, "").role == HttpRole::reader);
     CHECK(access.identify({.address = "unix", .uid = 0}, "").role == HttpRole::admin);
     CHECK(access.identify({.address = "unix", .uid = 0}, "").who == "uid=0");
 }
 
-TEST_CASE("somebody from another machine is nobody when there are no credentials", "[gateway][rest][access]") {
+TEST_CASE("a client from another machine has no role if no credentials are configured", "[gateway][rest][access]") {
     RestAccess access({});
     CHECK(access.identify({.address = "192.0.2.7"}, "").role == HttpRole::none);
     CHECK(access.identify({.address = "127.0.0.1"}, "").role == HttpRole::admin);

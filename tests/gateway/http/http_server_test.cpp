@@ -22,7 +22,7 @@ TEST_CASE("a connection serves one request after another", "[gateway][http]") {
     CHECK(status_of(client.send(get).read_until("GET /x.")) == 200);
 }
 
-TEST_CASE("a request is understood however its bytes are split", "[gateway][http]") {
+TEST_CASE("a request is parsed correctly however its bytes are split", "[gateway][http]") {
     EchoServer server;
     RawHttpClient client = server.connect();
     for (const char byte : get_and_close) {
@@ -31,7 +31,7 @@ TEST_CASE("a request is understood however its bytes are split", "[gateway][http
     CHECK(status_of(client.read_all()) == 200);
 }
 
-TEST_CASE("requests sent at once are answered in order", "[gateway][http]") {
+TEST_CASE("pipelined requests are answered in order", "[gateway][http]") {
     EchoServer server;
     std::string requests;
     for (int request = 0; request < 100; ++request) {
@@ -48,7 +48,7 @@ TEST_CASE("empty lines before a request are skipped", "[gateway][http]") {
     CHECK(status_of(server.ask("\r\n\r\n" + std::string(get_and_close))) == 200);
 }
 
-TEST_CASE("a body is skipped, not taken for the next request", "[gateway][http]") {
+TEST_CASE("a body is skipped, not parsed as the next request", "[gateway][http]") {
     const std::string method = GENERATE("POST", "GET", "DELETE", "PUT");
     CAPTURE(method);
     EchoServer server;
@@ -60,7 +60,7 @@ TEST_CASE("a body is skipped, not taken for the next request", "[gateway][http]"
     CHECK(answers.find("GET /body") == std::string::npos);
 }
 
-TEST_CASE("a body of a method that takes one reaches the handler", "[gateway][http]") {
+TEST_CASE("the body of a method with a body reaches the handler", "[gateway][http]") {
     const std::string method = GENERATE("POST", "PUT", "PATCH");
     CAPTURE(method);
     EchoServer server({}, [](const HttpRequest& request) {
@@ -74,7 +74,7 @@ TEST_CASE("a body of a method that takes one reaches the handler", "[gateway][ht
     CHECK(answers.find("\r\n\r\n" + body + "HTTP/1.1 200") != std::string::npos);
 }
 
-TEST_CASE("a body of a method that takes none is thrown away", "[gateway][http]") {
+TEST_CASE("the body of a method without a body is discarded", "[gateway][http]") {
     const std::string method = GENERATE("GET", "HEAD", "DELETE", "OPTIONS");
     CAPTURE(method);
     std::string seen = "none";
@@ -87,7 +87,7 @@ TEST_CASE("a body of a method that takes none is thrown away", "[gateway][http]"
     CHECK(seen.empty());
 }
 
-TEST_CASE("a client that waits for 100 is told to go on, and its connection goes on too", "[gateway][http]") {
+TEST_CASE("a client that expects 100 Continue receives it, and its connection stays open", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest& request) {
         return HttpResponse{200, "", std::string(request.body), {}};
     });
@@ -98,7 +98,7 @@ TEST_CASE("a client that waits for 100 is told to go on, and its connection goes
     CHECK(status_of(client.send(get_and_close).read_all()) == 200);
 }
 
-TEST_CASE("a client that waits for 100 with a body that is too long gets its refusal at once", "[gateway][http]") {
+TEST_CASE("a client that expects 100 Continue for a body that is too long is refused at once", "[gateway][http]") {
     EchoServer server;
     const std::string answer =
         server.ask("POST /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000000\r\n\r\n");
@@ -106,7 +106,7 @@ TEST_CASE("a client that waits for 100 with a body that is too long gets its ref
     CHECK(answer.find("Connection: close") != std::string::npos);
 }
 
-TEST_CASE("an absolute target is that path, and names the host", "[gateway][http]") {
+TEST_CASE("an absolute target sets the path and the host", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest& request) {
         return HttpResponse{200, "", std::string(request.path) + '@' + std::string(request.field("host")), {}};
     });
@@ -114,7 +114,7 @@ TEST_CASE("an absolute target is that path, and names the host", "[gateway][http
     CHECK(answer.ends_with("/x@a:80"));
 }
 
-TEST_CASE("fields that came several times are one list", "[gateway][http]") {
+TEST_CASE("the values of repeated fields are joined into a list", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest& request) {
         return HttpResponse{200, "", std::string(request.field("accept")), {}};
     });
@@ -122,13 +122,13 @@ TEST_CASE("fields that came several times are one list", "[gateway][http]") {
               .ends_with("\r\n\r\na, b"));
 }
 
-TEST_CASE("a plain path and one that has to be decoded mean the same", "[gateway][http]") {
+TEST_CASE("a path and its percent-encoded form are equivalent", "[gateway][http]") {
     EchoServer server;
     const std::string plain = server.ask(get_and_close);
     CHECK(server.ask("GET /%78?a=b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") == plain);
 }
 
-TEST_CASE("HEAD has the head of GET and nothing else", "[gateway][http]") {
+TEST_CASE("the response to HEAD is the head of GET without a body", "[gateway][http]") {
     const std::string path = GENERATE("/x", "/%78");
     CAPTURE(path);
     EchoServer server;
@@ -140,12 +140,12 @@ TEST_CASE("HEAD has the head of GET and nothing else", "[gateway][http]") {
     CHECK(answer.find("Content-Length: 7\r\n") != std::string::npos);
 }
 
-TEST_CASE("HTTP/1.0 is answered and closed", "[gateway][http]") {
+TEST_CASE("an HTTP/1.0 request is answered and the connection closes", "[gateway][http]") {
     EchoServer server;
     CHECK(status_of(server.ask("GET /x HTTP/1.0\r\n\r\n")) == 200);
 }
 
-TEST_CASE("HTTP/1.0 with keep-alive goes on and says so", "[gateway][http]") {
+TEST_CASE("HTTP/1.0 with keep-alive keeps the connection open and says so", "[gateway][http]") {
     EchoServer server;
     RawHttpClient client = server.connect();
     for (int request = 0; request < 2; ++request) {
@@ -154,14 +154,14 @@ TEST_CASE("HTTP/1.0 with keep-alive goes on and says so", "[gateway][http]") {
     }
 }
 
-TEST_CASE("a handler that throws is answered 500 without its words", "[gateway][http]") {
+TEST_CASE("an exception in the handler becomes status 500 without its text", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest&) -> HttpResponse { throw std::runtime_error("/etc/secret"); });
     const std::string answer = server.ask(get_and_close);
     CHECK(status_of(answer) == 500);
     CHECK(answer.find("secret") == std::string::npos);
 }
 
-TEST_CASE("a large answer arrives whole", "[gateway][http]") {
+TEST_CASE("a large response arrives completely", "[gateway][http]") {
     const std::string large(8 * 1024 * 1024, 'x');
     EchoServer server({}, [&large](const HttpRequest&) { return HttpResponse{200, "text/plain", large + '.', {}}; });
     const std::string answer = server.connect(4'096).send(get_and_close).read_all();
@@ -180,7 +180,7 @@ TEST_CASE("a stop does not wait for idle clients", "[gateway][http]") {
     CHECK(idle.closed_by_server());
 }
 
-TEST_CASE("a stop lets the answer in hand out", "[gateway][http]") {
+TEST_CASE("a stop waits for the response in progress", "[gateway][http]") {
     std::promise<void> entered;
     std::promise<void> leave;
     EchoServer server({}, [&](const HttpRequest& request) {
@@ -203,7 +203,7 @@ TEST_CASE("a server that was never started can be stopped", "[gateway][http]") {
     CHECK_THROWS(RawHttpClient(server.address()));
 }
 
-TEST_CASE("a client that comes before the start is served after it", "[gateway][http]") {
+TEST_CASE("a client that connects before the start is served afterwards", "[gateway][http]") {
     HttpServer server({"127.0.0.1", 0, 2, {}}, {EchoServer::echo});
     RawHttpClient client(server.address());
     client.send(get_and_close);
@@ -211,12 +211,12 @@ TEST_CASE("a client that comes before the start is served after it", "[gateway][
     CHECK(status_of(client.read_all()) == 200);
 }
 
-TEST_CASE("localhost is 127.0.0.1 and other names are refused", "[gateway][http]") {
+TEST_CASE("localhost means 127.0.0.1, and other host names are refused", "[gateway][http]") {
     CHECK(HttpServer({"localhost", 0, 1, {}}, {EchoServer::echo}).address().starts_with("127.0.0.1:"));
     CHECK_THROWS_AS(HttpServer({"example.org", 0, 1, {}}, {EchoServer::echo}), std::system_error);
 }
 
-TEST_CASE("IPv6 is served where the machine has it", "[gateway][http]") {
+TEST_CASE("IPv6 is served if the machine supports it", "[gateway][http]") {
     try {
         const HttpServer server({"::1", 0, 1, {}}, {EchoServer::echo});
         CHECK(server.address().starts_with("[::1]:"));

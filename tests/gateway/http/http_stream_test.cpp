@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view get_stream = "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// What streams say: whatever the test has put in, once for each stream that asks.
+/// The source of the streams: each stream receives everything that the test adds.
 class Source {
   public:
     void put(std::string text) {
@@ -69,7 +69,7 @@ struct StreamServer : Source, EchoServer {
 
 }  // namespace
 
-TEST_CASE("a stream gives what is there at once, and more when it is woken", "[gateway][http][stream]") {
+TEST_CASE("a stream sends available data at once, and more when it is woken", "[gateway][http][stream]") {
     StreamServer streams;
     streams.put("one\n\n");
     RawHttpClient client = streams.connect();
@@ -82,7 +82,7 @@ TEST_CASE("a stream gives what is there at once, and more when it is woken", "[g
     CHECK(client.read_until("\n\n\r\n") == "5\r\ntwo\n\n\r\n");
 }
 
-TEST_CASE("many wake-ups cost few pulls", "[gateway][http][stream]") {
+TEST_CASE("many wake-ups cause few pulls", "[gateway][http][stream]") {
     StreamServer streams;
     streams.put("one\n\n");
     RawHttpClient client = streams.connect();
@@ -92,18 +92,18 @@ TEST_CASE("many wake-ups cost few pulls", "[gateway][http][stream]") {
     for (; std::chrono::steady_clock::now() - begin < 200ms; ++wakes) {
         streams.server.wake_streams();
     }
-    CHECK(streams.pulls < 30);  // 20 ms apart; wakes are thousands
+    CHECK(streams.pulls < 30);  // 20 ms apart; there are thousands of wake-ups
     CHECK(wakes > 1'000);
 }
 
-TEST_CASE("a stream that ends closes its connection in good order", "[gateway][http][stream]") {
+TEST_CASE("a stream that ends closes its connection properly", "[gateway][http][stream]") {
     StreamServer streams;
     streams.put("one\n\n");
     streams.end();
     CHECK(streams.ask(get_stream).ends_with("5\r\none\n\n\r\n0\r\n\r\n"));
 }
 
-TEST_CASE("HTTP/1.0 gets a stream without chunks that ends with the connection", "[gateway][http][stream]") {
+TEST_CASE("HTTP/1.0 receives a stream without chunks, ended by closing the connection", "[gateway][http][stream]") {
     StreamServer streams;
     streams.put("one\n\n");
     streams.end();
@@ -113,7 +113,7 @@ TEST_CASE("HTTP/1.0 gets a stream without chunks that ends with the connection",
     CHECK(answer.ends_with("\r\n\r\none\n\n"));
 }
 
-TEST_CASE("HEAD of a stream is its head", "[gateway][http][stream]") {
+TEST_CASE("the response to HEAD for a stream is the head only", "[gateway][http][stream]") {
     StreamServer streams;
     RawHttpClient client = streams.connect();
     CHECK(status_of(client.send("HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n").read_until("\r\n\r\n")) == 200);
@@ -121,10 +121,10 @@ TEST_CASE("HEAD of a stream is its head", "[gateway][http][stream]") {
     CHECK(streams.pulls == 0);
 }
 
-TEST_CASE("a silent stream says that it lives", "[gateway][http][stream]") {
+TEST_CASE("a stream without data sends keep-alive comments", "[gateway][http][stream]") {
     HttpLimits limits;
     limits.stream_silence = 30ms;
-    limits.idle_time = limits.response_time = 10ms;  // do not count for streams
+    limits.idle_time = limits.response_time = 10ms;  // do not apply to streams
     StreamServer streams(limits);
     RawHttpClient client = streams.connect();
     client.send(get_stream).read_until("\r\n\r\n");
@@ -133,7 +133,8 @@ TEST_CASE("a silent stream says that it lives", "[gateway][http][stream]") {
     }
 }
 
-TEST_CASE("a stream whose client does not read is not pulled from, and ends after a while", "[gateway][http][stream]") {
+TEST_CASE("a stream whose client does not read is not pulled from and is closed after a while",
+          "[gateway][http][stream]") {
     HttpLimits limits;
     limits.stream_stall = 100ms;
     limits.streams_max = 1;
@@ -157,7 +158,7 @@ TEST_CASE("a stream whose client does not read keeps no worker busy", "[gateway]
     RawHttpClient client = streams.connect(4'096);
     client.send(get_stream).read_until("\r\n\r\n");
     std::size_t pulls = 0;
-    int still = 0;  // looks in a row without another pull
+    int still = 0;  // consecutive checks without another pull
     CHECK(eventually([&] {
         still = std::exchange(pulls, streams.pulls.load()) == streams.pulls ? still + 1 : 0;
         return still == 50;
@@ -168,7 +169,8 @@ TEST_CASE("a stream whose client does not read keeps no worker busy", "[gateway]
     CHECK(processor_time() - before < (std::chrono::steady_clock::now() - begin) / 2 + 20ms);
 }
 
-TEST_CASE("one stream too many is refused with a time to retry, until one leaves", "[gateway][http][stream]") {
+TEST_CASE("a stream beyond the limit is refused with Retry-After until another stream ends",
+          "[gateway][http][stream]") {
     HttpLimits limits;
     limits.streams_max = 1;
     StreamServer streams(limits);
@@ -186,9 +188,9 @@ TEST_CASE("one stream too many is refused with a time to retry, until one leaves
     }));
 }
 
-TEST_CASE("streams take no place of a request, and give none up", "[gateway][http][stream]") {
+TEST_CASE("streams do not count as connections and are not closed for them", "[gateway][http][stream]") {
     HttpLimits limits;
-    limits.connections_max = 2;  // the one before may still be closing
+    limits.connections_max = 2;  // the previous one may still be closing
     StreamServer streams(limits);
     std::list<RawHttpClient> clients;
     for (int client = 0; client < 4; ++client) {
@@ -203,7 +205,7 @@ TEST_CASE("streams take no place of a request, and give none up", "[gateway][htt
     }
 }
 
-TEST_CASE("a stop ends streams in good order", "[gateway][http][stream]") {
+TEST_CASE("a stop ends streams properly", "[gateway][http][stream]") {
     StreamServer streams;
     RawHttpClient client = streams.connect();
     client.send(get_stream).read_until("\r\n\r\n");
@@ -228,7 +230,8 @@ TEST_CASE("a server stops by itself when the last stream has ended", "[gateway][
     CHECK_THROWS(streams.connect());
 }
 
-TEST_CASE("a server without streams stops at once, and in time when one does not end", "[gateway][http][stream]") {
+TEST_CASE("a server without streams stops at once, otherwise at the given time at the latest",
+          "[gateway][http][stream]") {
     StreamServer streams;
     RawHttpClient client = streams.connect();
     const bool has_stream = GENERATE(false, true);
@@ -240,7 +243,7 @@ TEST_CASE("a server without streams stops at once, and in time when one does not
     CHECK((std::chrono::steady_clock::now() >= until) == has_stream);
 }
 
-TEST_CASE("a server that has stopped, or never started, says so at once", "[gateway][http][stream]") {
+TEST_CASE("a server that has stopped or never started reports it at once", "[gateway][http][stream]") {
     bool stopped = false;
     SECTION("stopped") {
         StreamServer streams;
@@ -254,7 +257,7 @@ TEST_CASE("a server that has stopped, or never started, says so at once", "[gate
     CHECK(stopped);
 }
 
-TEST_CASE("a stream whose source fails ends, and nothing else", "[gateway][http][stream]") {
+TEST_CASE("a stream whose source fails ends without affecting others", "[gateway][http][stream]") {
     EchoServer server({}, [](const HttpRequest& request) {
         HttpResponse response = EchoServer::echo(request);
         if (request.path == "/stream") {

@@ -17,13 +17,13 @@ using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;
 
-// Who is answered while answers wait for another thread.
+// Which requests are answered while workers wait for another thread.
 
 namespace {
 
 constexpr std::string_view get_slow = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// GET /slow is answered when release() was called; any other path is echoed at once.
+/// GET /slow is answered after release() is called; any other path is echoed at once.
 struct SlowServer : EchoServer {
     explicit SlowServer(HttpLimits limits = unhurried())
         : EchoServer(limits, [this](const HttpRequest& request) {
@@ -36,7 +36,7 @@ struct SlowServer : EchoServer {
           }) {}
     ~SlowServer() {
         release();
-        server.stop();  // its workers use what is below
+        server.stop();  // its workers use the members below
     }
     SlowServer(const SlowServer&) = delete;
     SlowServer& operator=(const SlowServer&) = delete;
@@ -82,7 +82,7 @@ TEST_CASE("health checks are answered while all other requests wait for another 
     CHECK(server.answered == 0);
 }
 
-TEST_CASE("requests that had to wait for a worker are all answered", "[gateway][http]") {
+TEST_CASE("requests that waited for a worker are all answered", "[gateway][http]") {
     SlowServer server(unqueued());
     server.add_clients(2, get_slow);
     REQUIRE(eventually([&] { return server.entered == 2; }));
@@ -98,7 +98,7 @@ TEST_CASE("requests that had to wait for a worker are all answered", "[gateway][
     }
 }
 
-TEST_CASE("a request that no worker comes to in time is refused and counted", "[gateway][http]") {
+TEST_CASE("a request without a worker before its deadline is refused and counted", "[gateway][http]") {
     HttpLimits limits = unhurried();
     limits.queue_time = 10ms;
     SlowServer server(limits);
@@ -114,7 +114,7 @@ TEST_CASE("a request that no worker comes to in time is refused and counted", "[
     CHECK(eventually([&] { return status_of(server.ask(get_and_close)) == 200; }));
 }
 
-TEST_CASE("a client that leaves while its request waits for a worker costs the others nothing", "[gateway][http]") {
+TEST_CASE("a client that disconnects while its request waits for a worker does not affect others", "[gateway][http]") {
     SlowServer server(unqueued());
     server.add_clients(2, get_slow);
     REQUIRE(eventually([&] { return server.entered == 2; }));

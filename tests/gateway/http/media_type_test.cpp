@@ -20,7 +20,7 @@ int preferred(std::string_view accept) {
 
 }  // namespace
 
-TEST_CASE("the type that a client likes best is found", "[gateway][rest]") {
+TEST_CASE("the media type that a client prefers is found", "[gateway][rest]") {
     const auto [accept, wanted] = GENERATE(table<std::string, int>(
         {{"", 0},
          {"*/*", 0},
@@ -40,7 +40,7 @@ TEST_CASE("the type that a client likes best is found", "[gateway][rest]") {
     CHECK(preferred(accept) == wanted);
 }
 
-TEST_CASE("a content type is known with its parameters and in any case", "[gateway][rest]") {
+TEST_CASE("a content type is recognized with parameters and in any case", "[gateway][rest]") {
     CHECK(is_media_type("Application/JSON; charset=utf-8", "application/json"));
     CHECK_FALSE(is_media_type("application/jsonx", "application/json"));
     CHECK_FALSE(is_media_type("", "application/json"));

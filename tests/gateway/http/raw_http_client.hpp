@@ -25,11 +25,11 @@ inline std::uint16_t port_of(const std::string& address) {
     return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 
-/// A plain socket to a server on the loopback, for what a well-behaved HTTP client never sends.
-/// Failure: throws when it cannot connect; a wait that is not met within 60 s ends with what there is.
+/// A plain socket to a server on the loopback interface, for data that a well-behaved HTTP client never sends. Failure:
+/// throws if it cannot connect; a wait that is not satisfied within 60 s returns what has arrived.
 class RawHttpClient {
   public:
-    /// `receive_bytes`: the socket's receive buffer; 0 for the usual one.
+    /// `receive_bytes`: the size of the socket's receive buffer; 0 for the default.
     explicit RawHttpClient(const std::string& address, int receive_bytes = 0)
         : socket_(::socket(is_unix(address) ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         if (receive_bytes > 0) {
@@ -48,21 +48,21 @@ class RawHttpClient {
         while (!bytes.empty()) {
             const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
             if (sent <= 0) {
-                break;  // the server has had enough; what it said can still be read
+                break;  // the server has closed; what it sent can still be read
             }
             bytes.remove_prefix(static_cast<std::size_t>(sent));
         }
         return *this;
     }
 
-    /// Everything until the server closes.
+    /// Returns everything until the server closes.
     std::string read_all() {
         while (receive()) {
         }
         return std::move(in_);
     }
 
-    /// Everything up to and including `mark`; less when the server closes before.
+    /// Returns everything up to and including `mark`, or less if the server closes before.
     std::string read_until(std::string_view mark) {
         std::size_t at = in_.find(mark);
         while (at == std::string::npos && receive()) {
@@ -74,19 +74,19 @@ class RawHttpClient {
         return text;
     }
 
-    /// Whether the connection ended with unread bytes thrown away.
+    /// Returns whether the connection was reset with unread data.
     [[nodiscard]] bool was_reset() const noexcept { return reset_; }
 
-    /// Whether the server closes, with nothing more to read, within 60 s.
+    /// Returns whether the server closes within 60 s, with nothing more to read.
     bool closed_by_server() { return read_all().empty() && (closed_ || reset_); }
 
-    /// Whether anything comes in this time.
+    /// Returns whether data arrives in this time.
     bool receives_within(std::chrono::milliseconds time) {
         pollfd waiting{socket_, POLLIN, 0};
         return ::poll(&waiting, 1, static_cast<int>(time.count())) > 0;
     }
 
-    /// Whether the server has closed by now.
+    /// Returns whether the server has closed by now.
     bool has_ended() {
         char byte = 0;
         const ssize_t received = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);

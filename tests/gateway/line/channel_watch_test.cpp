@@ -40,7 +40,7 @@ struct WatchHarness : PumpLine {
 
 }  // namespace
 
-TEST_CASE("a channel that stays bad is found after a while, and is forgotten when it is good", "[gateway][channels]") {
+TEST_CASE("a channel that stays bad is found after a while, until it is good again", "[gateway][channels]") {
     WatchHarness h;
     h.publish(h.a, Quality::bad);
     h.publish(h.b, Quality::good);
@@ -55,7 +55,7 @@ TEST_CASE("a channel that stays bad is found after a while, and is forgotten whe
     CHECK(h.bad_after(10s) == 0);
 }
 
-TEST_CASE("channels of a device that fails are not bad by themselves", "[gateway][channels]") {
+TEST_CASE("bad channels of a failing device are not reported", "[gateway][channels]") {
     WatchHarness h;
     h.publish(h.a, Quality::bad);
     (void)h.bad_after(0s);
@@ -71,5 +71,5 @@ TEST_CASE("bad channels are a warning that names the first of them", "[gateway][
     const HealthCheck check = check_channels({{}, 7, {"plc/flow (for 60 s)", "plc/temp (for 90 s)"}});
     CHECK_FALSE(check.good);
     CHECK(check.is_warning);
-    CHECK(check.detail == "no good value: plc/flow (for 60 s), plc/temp (for 90 s) and 5 more");
+    CHECK(check.detail == "channels without a good value: plc/flow (for 60 s), plc/temp (for 90 s) and 5 more");
 }

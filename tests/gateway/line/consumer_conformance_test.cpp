@@ -28,20 +28,20 @@ using namespace telegate::test;
 
 namespace {
 
-/// Sequence numbers of one channel, of samples or of a gap.
+/// Sequence numbers of samples or of a gap of one channel.
 struct DeliveredPart {
     std::uint64_t first;
     std::uint64_t last;
     bool is_gap;
 };
-/// What a consumer delivered, by topic.
+/// The samples and gaps that a consumer delivered, by topic.
 using Delivered = std::map<std::string, std::vector<DeliveredPart>>;
 
 /// The sampling side, the queue and the pump, all in one thread.
 ///
 /// Threads: one. Limits: the queue's. Failure: none.
 struct ConsumerSource {
-    /// Captures samples of random channels; while the queue is full they are dropped.
+    /// Captures samples of random channels; while the queue is full, they are dropped.
     void capture(std::mt19937& random, int count) {
         for (int i = 0; i < count; ++i) {
             TelemetrySample sample{};
@@ -75,11 +75,11 @@ struct ConsumerSource {
     Pump pump{{bench.reactor, queue, waker, channels, ledger}};
 };
 
-/// A consumer under test, and how to see what it delivered.
+/// A consumer under test, with access to what it delivered.
 struct ConsumerSubject {
     std::shared_ptr<SampleConsumer> consumer;
-    std::function<Delivered()> delivered;  // empty: it has no content of its own
-    bool has_gaps = true;                  // in what it delivers
+    std::function<Delivered()> delivered;  // empty: it delivers no content
+    bool has_gaps = true;                  // in the delivered content
 };
 
 ConsumerSubject history_subject(ConsumerSource& source) {
@@ -147,7 +147,7 @@ ConsumerSubject recorder_subject(ConsumerSource& source) {
         for (const TelemetrySample& sample : read.samples) {
             result[source.channels.at(sample.channel).topic].push_back({sample.seq, sample.seq, false});
         }
-        for (const auto& gap : read.gaps) {  // they are kept apart from the samples, so their order is not seen
+        for (const auto& gap : read.gaps) {  // stored separately from the samples, so their order is not visible
             auto& parts = result[source.channels.at(static_cast<ChannelId>(gap.channel)).topic];
             const auto after = std::find_if(parts.begin(), parts.end(),
                                             [&](const DeliveredPart& part) { return part.first > gap.first_seq; });
@@ -183,7 +183,7 @@ const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerS
      }},
 };
 
-/// Checks that samples and gaps are every number from `before` + 1 to `last`, once and in order.
+/// Checks that samples and gaps cover every number from `before` + 1 to `last`, once and in order.
 void check_every_number(const std::vector<DeliveredPart>& parts, std::uint64_t before, std::uint64_t last,
                         bool has_gaps) {
     std::uint64_t reached = before;
@@ -195,7 +195,7 @@ void check_every_number(const std::vector<DeliveredPart>& parts, std::uint64_t b
     CHECK((has_gaps ? reached == last : reached <= last));
 }
 
-/// Holds samples back on request, and counts calls.
+/// Keeps samples in the queue on request, and counts calls.
 ///
 /// Threads: one. Limits, Failure: none.
 struct ScriptedConsumer final : SampleConsumer {
@@ -238,7 +238,7 @@ TEST_CASE("each consumer delivers every sample or gap of each channel once and i
     }
 }
 
-TEST_CASE("a consumer that is added at a reload begins with the next batch and others miss nothing",
+TEST_CASE("a consumer added by a reload starts with the next batch, and other consumers miss nothing",
           "[gateway][consumer]") {
     const auto& [name, make] = subjects[GENERATE(range(std::size_t{0}, subjects.size()))];
     CAPTURE(name);
@@ -296,10 +296,10 @@ TEST_CASE("the pump wakes up for each sample only while a consumer is wanted", "
     ScriptedConsumer consumer;
     source.pump.feed({&consumer});
     source.pump.start();
-    CHECK(source.bench.turn_until([&] { return source.waker.is_patient(); }));
+    CHECK(source.bench.turn_until([&] { return source.waker.is_low_power(); }));
     consumer.wanted = true;
     source.waker.wake();
-    CHECK(source.bench.turn_until([&] { return !source.waker.is_patient(); }));
+    CHECK(source.bench.turn_until([&] { return !source.waker.is_low_power(); }));
 }
 
 TEST_CASE("at a stop everything is delivered, even to a consumer that must wait", "[gateway][consumer]") {
@@ -315,7 +315,7 @@ TEST_CASE("at a stop everything is delivered, even to a consumer that must wait"
     CHECK(waiting.flushes > 0);
 }
 
-TEST_CASE("the example consumer remembers the smallest and the largest number", "[gateway][consumer]") {
+TEST_CASE("the example consumer stores the smallest and the largest number", "[gateway][consumer]") {
     ConsumerSource source;
     std::mt19937 random(5);
     ChannelExtremes extremes(source.channels);

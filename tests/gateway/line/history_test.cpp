@@ -14,7 +14,7 @@ using namespace telegate;
 
 namespace {
 
-/// Its words follow from its position, so that a torn one shows.
+/// A sample whose words are derived from its position, so that a torn sample is detected.
 TelemetrySample at_position(std::uint64_t position) {
     std::array<std::uint64_t, 8> words;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -45,7 +45,7 @@ struct Written {
 
 }  // namespace
 
-TEST_CASE("what was written is read back in order, from any position", "[gateway][history]") {
+TEST_CASE("samples are read back in order, from any position", "[gateway][history]") {
     Written h(16, 10);
     const auto read = h.history.read(3, h.out);
     CHECK(read.count == 7);
@@ -56,7 +56,7 @@ TEST_CASE("what was written is read back in order, from any position", "[gateway
     }
 }
 
-TEST_CASE("there is nothing at the position that comes next, or behind it", "[gateway][history]") {
+TEST_CASE("there is nothing at the next position or after it", "[gateway][history]") {
     Written h(16, 10);
     const std::uint64_t position = GENERATE(10U, 11U, 1000U);
     const auto read = h.history.read(position, h.out);
@@ -65,14 +65,14 @@ TEST_CASE("there is nothing at the position that comes next, or behind it", "[ga
     CHECK(read.missed == 0);
 }
 
-TEST_CASE("a read takes no more than there is room for, and says where to go on", "[gateway][history]") {
+TEST_CASE("a read fills at most its buffer and returns the position for the next read", "[gateway][history]") {
     Written h(16, 10);
     const auto read = h.history.read(2, std::span(h.out).first(3));
     CHECK(read.count == 3);
     CHECK(read.next == 5);
 }
 
-TEST_CASE("what has been written over is said to be missed, to the sample", "[gateway][history]") {
+TEST_CASE("overwritten samples are reported as missed, exactly", "[gateway][history]") {
     Written h(16, 10);
     h.write(31);
     CHECK(h.history.oldest() == 25);
@@ -85,13 +85,13 @@ TEST_CASE("what has been written over is said to be missed, to the sample", "[ga
     }
 }
 
-TEST_CASE("its size is in bytes, and one sample at least", "[gateway][history]") {
+TEST_CASE("the size is in bytes and allows at least one sample", "[gateway][history]") {
     CHECK(History(1'048'576).capacity() == 16'384);
     CHECK(History(100).capacity() == 1);
     CHECK(History(0).capacity() == 1);
 }
 
-TEST_CASE("readers of a history that is written fast see whole samples and know what they missed",
+TEST_CASE("readers of a fast history get only whole samples and the number of missed ones",
           "[gateway][history][threads]") {
     constexpr std::uint64_t samples = 200'000;
     Written h(512, 0);
@@ -123,7 +123,7 @@ TEST_CASE("readers of a history that is written fast see whole samples and know 
 
 namespace {
 
-/// One sample a second, the first now.
+/// One sample per second, the first one now.
 struct Aged {
     explicit Aged(std::size_t capacity, std::chrono::seconds age_max)
         : history(capacity * sizeof(TelemetrySample), age_max, &clock) {}
@@ -145,9 +145,9 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 
 }  // namespace
 
-TEST_CASE("what is too old is given out no more, and counted as missed", "[gateway][history]") {
+TEST_CASE("samples that are too old are not returned and are counted as missed", "[gateway][history]") {
     Aged h(64, std::chrono::seconds(10));
-    h.write(30);  // the last is a second old
+    h.write(30);  // the last sample is one second old
     CHECK(h.history.oldest() == 20);
     const auto read = h.history.read(5, h.out);
     CHECK(read.missed == 15);
@@ -161,7 +161,7 @@ TEST_CASE("what is too old is given out no more, and counted as missed", "[gatew
     CHECK(h.history.read(0, h.out).count == 3);
 }
 
-TEST_CASE("the limit in age and the one in bytes hold together", "[gateway][history]") {
+TEST_CASE("the age limit and the size limit apply together", "[gateway][history]") {
     Aged h(8, std::chrono::seconds(10));
     h.write(30);
     CHECK(h.history.oldest() == 22);
@@ -169,7 +169,7 @@ TEST_CASE("the limit in age and the one in bytes hold together", "[gateway][hist
     CHECK(h.history.oldest() == 25);
 }
 
-TEST_CASE("a time is found where its samples begin", "[gateway][history]") {
+TEST_CASE("a time is found at the position of its first sample", "[gateway][history]") {
     Aged h(5'000, std::chrono::seconds(0));
     const MonoTime begin = h.clock.mono_now();
     const std::int64_t begin_ns = h.clock.utc_now_ns();
@@ -181,7 +181,7 @@ TEST_CASE("a time is found where its samples begin", "[gateway][history]") {
     CHECK(h.history.first_since_utc(begin_ns + static_cast<std::int64_t>(wanted) * second_ns - 1) == found);
 }
 
-TEST_CASE("a clock that was set back or forth hides no sample of a time", "[gateway][history]") {
+TEST_CASE("a clock that was set back or forward hides no sample of a time", "[gateway][history]") {
     Aged h(5'000, std::chrono::seconds(0));
     const std::int64_t begin_ns = h.clock.utc_now_ns();
     h.write(1'000);

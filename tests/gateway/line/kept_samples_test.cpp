@@ -16,10 +16,10 @@ using namespace telegate;
 
 namespace {
 
-constexpr std::size_t history_bytes = 65'536;  // 768 of all channels together, 227 of quiet ones
+constexpr std::size_t history_bytes = 65'536;  // 768 samples of all channels, 227 of quiet ones
 constexpr std::size_t kept_max = history_bytes / 4 / KeptSamples::bytes_per_sample;
 
-/// A history, and all that was ever written to it.
+/// A history, and all samples that were written to it.
 struct WrittenKept {
     explicit WrittenKept(std::size_t per_channel = 16, Duration age_max = Duration(0))
         : history(history_bytes, age_max, &clock, per_channel) {}
@@ -35,7 +35,7 @@ struct WrittenKept {
             history.take({&sample, 1});
         }
     }
-    /// The numbers of what is held of each channel. Checks that each sample is the one that was written there.
+    /// Returns the held sequence numbers of each channel. Checks that each sample is the one that was written.
     std::map<std::uint32_t, std::vector<std::uint64_t>> held() {
         std::map<std::uint32_t, std::vector<std::uint64_t>> result;
         std::vector<TelemetrySample> out(100);
@@ -58,7 +58,7 @@ struct WrittenKept {
     std::map<std::uint32_t, std::uint64_t> last;
 };
 
-/// Whether they are the last ones of `last`, at least `least` of them.
+/// Returns whether `seqs` are the last numbers up to `last`, at least `least` of them.
 bool are_last(const std::vector<std::uint64_t>& seqs, std::uint64_t last, std::size_t least) {
     bool result = seqs.size() >= std::min<std::size_t>(least, last);
     for (std::size_t i = 0; i < seqs.size(); ++i) {
@@ -69,7 +69,7 @@ bool are_last(const std::vector<std::uint64_t>& seqs, std::uint64_t last, std::s
 
 }  // namespace
 
-TEST_CASE("a channel keeps its last samples, however many come from another one", "[gateway][history]") {
+TEST_CASE("a channel keeps its last samples, however many samples of another channel follow", "[gateway][history]") {
     WrittenKept h;
     h.write(0, 20);
     h.write(1, 100'000);
@@ -85,8 +85,7 @@ TEST_CASE("a channel keeps its last samples, however many come from another one"
     CHECK(held[1].size() == h.history.capacity());
 }
 
-TEST_CASE("without a number per channel nothing is kept for it, and all memory is for the last samples",
-          "[gateway][history]") {
+TEST_CASE("without a minimum per channel all memory is used for the most recent samples", "[gateway][history]") {
     WrittenKept h(0);
     h.write(0, 20);
     h.write(1, 100'000);
@@ -95,7 +94,7 @@ TEST_CASE("without a number per channel nothing is kept for it, and all memory i
     CHECK(h.held().size() == 1);
 }
 
-TEST_CASE("all that is held fits the memory of the history", "[gateway][history]") {
+TEST_CASE("all held samples fit in the memory of the history", "[gateway][history]") {
     const std::size_t per_channel = GENERATE(1U, 16U, 10'000U);
     WrittenKept h(per_channel);
     CHECK(h.history.capacity() * sizeof(TelemetrySample) +
@@ -104,7 +103,7 @@ TEST_CASE("all that is held fits the memory of the history", "[gateway][history]
     CHECK(h.history.kept()->capacity() == kept_max);
 }
 
-TEST_CASE("where the memory does not suffice, all channels keep fewer, and more again when there is room",
+TEST_CASE("all channels keep fewer samples when memory is short, and more when memory is free again",
           "[gateway][history]") {
     WrittenKept h;
     for (std::size_t round = 0; round < 16; ++round) {
@@ -119,7 +118,7 @@ TEST_CASE("where the memory does not suffice, all channels keep fewer, and more 
     for (std::uint32_t channel = 1; channel <= 60; ++channel) {
         CHECK(are_last(held[channel], 16, share));
     }
-    // Now only channel 1 needs memory besides.
+    // Now only channel 1 needs additional memory.
     for (std::size_t round = 0; round < 20'000 && h.history.kept()->share() < 8; ++round) {
         for (std::uint32_t channel = 2; channel <= 60; ++channel) {
             h.write(channel);
@@ -129,7 +128,7 @@ TEST_CASE("where the memory does not suffice, all channels keep fewer, and more 
     CHECK(h.history.kept()->share() == 8);
 }
 
-TEST_CASE("of more channels than there is memory for, the newest are kept", "[gateway][history]") {
+TEST_CASE("with more channels than the memory can hold, the newest samples are kept", "[gateway][history]") {
     WrittenKept h;
     for (std::uint32_t channel = 1; channel <= 600; ++channel) {
         h.write(channel, 2);
@@ -147,8 +146,7 @@ TEST_CASE("of more channels than there is memory for, the newest are kept", "[ga
                       [&](const auto& each) { return each.first == 0 || each.first > oldest; }));
 }
 
-TEST_CASE("whatever the rates are, what is held of a channel are its last samples without a hole",
-          "[gateway][history]") {
+TEST_CASE("at any rates the held samples of a channel are its last ones without a gap", "[gateway][history]") {
     const unsigned seed = GENERATE(range(0U, test::rounds(30U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -157,7 +155,7 @@ TEST_CASE("whatever the rates are, what is held of a channel are its last sample
     };
     WrittenKept h(any(1, 40));
     for (int phase = 0; phase < 12; ++phase) {
-        // One device floods, some others are quiet; who does what changes.
+        // One device floods, some others are quiet; their roles change.
         const std::uint32_t fast = any(0, 30);
         const std::uint32_t quiet = any(1, 30);
         for (std::uint32_t samples = any(1, 4'000); samples > 0; --samples) {
@@ -194,7 +192,8 @@ TEST_CASE("samples of quiet channels are found by time, and hidden when they are
     CHECK(h.history.first() == h.history.position());
 }
 
-TEST_CASE("readers see whole samples of quiet channels while others are written fast", "[gateway][history][threads]") {
+TEST_CASE("readers get only whole samples of quiet channels while others are written fast",
+          "[gateway][history][threads]") {
     constexpr std::uint64_t samples = 200'000;
     History history(history_bytes, Duration(0), nullptr, 16);
     std::atomic<std::uint64_t> wrong{0};
@@ -207,7 +206,7 @@ TEST_CASE("readers see whole samples of quiet channels while others are written 
                 const auto read = history.read(begin, out);
                 wrong += begin + read.missed + read.count == read.next ? 0U : 1U;
                 for (std::size_t i = 0; i < read.count; ++i) {
-                    // Position, time and number are the same; the channel follows from it.
+                    // Position, time and number are the same; the channel is derived from them.
                     const std::uint64_t position = read.next - read.count + i;
                     const bool is_whole = out[i].seq == position + 1 && out[i].value.integer == out[i].time_mono_ns &&
                                           static_cast<std::uint64_t>(out[i].time_mono_ns) == position;
@@ -221,7 +220,7 @@ TEST_CASE("readers see whole samples of quiet channels while others are written 
         TelemetrySample sample{};
         const bool is_quiet = random() % 20 == 0;
         sample.channel = static_cast<ChannelId>(is_quiet ? random() % 40 : 50);
-        sample.seq = position + 1;  // ascending per channel, too
+        sample.seq = position + 1;  // also ascending per channel
         sample.time_mono_ns = static_cast<std::int64_t>(position);
         sample.value.integer = sample.time_mono_ns;
         history.take({&sample, 1});

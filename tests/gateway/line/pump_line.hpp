@@ -14,8 +14,8 @@
 
 namespace telegate::test {
 
-/// A pump with a publisher and a subscriber in each of some formats; all in one thread. Samples get numbers per
-/// channel, and values that count. Threads: one. Limits: those of the queue. Failure: none.
+/// A pump with a publisher and a subscriber for each of some formats, all in one thread. Samples get sequence numbers
+/// per channel and increasing values. Threads: one. Limits: those of the queue. Failure: none.
 struct PumpLine {
     explicit PumpLine(const std::vector<PayloadFormat>& formats, std::size_t capacity = 10'000,
                       OverflowPolicy policy = OverflowPolicy::drop_newest)
@@ -46,7 +46,7 @@ struct PumpLine {
         }
         pump.feed(consumers);
     }
-    /// The next one of the channel.
+    /// Returns the next sample of the channel.
     TelemetrySample sample(ChannelId channel) {
         TelemetrySample sample{};
         sample.channel = channel;
@@ -65,7 +65,7 @@ struct PumpLine {
         }
         waker.wake();
     }
-    /// The messages of a subscriber when there are so many.
+    /// Returns the messages of a subscriber as soon as there are this many.
     const std::vector<Frames>& receive(std::size_t subscriber, std::size_t count) {
         CHECK(bench.turn_until([&] { return inboxes[subscriber].take() >= count; }));
         return inboxes[subscriber].messages;

@@ -18,12 +18,12 @@ TEST_CASE("a sample is published in each format and counted once", "[gateway][pu
     CHECK(nlohmann::json::parse(as_json) == nlohmann::json::from_cbor(line.receive(1, 1).at(0).at(1)));
     CHECK(line.receive(2, 1).at(0) == Frames{"d/a", line.receive(2, 1).at(0).at(1)});
     CHECK(line.receive(2, 1).at(0).at(1).size() == 64);
-    const Books books = line.ledger.cut().at(0);
-    CHECK(books.published == 1);
-    CHECK(books.balanced());
+    const LedgerCounts counts = line.ledger.cut().at(0);
+    CHECK(counts.published == 1);
+    CHECK(counts.balanced());
 }
 
-TEST_CASE("records of one channel that follow each other share a message, 64 at most", "[gateway][pump]") {
+TEST_CASE("consecutive records of one channel share a message, at most 64 per message", "[gateway][pump]") {
     PumpLine line({PayloadFormat::record});
     line.push(line.a, 3);
     line.push(line.b, 1);
@@ -45,7 +45,7 @@ TEST_CASE("records of one channel that follow each other share a message, 64 at 
     CHECK(line.ledger.cut().at(0).published == 104);
 }
 
-TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]") {
+TEST_CASE("samples in many batches arrive in order, each once", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json});
     constexpr std::size_t samples = 2 * Pump::batch_samples * Pump::batches_per_turn + 7;
     for (std::size_t i = 0; i < samples; ++i) {
@@ -64,7 +64,7 @@ TEST_CASE("samples of many batches arrive in order, each once", "[gateway][pump]
     CHECK(peer.matched == peer.sent + peer.dropped + peer.pending);
 }
 
-TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
+TEST_CASE("samples without subscribers are counted and not encoded", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record});
     line.subscribers[0]->unsubscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
@@ -75,38 +75,38 @@ TEST_CASE("what nobody wants is counted and not written", "[gateway][pump]") {
     CHECK(line.ledger.cut().at(0).published == 5);
 }
 
-TEST_CASE("the pump is patient while nobody subscribes, and catches up when asked", "[gateway][pump]") {
+TEST_CASE("the pump is in low-power mode without subscribers, and catches up on request", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record});
     line.push(line.a, 1);
     CHECK(line.bench.turn_until([&] { return line.ledger.cut().at(0).published == 1; }));
-    CHECK_FALSE(line.waker.is_patient());
+    CHECK_FALSE(line.waker.is_low_power());
     for (std::size_t format = 0; format < line.subscribers.size(); ++format) {
         line.subscribers[format]->unsubscribe("");
         REQUIRE(line.bench.turn_until([&] { return line.publishers[format]->totals().subscriptions == 0; }));
     }
     line.push(line.a, 1);
-    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    CHECK(line.bench.turn_until([&] { return line.waker.is_low_power(); }));
     CHECK(line.ledger.cut().at(0).published == 2);
     line.push(line.a, 5);
     line.pump.catch_up();
     CHECK(line.ledger.cut().at(0).published == 7);
-    CHECK_FALSE(line.waker.is_patient());
+    CHECK_FALSE(line.waker.is_low_power());
 }
 
-TEST_CASE("the pump is prompt again at its next wake-up when somebody has subscribed", "[gateway][pump]") {
+TEST_CASE("the pump returns to normal mode at its next wake-up after a peer has subscribed", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json});
     line.subscribers[0]->unsubscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
     line.push(line.a, 1);
-    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    CHECK(line.bench.turn_until([&] { return line.waker.is_low_power(); }));
     line.subscribers[0]->subscribe("");
     REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 1; }));
     line.push(line.a, 1);
     CHECK(line.receive(0, 1).size() == 1);
-    CHECK_FALSE(line.waker.is_patient());
+    CHECK_FALSE(line.waker.is_low_power());
 }
 
-TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of them while a stream is open",
+TEST_CASE("the pump keeps all samples in the history, and is in normal mode while a stream is open",
           "[gateway][pump][history]") {
     PumpLine line({PayloadFormat::json});
     line.subscribers[0]->unsubscribe("");
@@ -117,20 +117,20 @@ TEST_CASE("the pump keeps all samples in the history, and is prompt and tells of
     line.publish_to({}, {&history, &streams});
     line.push(line.a, 3);
     CHECK(line.bench.turn_until([&] { return history.position() == 3; }));
-    CHECK(line.waker.is_patient());
+    CHECK(line.waker.is_low_power());
     CHECK(told == 0);
     auto place = streams.open();
     line.pump.catch_up();
     line.push(line.b, 600);
     CHECK(line.bench.turn_until([&] { return history.position() == 603; }));
-    CHECK_FALSE(line.waker.is_patient());
+    CHECK_FALSE(line.waker.is_low_power());
     CHECK(told > 0);
     place = nullptr;
     line.push(line.b, 1);
-    CHECK(line.bench.turn_until([&] { return line.waker.is_patient(); }));
+    CHECK(line.bench.turn_until([&] { return line.waker.is_low_power(); }));
 }
 
-TEST_CASE("formats come into use and go out of use between two batches", "[gateway][pump]") {
+TEST_CASE("formats are enabled and disabled between two batches", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record});
     const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
                                             {PayloadFormat::record, *line.publishers[1]}};

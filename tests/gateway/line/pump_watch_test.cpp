@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patient = 60s;  // no test takes it
+constexpr auto patient = 60s;  // longer than any test
 
-/// A pump without publishers, on a loop that a thread turns.
+/// A pump without publishers, on an event loop in its own thread.
 struct Line {
     Line() : loop([this] { reactor.run(); }) {}
     ~Line() {
@@ -30,7 +30,7 @@ struct Line {
         sample.seq = ++seq;
         queue.push(queue.first(), sample, [](const TelemetrySample&, QueueLoss) { FAIL("the queue is too small"); });
     }
-    /// Has the pump take what is in the queue; it does not by itself, since it was not started.
+    /// Makes the pump drain the queue; it does not do so by itself, because it was not started.
     void drain() {
         reactor.post([this] { pump.drain_all(); });
         (void)watch.ask(patient);
@@ -52,7 +52,7 @@ struct Line {
 
 }  // namespace
 
-TEST_CASE("a queue that is not emptied shows, since when it was first seen", "[gateway][health]") {
+TEST_CASE("a queue that is not drained is reported, with the time since it was first seen", "[gateway][health]") {
     Line line;
     line.push();
     CHECK(line.stalled() == 0s);
@@ -62,7 +62,7 @@ TEST_CASE("a queue that is not emptied shows, since when it was first seen", "[g
     CHECK(line.stalled() == 0s);
 }
 
-TEST_CASE("a pump that takes something does not stall, however much is left", "[gateway][health]") {
+TEST_CASE("a pump that makes progress is not stalled, even if the queue is not empty", "[gateway][health]") {
     Line line;
     for (int i = 0; i < 3; ++i) {
         line.push();
@@ -73,16 +73,16 @@ TEST_CASE("a pump that takes something does not stall, however much is left", "[
     }
 }
 
-TEST_CASE("a pump that may be patient does not stall", "[gateway][health]") {
+TEST_CASE("a pump in low-power mode is not stalled", "[gateway][health]") {
     Line line;
-    line.waker.be_patient();
+    line.waker.begin_low_power();
     line.push();
     CHECK(line.stalled() == 0s);
     line.clock.advance(3s);
     CHECK(line.stalled() == 0s);
 }
 
-TEST_CASE("a loop that nobody turns is silent since the first question", "[gateway][health]") {
+TEST_CASE("a loop that does not run is silent since the first check", "[gateway][health]") {
     ManualClock clock;
     Reactor reactor;
     BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
@@ -100,9 +100,9 @@ TEST_CASE("a loop that nobody turns is silent since the first question", "[gatew
     CHECK(watch.ask(0ms).silent == 0s);
 }
 
-TEST_CASE("a loop that has hung for longer than anybody waits is not waited for again", "[gateway][health]") {
+TEST_CASE("a loop that did not respond within the timeout is not waited for again", "[gateway][health]") {
     ManualClock clock;
-    Reactor reactor;  // that nobody turns
+    Reactor reactor;  // that does not run
     BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
     Waker waker;
     ChannelTable channels;

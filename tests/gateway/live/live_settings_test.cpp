@@ -16,7 +16,7 @@ std::string hash_of(const Settings& settings) {
     return "q" + std::to_string(settings.queue_size);
 }
 
-/// Settings in force above parts that only note what they are asked.
+/// The settings in force, with parts that only record their calls.
 struct LiveHarness {
     ReloadSource source() {
         ReloadSource source;
@@ -58,7 +58,7 @@ struct LiveHarness {
 
 }  // namespace
 
-TEST_CASE("a reload that changes nothing touches nothing", "[gateway][live]") {
+TEST_CASE("a reload without changes touches nothing", "[gateway][live]") {
     LiveHarness h;
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::unchanged);
@@ -68,7 +68,7 @@ TEST_CASE("a reload that changes nothing touches nothing", "[gateway][live]") {
     CHECK(h.live.status().last_reload.value().problem.empty());
 }
 
-TEST_CASE("other settings are in force after a reload, with their hash and the next generation", "[gateway][live]") {
+TEST_CASE("after a reload other settings are in force, with their hash and the next generation", "[gateway][live]") {
     LiveHarness h;
     h.file = "queue_size = 20\n";
     const ReloadReport report = h.live.reload("SIGHUP");
@@ -83,7 +83,7 @@ TEST_CASE("other settings are in force after a reload, with their hash and the n
     CHECK(h.changes == 1);
 }
 
-TEST_CASE("settings with problems change nothing and are told with their lines", "[gateway][live]") {
+TEST_CASE("invalid settings change nothing and are reported with their lines", "[gateway][live]") {
     LiveHarness h;
     h.file = "queue_size = 20\nqueue_sise = 1\nlog_level = loud\n";
     const ReloadReport report = h.live.reload("SIGHUP");
@@ -95,13 +95,13 @@ TEST_CASE("settings with problems change nothing and are told with their lines",
     CHECK_THAT(h.live.status().last_reload.value().problem, Catch::StartsWith("x.ini:2: queue_sise: "));
 }
 
-TEST_CASE("what needs a restart is named, and nothing beside it is changed either", "[gateway][live]") {
+TEST_CASE("changes that need a restart are named, and no other change is applied either", "[gateway][live]") {
     LiveHarness h;
     h.file = "queue_size = 20\n[rest]\nlisten = 127.0.0.1:1\n[sampling]\nrealtime_priority = 3\n";
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::needs_restart);
     REQUIRE(report.problems.size() == 2);
-    CHECK(report.problems.at(0).text() == "sampling.realtime_priority: takes a restart, from 0 to 3");
+    CHECK(report.problems.at(0).text() == "sampling.realtime_priority: needs a restart: changed from 0 to 3");
     CHECK(report.problems.at(1).key == "rest.listen");
     CHECK(h.changes == 0);
     CHECK(h.live.in_force().settings.queue_size == 10);
@@ -119,7 +119,7 @@ TEST_CASE("a change that fails leaves the settings in force", "[gateway][live]")
     CHECK(h.live.status().last_reload.value().outcome == ReloadOutcome::failed);
 }
 
-TEST_CASE("what is applied later than the rest is told", "[gateway][live]") {
+TEST_CASE("changes that are applied later are reported", "[gateway][live]") {
     LiveHarness h;
     h.left = "the endpoints follow";
     const ReloadReport report = h.replace("queue_size = 20\n");
@@ -127,7 +127,7 @@ TEST_CASE("what is applied later than the rest is told", "[gateway][live]") {
     CHECK(report.problems.at(0).what == "the endpoints follow");
 }
 
-TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gateway][live]") {
+TEST_CASE("a dry run shows the changes, applies none and does not count as a reload", "[gateway][live]") {
     LiveHarness h;
     const ReloadReport report = h.replace("queue_size = 20\n", true);
     CHECK(report.outcome == ReloadOutcome::planned);
@@ -137,7 +137,8 @@ TEST_CASE("a dry run shows the changes and makes none, and is no reload", "[gate
     CHECK_FALSE(h.live.status().last_reload);
 }
 
-TEST_CASE("a setting that runs a program or opens a path changes by a reload, not over REST", "[gateway][live]") {
+TEST_CASE("a setting that runs a program or opens a path can be changed by a reload but not over REST",
+          "[gateway][live]") {
     const std::string wanted =
         "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_files_max = 1\n",
                                                    "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
@@ -162,7 +163,7 @@ TEST_CASE("an endpoint without a path can be set over REST", "[gateway][live]") 
           ReloadOutcome::applied);
 }
 
-TEST_CASE("a device that becomes one that runs programs is no matter of REST either", "[gateway][live]") {
+TEST_CASE("REST cannot change a device to one that runs programs", "[gateway][live]") {
     LiveHarness h;
     h.file += "[device \"d\"]\ndriver = host\n";
     REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
@@ -171,7 +172,7 @@ TEST_CASE("a device that becomes one that runs programs is no matter of REST eit
     CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = clock\n").outcome == ReloadOutcome::applied);
 }
 
-TEST_CASE("settings made from ones that are not in force any more are refused", "[gateway][live]") {
+TEST_CASE("settings derived from settings that are no longer in force are refused", "[gateway][live]") {
     LiveHarness h;
     CHECK(h.replace("queue_size = 20\n", false, "q10").outcome == ReloadOutcome::applied);
     CHECK(h.replace("queue_size = 30\n", false, "q10").outcome == ReloadOutcome::conflict);
@@ -197,7 +198,7 @@ TEST_CASE("a dry run of a reload shows what would change and changes nothing", "
     CHECK_FALSE(h.live.status().last_reload);
 }
 
-TEST_CASE("a rollback brings back settings as a generation of their own", "[gateway][live]") {
+TEST_CASE("a rollback restores the settings of an earlier generation as a new generation", "[gateway][live]") {
     LiveHarness h;
     CHECK_FALSE(h.live.rollback(std::nullopt, false, "anna"));
     h.replace("queue_size = 20\n");
@@ -213,7 +214,7 @@ TEST_CASE("a rollback brings back settings as a generation of their own", "[gate
     CHECK_FALSE(h.live.rollback(9, false, "anna"));
 }
 
-TEST_CASE("the last sixteen generations are kept, with who made them", "[gateway][live]") {
+TEST_CASE("the last sixteen generations are kept, with their author", "[gateway][live]") {
     LiveHarness h;
     for (int size = 11; size <= 30; ++size) {
         h.replace("queue_size = " + std::to_string(size) + "\n");
@@ -228,9 +229,9 @@ TEST_CASE("the last sixteen generations are kept, with who made them", "[gateway
     CHECK_FALSE(h.live.rollback(5, false, "anna"));
 }
 
-TEST_CASE("settings that are not confirmed in time are reverted to those before", "[gateway][live]") {
+TEST_CASE("settings that are not confirmed in time are reverted to the previous ones", "[gateway][live]") {
     LiveHarness h;
-    for (const auto* const size : {"20", "30"}) {  // the second one is only tried either
+    for (const auto* const size : {"20", "30"}) {  // the second one is temporary, too
         LiveSettings::Replacement tried{parse_settings(std::string("queue_size = ") + size + '\n', "sent")};
         tried.revert_after = std::chrono::milliseconds(20);
         CHECK(h.live.replace(tried, "anna").outcome == ReloadOutcome::applied);
@@ -240,7 +241,7 @@ TEST_CASE("settings that are not confirmed in time are reverted to those before"
     CHECK_FALSE(h.live.status().revert);
 }
 
-TEST_CASE("settings that are confirmed, or replaced for good, stay", "[gateway][live]") {
+TEST_CASE("confirmed settings and permanent replacements stay", "[gateway][live]") {
     LiveHarness h;
     LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
     tried.revert_after = std::chrono::hours(1);
@@ -255,7 +256,7 @@ TEST_CASE("settings that are confirmed, or replaced for good, stay", "[gateway][
     CHECK_FALSE(h.live.status().revert);
 }
 
-TEST_CASE("a dry run neither begins nor ends a time after which settings are reverted", "[gateway][live]") {
+TEST_CASE("a dry run neither starts nor ends a pending revert", "[gateway][live]") {
     LiveHarness h;
     LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
     tried.revert_after = std::chrono::hours(1);
@@ -283,7 +284,7 @@ TEST_CASE("settings in force that differ from the file are reported, whichever o
     CHECK(test::eventually([&] { return h.live.differs_from_file() == true; }));
 }
 
-TEST_CASE("a program that the file names may come back over REST, and no other", "[gateway][live]") {
+TEST_CASE("a program in the settings file can be restored over REST, but no other program", "[gateway][live]") {
     LiveHarness h;
     const std::string with_program = "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n";
     h.file = with_program;

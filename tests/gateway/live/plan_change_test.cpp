@@ -19,7 +19,7 @@ PlannedChange change(const std::string& from, const std::string& to) {
     return plan_change(before, after, diff(before, after));
 }
 
-/// Devices that get another driver.
+/// Returns the devices that get another driver.
 std::vector<std::string> set_names(const PlannedChange& change) {
     std::vector<std::string> names;
     for (const auto& each : change.devices.set) {
@@ -32,11 +32,11 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("equal settings leave every device as it is", "[gateway][plan_change]") {
+TEST_CASE("equal settings change no device", "[gateway][plan_change]") {
     CHECK(change(two_devices, two_devices).devices.empty());
 }
 
-TEST_CASE("what is said of a channel concerns the driver of its device only", "[gateway][plan_change]") {
+TEST_CASE("a channel setting affects only the driver of its device", "[gateway][plan_change]") {
     const auto* const to = GENERATE(
         "[device \"a\"]\ndriver = simulated\n[channel \"a/sine\"]\nunit = A\n",                         // changed
         "[device \"a\"]\ndriver = simulated\n",                                                         // removed
@@ -44,7 +44,7 @@ TEST_CASE("what is said of a channel concerns the driver of its device only", "[
     CHECK(set_names(change(two_devices, std::string(to) + "[device \"ab\"]\ndriver = simulated\n")) == Names{"a"});
 }
 
-TEST_CASE("when a device is read and when it is left alone is not the driver's to know", "[gateway][plan_change]") {
+TEST_CASE("sampling settings of a device do not affect its driver", "[gateway][plan_change]") {
     const auto* const key = GENERATE("interval_ms = 5", "interval_us = 500", "align = wall", "offset_ms = 1",
                                      "errors_before_safe = 1", "errors_before_safe = 10", "breaker_failures = 1",
                                      "breaker_wait_ms = 11", "breaker_wait_max_ms = 1000", "autostart = no");
@@ -55,6 +55,6 @@ TEST_CASE("when a device is read and when it is left alone is not the driver's t
     CHECK(planned.devices.adjusted.front().name == "ab");
 }
 
-TEST_CASE("another value of a driver's own makes another driver", "[gateway][plan_change]") {
+TEST_CASE("a changed driver setting creates another driver", "[gateway][plan_change]") {
     CHECK(set_names(change(two_devices, std::string(two_devices) + "seed = 2\n")) == Names{"ab"});
 }

@@ -6,7 +6,7 @@
 using namespace telegate;
 using telegate::test::ManualClock;
 
-TEST_CASE("a cause is let into the log once a minute, and then says how often it was held back", "[gateway][log]") {
+TEST_CASE("a cause is logged once a minute, the next time with the number of suppressed lines", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 1);
     CHECK(limiter.admit("bad peer") == 0U);
@@ -17,14 +17,14 @@ TEST_CASE("a cause is let into the log once a minute, and then says how often it
     CHECK(limiter.admit("bad peer") == std::nullopt);
 }
 
-TEST_CASE("one cause does not hold back another", "[gateway][log]") {
+TEST_CASE("one cause does not suppress another", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 1);
     CHECK(limiter.admit("one") == 0U);
     CHECK(limiter.admit("another") == 0U);
 }
 
-TEST_CASE("causes without number share one place", "[gateway][log]") {
+TEST_CASE("causes beyond the maximum share one entry", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 1);
     std::size_t admitted = 0;
@@ -34,8 +34,7 @@ TEST_CASE("causes without number share one place", "[gateway][log]") {
     CHECK(admitted == LogLimiter::causes_max);
 }
 
-TEST_CASE("causes of an earlier minute give their places to new ones, and what they held back is told",
-          "[gateway][log]") {
+TEST_CASE("new causes replace those of an earlier minute, whose suppressed lines are reported", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 1);
     for (int i = 0; i < 100; ++i) {
@@ -52,7 +51,7 @@ TEST_CASE("causes of an earlier minute give their places to new ones, and what t
     CHECK(limiter.admit("new 1") == std::nullopt);
 }
 
-TEST_CASE("a limiter may let in several a minute", "[gateway][log]") {
+TEST_CASE("a limiter can admit several lines a minute", "[gateway][log]") {
     ManualClock clock;
     LogLimiter limiter(clock, 3);
     for (int i = 0; i < 3; ++i) {

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 namespace {
 
 std::string any_bytes(std::mt19937& random) {
-    // What could end a value or begin a member is common, every byte is possible.
+    // Any byte is possible; characters that could end a value or begin a member are frequent.
     constexpr std::string_view nasty = "\"\\= \nwho=x\t";
     std::string bytes;
     for (std::size_t left = random() % 24; left > 0; --left) {
@@ -28,7 +28,7 @@ std::string any_bytes(std::mt19937& random) {
     return bytes;
 }
 
-/// The members of a line as a person reads them, who knows nothing of JSON.
+/// Parses the members of a text line like a person would, without knowledge of JSON.
 std::vector<std::pair<std::string, std::string>> members_of(std::string_view text) {
     std::vector<std::pair<std::string, std::string>> members;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -53,7 +53,7 @@ Json json_of(const LogLine& line, std::size_t bytes_max = PIPE_BUF) {
 
 }  // namespace
 
-TEST_CASE("a plain word stands as it is, all else in quotes", "[gateway][log]") {
+TEST_CASE("a plain word is written as it is, everything else in quotes", "[gateway][log]") {
     CHECK(log_value("operator") == "operator");
     CHECK(log_value("/devices/x%20y/start") == "/devices/x%20y/start");
     CHECK(log_value("") == "\"\"");
@@ -61,10 +61,10 @@ TEST_CASE("a plain word stands as it is, all else in quotes", "[gateway][log]") 
     CHECK(log_value("a b") == "\"a b\"");
     CHECK(log_value("[device \"flaky\"]") == R"("[device \"flaky\"]")");
     CHECK(log_value("a\nb\\") == R"(a\x0ab\\)");
-    CHECK(LogFields().quote("why", "x").text() == "why=\"x\"");
+    CHECK(LogFields().quote("reason", "x").text() == "reason=\"x\"");
 }
 
-TEST_CASE("a line is its words and its fields, as text and as JSON", "[gateway][log]") {
+TEST_CASE("a line consists of its message and its fields, as text and as JSON", "[gateway][log]") {
     LogLine line = LogLine("device command").add("device", "7").add("retries", -3).add("possible", true);
     line.fields.number("after_s", "0.35");
     CHECK(line.text() == "device command device=7 retries=-3 possible=true after_s=0.35");
@@ -74,29 +74,29 @@ TEST_CASE("a line is its words and its fields, as text and as JSON", "[gateway][
     CHECK(json_of("stopping") == Json{{"message", "stopping"}});
 }
 
-TEST_CASE("a key that comes again is an array, and none takes the place of what each line has", "[gateway][log]") {
+TEST_CASE("a repeated key becomes an array, and no key replaces one that every line has", "[gateway][log]") {
     const LogLine line = LogLine("running").add("publish", "a").add("time", "now").add("publish", "b");
     CHECK(line.text() == "running publish=a time=now publish=b");
     CHECK(json_of(line) == Json{{"message", "running"}, {"publish", {"a", "b"}}, {"time_", "now"}});
 }
 
-TEST_CASE("any bytes as a value come back as one field with that value, in text and in JSON", "[gateway][log]") {
+TEST_CASE("a value of any bytes is read back as one field with that value, in text and in JSON", "[gateway][log]") {
     std::mt19937 random(20'261'122);
     for (int round = 0; round < test::rounds(5'000); ++round) {
         const std::string bytes = any_bytes(random);
         CAPTURE(to_readable(bytes));
-        const LogFields fields = LogFields().add("path", bytes).quote("why", bytes).add("result", 403);
+        const LogFields fields = LogFields().add("path", bytes).quote("reason", bytes).add("result", 403);
         CHECK(members_of(fields.text()) ==
               std::vector<std::pair<std::string, std::string>>{
-                  {"path", to_readable(bytes)}, {"why", to_readable(bytes)}, {"result", "403"}});
+                  {"path", to_readable(bytes)}, {"reason", to_readable(bytes)}, {"result", "403"}});
         CHECK(json_of({"rest change", fields}) == Json{{"message", "rest change"},
                                                        {"path", to_readable(bytes)},
-                                                       {"why", to_readable(bytes)},
+                                                       {"reason", to_readable(bytes)},
                                                        {"result", 403}});
     }
 }
 
-TEST_CASE("a line that is too long loses its last fields as JSON, and says so", "[gateway][log]") {
+TEST_CASE("a line that is too long loses its last fields in JSON, and is marked", "[gateway][log]") {
     const std::string many(100'000, GENERATE('x', '\x01', '\xff'));
     const Json of_words = json_of(many, 3'000);
     CHECK(of_words["cut"] == true);

@@ -20,7 +20,7 @@ using namespace telegate;
 
 namespace {
 
-/// A pipe and a logger that writes into it.
+/// A pipe and a logger that writes to it.
 struct SinkHarness {
     SinkHarness() {
         REQUIRE(::pipe(ends.data()) == 0);
@@ -47,16 +47,16 @@ struct SinkHarness {
 
 }  // namespace
 
-TEST_CASE("a line is written at once", "[gateway][log]") {
+TEST_CASE("a line is written immediately", "[gateway][log]") {
     SinkHarness h;
     h.logger->info("hello");
     CHECK(h.read_all() == "info hello\n");
 }
 
-TEST_CASE("a pipe that nobody reads stops nothing, and what was lost is told afterwards", "[gateway][log]") {
+TEST_CASE("a pipe without a reader blocks nothing, and lost lines are reported afterwards", "[gateway][log]") {
     SinkHarness h;
     const std::string line(100, 'x');
-    for (int i = 0; i < 10'000; ++i) {  // far more than the pipe holds
+    for (int i = 0; i < 10'000; ++i) {  // far more than the pipe's capacity
         h.logger->info(line);
     }
     const std::string held = h.read_all();
@@ -65,7 +65,7 @@ TEST_CASE("a pipe that nobody reads stops nothing, and what was lost is told aft
     CHECK(h.read_all() == "warning log lines lost=" + std::to_string(10'000 - lines) + "\ninfo again\n");
 }
 
-TEST_CASE("a very long line is cut, not split", "[gateway][log]") {
+TEST_CASE("a very long line is truncated, not split", "[gateway][log]") {
     SinkHarness h;
     h.logger->info(std::string(100'000, 'x'));
     const std::string text = h.read_all();
@@ -73,7 +73,7 @@ TEST_CASE("a very long line is cut, not split", "[gateway][log]") {
     CHECK(text.back() == '\n');
 }
 
-TEST_CASE("the journal gets a priority in front of each line", "[gateway][log]") {
+TEST_CASE("for the journal each line starts with its priority", "[gateway][log]") {
     SinkHarness h;
     spdlog::logger logger("test", std::make_shared<LogSink>(h.ends[1], true));
     logger.set_pattern("%v");
@@ -85,7 +85,7 @@ TEST_CASE("the journal gets a priority in front of each line", "[gateway][log]")
     CHECK(h.read_all() == "<7>t\n<6>i\n<4>w\n<3>e\n");
 }
 
-TEST_CASE("the journal is known by device and inode", "[gateway][log]") {
+TEST_CASE("the journal is recognized by device and inode", "[gateway][log]") {
     SinkHarness h;
     struct stat status {};
     REQUIRE(::fstat(h.ends[1], &status) == 0);
@@ -105,7 +105,7 @@ std::string content(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a file is appended to, and opened anew after a rotation", "[gateway][log]") {
+TEST_CASE("a file is appended to, and reopened after a rotation", "[gateway][log]") {
     const test::ScratchDir scratch;
     const std::string path = scratch.path("log");
     std::ofstream(path) << "old\n";
@@ -121,7 +121,7 @@ TEST_CASE("a file is appended to, and opened anew after a rotation", "[gateway][
     CHECK(content(path) == "three\n");
 }
 
-TEST_CASE("a file that cannot be opened anew is written on, and one that never could is refused", "[gateway][log]") {
+TEST_CASE("a file that cannot be reopened stays in use, and one that cannot be opened is refused", "[gateway][log]") {
     const test::ScratchDir scratch;
     const std::string folder = scratch.path("folder");
     REQUIRE(::mkdir(folder.c_str(), 0700) == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a file that cannot be opened anew is written on, and one that never c
     CHECK_THROWS_WITH(LogSink(folder + "/log"), Catch::StartsWith(folder + "/log"));
 }
 
-TEST_CASE("lines that a full disk refuses are counted and told when there is room", "[gateway][log]") {
+TEST_CASE("lines lost because of a full disk are counted and reported when there is space", "[gateway][log]") {
     const test::ScratchDir scratch;
     const std::string path = scratch.path("log");
     REQUIRE(::symlink("/dev/full", path.c_str()) == 0);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A log in a file, without times.
+/// A log in a file, without timestamps.
 struct LogHarness {
     explicit LogHarness(const std::string& level) : log({.level = level, .file = path}) {}
 
@@ -38,7 +38,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("the same act again is written again, while another line is only counted", "[gateway][log]") {
+TEST_CASE("a repeated action is written again, while another repeated line is only counted", "[gateway][log]") {
     LogHarness h("info");
     for (int i = 0; i < 3; ++i) {
         CHECK(h.log.info_each("rest change path=/stop"));
@@ -48,8 +48,7 @@ TEST_CASE("the same act again is written again, while another line is only count
                              "info rest change path=/stop"});
 }
 
-TEST_CASE("what devices cause at debug is written up to 60 times a minute for each, and only at that level",
-          "[gateway][log]") {
+TEST_CASE("at level debug up to 60 lines a minute are written for each device", "[gateway][log]") {
     LogHarness h("debug");
     for (int i = 0; i < 100; ++i) {
         h.log.debug_limited("a", "refused number=" + std::to_string(i));
@@ -64,19 +63,19 @@ TEST_CASE("what devices cause at debug is written up to 60 times a minute for ea
     CHECK(h.lines().size() == 61);
 }
 
-TEST_CASE("a level that hides acts hides them, and says so", "[gateway][log]") {
+TEST_CASE("the return value tells whether the level permits an action", "[gateway][log]") {
     LogHarness h("warn");
     CHECK_FALSE(h.log.info_each("rest change path=/stop"));
     CHECK(h.log.warn_each("settings problem=x"));
     CHECK(h.lines() == Lines{"warning settings problem=x"});
 }
 
-TEST_CASE("whoever turns the log off is its last line, and whoever turns it on the first", "[gateway][log]") {
+TEST_CASE("turning the log off is its last line, and turning it on is its first line", "[gateway][log]") {
     LogHarness h("info");
     LogLevel level(h.reactor, h.log, "info");
     (void)level.set("off", std::nullopt, "eve");
     h.log.error("nobody reads this");
     (void)level.set("debug", 600s, "anna b");
-    CHECK(h.lines() == Lines{"info log level changed from=info to=off who=eve",
-                             "info log level changed from=off to=debug for_s=600 who=\"anna b\""});
+    CHECK(h.lines() == Lines{"info log level changed from=info to=off by=eve",
+                             "info log level changed from=off to=debug for_s=600 by=\"anna b\""});
 }

@@ -29,7 +29,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a line that comes again within a minute is counted, and told when it comes after that", "[gateway][log]") {
+TEST_CASE("a line repeated within a minute is counted, and reported when it is written after that", "[gateway][log]") {
     RepeatedHarness h;
     CHECK(h.write("a") == Texts{"a"});
     CHECK(h.write("b") == Texts{"b"});
@@ -40,7 +40,7 @@ TEST_CASE("a line that comes again within a minute is counted, and told when it 
     CHECK(h.write("a").empty());
 }
 
-TEST_CASE("the count of a line that does not come again is told with the next line", "[gateway][log]") {
+TEST_CASE("the count of a line that is not repeated again is reported with the next line", "[gateway][log]") {
     RepeatedHarness h;
     (void)h.write("a");
     (void)h.write("a");
@@ -50,7 +50,7 @@ TEST_CASE("the count of a line that does not come again is told with the next li
     CHECK(h.lines.rest().empty());
 }
 
-TEST_CASE("what has not been told is told at the end", "[gateway][log]") {
+TEST_CASE("unreported counts are reported at the end", "[gateway][log]") {
     RepeatedHarness h;
     (void)h.write("a");
     (void)h.write("a");
@@ -58,13 +58,14 @@ TEST_CASE("what has not been told is told at the end", "[gateway][log]") {
     CHECK(h.lines.rest().empty());
 }
 
-TEST_CASE("the same words at another level are another line", "[gateway][log]") {
+TEST_CASE("the same text at another level is another line", "[gateway][log]") {
     RepeatedHarness h;
     CHECK(h.write("a", 2) == Texts{"a"});
     CHECK(h.write("a", 3) == Texts{"a"});
 }
 
-TEST_CASE("of many different lines none is lost, and the oldest is forgotten with its count", "[gateway][log]") {
+TEST_CASE("with many different lines none is lost, and the oldest is forgotten along with its count",
+          "[gateway][log]") {
     RepeatedHarness h;
     (void)h.write("first");
     (void)h.write("first");
@@ -79,7 +80,7 @@ TEST_CASE("of many different lines none is lost, and the oldest is forgotten wit
     CHECK(told == 10 * RepeatedLines::texts_max);
 }
 
-TEST_CASE("a long line is written each time", "[gateway][log]") {
+TEST_CASE("a long line is written every time", "[gateway][log]") {
     RepeatedHarness h;
     const std::string text(RepeatedLines::text_bytes_max + 1, 'x');
     CHECK(h.write(text) == Texts{text});

@@ -28,24 +28,25 @@ std::string only_problem(const std::string& ini) {
 
 }  // namespace
 
-TEST_CASE("a misspelled channel of a device that knows its channels is refused with the name that is near",
+TEST_CASE("a misspelled channel of a device that knows its channels is refused with the nearest name",
           "[gateway][plan]") {
-    CHECK(
-        only_problem(modbus + section("plc/flow.temps", "alarm_high = 10\n")) ==
-        "x.ini:6: channel \"plc/flow.temps\": the device has no channel of this name; a channel that is read needs an "
-        "address; did you mean \"flow.temp\"?");
+    CHECK(only_problem(modbus + section("plc/flow.temps", "alarm_high = 10\n")) ==
+          "x.ini:6: channel \"plc/flow.temps\": the device has no channel with this name; a channel "
+          "that is read needs an address; did you mean \"flow.temp\"?");
     CHECK(only_problem(simulated_device + section("d/sien")) ==
-          "x.ini:4: channel \"d/sien\": the device has no channel of this name; did you mean \"sine\"?");
+          "x.ini:4: channel \"d/sien\": the device has no channel with this name; did you mean "
+          "\"sine\"?");
 }
 
-TEST_CASE("where no name is near the channels of the device are listed", "[gateway][plan]") {
+TEST_CASE("if no name is near, the channels of the device are listed", "[gateway][plan]") {
     CHECK(only_problem(simulated_device + section("d/pressure")) ==
-          "x.ini:4: channel \"d/pressure\": the device has no channel of this name; it has sine, counter");
+          "x.ini:4: channel \"d/pressure\": the device has no channel with this name; its channels "
+          "are sine, counter");
     CHECK(only_problem("[device \"d\"]\ndriver = simulated\nwaveforms = sine\ncopies = 12\n" + section("d/pressure"))
-              .ends_with("it has sine, sine_2, sine_3, sine_4, sine_5, sine_6, sine_7, sine_8 and 4 more"));
+              .ends_with("its channels are sine, sine_2, sine_3, sine_4, sine_5, sine_6, sine_7, sine_8 and 4 more"));
 }
 
-TEST_CASE("every wrong section is told", "[gateway][plan]") {
+TEST_CASE("every invalid section is reported", "[gateway][plan]") {
     CHECK(plan_problems(simulated_device + section("d/sien") + section("d/sine") + section("d/countr")).size() == 2);
 }
 
@@ -66,9 +67,9 @@ TEST_CASE("a channel that the driver may declare later can have settings", "[gat
     CHECK(plan_problems(ini).empty());
 }
 
-TEST_CASE("a channel that no reading can bring is refused", "[gateway][plan]") {
+TEST_CASE("a channel that no reading can return is refused", "[gateway][plan]") {
     const auto [ini, ending] = GENERATE(table<std::string, std::string>({
-        {modbus + section("plc/unit.2.ok"), "needs an address; it has flow.temp"},
+        {modbus + section("plc/unit.2.ok"), "needs an address; its channels are flow.temp"},
         {host_device + section("h/net.usb0.rx_rat"), "did you mean \"net.usb0.rx_rate\"?"},
         {host_device + section("h/cpu.bussy"), "did you mean \"cpu.busy\"?"},
         {"[device \"c\"]\ndriver = clock\n" + section("c/clock.eror"), "did you mean \"clock.error\"?"},
@@ -95,15 +96,15 @@ TEST_CASE("any channel of a device that names its channels itself can have setti
     CHECK(plan_problems("[device \"d\"]\n" + device + section("d/anything")).empty());
 }
 
-TEST_CASE("a section of a channel that processing makes is refused, since nothing can be set of it",
-          "[gateway][plan]") {
+TEST_CASE("a section of a channel that processing creates is refused, because it has no settings", "[gateway][plan]") {
     const std::string ini = modbus + "alarm_high = 90\nwindow_ms = 1s\naggregates = min, mean\n";
     CHECK(only_problem(ini + section("plc/flow.temp.mean", "alarm_high = 10\n")) ==
-          "x.ini:9: channel \"plc/flow.temp.mean\": nothing can be set of this channel: it is made by the settings of "
-          "\"plc/flow.temp\"");
-    CHECK(only_problem(ini + section("plc/flow.temp.alarm")).find("made by the settings of") != std::string::npos);
-    CHECK(only_problem(ini + section("plc/flow.temp.max")).find("has no channel of this name") != std::string::npos);
+          "x.ini:9: channel \"plc/flow.temp.mean\": this channel has no settings of its own: it is "
+          "created by the settings of \"plc/flow.temp\"");
+    CHECK(only_problem(ini + section("plc/flow.temp.alarm")).find("created by the settings of") != std::string::npos);
+    CHECK(only_problem(ini + section("plc/flow.temp.max")).find("has no channel with this name") != std::string::npos);
     const std::string open = "[device \"e\"]\ndriver = exec\ncommand = true\n" + section("e/t", "alarm_high = 1\n");
-    CHECK(only_problem(open + section("e/t.alarm", "unit = V\n")).find("made by the settings of") != std::string::npos);
+    CHECK(only_problem(open + section("e/t.alarm", "unit = V\n")).find("created by the settings of") !=
+          std::string::npos);
     CHECK(plan_problems(open + section("e/t.mean")).empty());
 }

@@ -43,75 +43,76 @@ void write(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a check warns of a tty that is not there or is something else", "[gateway][check]") {
+TEST_CASE("a check warns of a tty that is missing or is not a tty", "[gateway][check]") {
     const ScratchDir scratch;
     write(scratch.path("file"), "");
     const std::string none = scratch.path("ttyUSB0");
     CHECK(warnings_of(device("driver = serial\nport = " + none + '\n')) ==
-          Texts{"t.ini:3: port: not there now: " + none + ": No such file or directory"});
+          Texts{"t.ini:3: port: currently not available: " + none + ": No such file or directory"});
     CHECK(warnings_of(device("driver = serial\nport = " + scratch.path("file") + '\n')) ==
-          Texts{"t.ini:3: port: not there now: " + scratch.path("file") + ": not a tty"});
+          Texts{"t.ini:3: port: currently not available: " + scratch.path("file") + ": not a tty"});
     CHECK(warnings_of(device("driver = serial\nport = /dev/null\n")).empty());
     CHECK(warnings_of(device("driver = modbus\nendpoint = rtu://" + none + '\n') + registers("a", "address = 1\n")) ==
-          Texts{"t.ini:3: endpoint: not there now: " + none + ": No such file or directory"});
+          Texts{"t.ini:3: endpoint: currently not available: " + none + ": No such file or directory"});
 }
 
-TEST_CASE("a check warns of a host without an address, and asks no numeric one", "[gateway][check]") {
+TEST_CASE("a check warns of a host name that does not resolve, and resolves no numeric one", "[gateway][check]") {
     const Texts warnings =
         warnings_of(device("driver = modbus\nendpoint = tcp://plc.invalid:502\n") + registers("a", "address = 1\n"));
     REQUIRE(warnings.size() == 1);
-    CHECK(warnings[0].starts_with("t.ini:3: endpoint: not there now: host plc.invalid: "));
+    CHECK(warnings[0].starts_with("t.ini:3: endpoint: currently not available: host plc.invalid: "));
     CHECK(warnings_of(plc + registers("a", "address = 1\n")).empty());
 }
 
-TEST_CASE("a check warns of a program and a folder that are not there", "[gateway][check]") {
+TEST_CASE("a check warns of a missing program and a missing folder", "[gateway][check]") {
     CHECK(warnings_of(device("driver = exec\ncommand = no-such-program -x\nworking_directory = /nowhere\n")) ==
-          Texts{"t.ini:3: command: not there now: no-such-program: no such program in PATH",
-                "t.ini:4: working_directory: not there now: /nowhere: No such file or directory"});
+          Texts{"t.ini:3: command: currently not available: no-such-program: no such program in PATH",
+                "t.ini:4: working_directory: currently not available: /nowhere: No such file or directory"});
     CHECK(warnings_of(device("driver = exec\ncommand = /nowhere/probe\n")) ==
-          Texts{"t.ini:3: command: not there now: /nowhere/probe: No such file or directory"});
+          Texts{"t.ini:3: command: currently not available: /nowhere/probe: No such file or directory"});
     CHECK(warnings_of(device("driver = exec\nshell = yes\ncommand = no-such-program\n")).empty());
     CHECK(warnings_of(device("driver = exec\ncommand = true\n")).empty());
 }
 
-TEST_CASE("a check warns of files of host and of a recording that are not there", "[gateway][check]") {
+TEST_CASE("a check warns of missing files of host and of a missing recording", "[gateway][check]") {
     const ScratchDir scratch;
     write(scratch.path("hwmon1/fan1_input"), "1200");
     const std::string files = "fan=" + scratch.path("hwmon*/fan1_input") + ", pump=" + scratch.path("pump");
     CHECK(warnings_of(device("driver = host\nfiles = " + files + '\n')) ==
-          Texts{"t.ini:3: files: not there now: " + scratch.path("pump") + ": no such file"});
+          Texts{"t.ini:3: files: currently not available: " + scratch.path("pump") + ": no such file"});
     CHECK(warnings_of(device("driver = replay\nfile = " + scratch.path("a.tgr") + '\n')) ==
-          Texts{"t.ini:3: file: not there now: " + scratch.path("a.tgr") + ": No such file or directory"});
+          Texts{"t.ini:3: file: currently not available: " + scratch.path("a.tgr") + ": No such file or directory"});
 }
 
-TEST_CASE("a check warns of a device of IIO and of channels that it does not have now", "[gateway][check]") {
+TEST_CASE("a check warns of a missing IIO device and of channels that it currently lacks", "[gateway][check]") {
     const ScratchDir scratch;
     const std::string adc = device("driver = iio\ndevice = adc\nsys_root = " + scratch.path() + '\n');
     const std::string section = "[channel \"d/voltag0\"]\nunit = V\n";
     const Texts absent = warnings_of(adc + section);
     REQUIRE(absent.size() == 1);
-    CHECK(has(absent[0], "t.ini:3: device: not there now: "));
+    CHECK(has(absent[0], "t.ini:3: device: currently not available: "));
     write(scratch.path("bus/iio/devices/iio:device0/name"), "adc\n");
     write(scratch.path("bus/iio/devices/iio:device0/in_voltage0_raw"), "1\n");
     CHECK(warnings_of(adc + section) ==
-          Texts{"t.ini:5: channel \"d/voltag0\": the device has no channel of this name now; did you mean "
-                "\"voltage0\"?"});
+          Texts{"t.ini:5: channel \"d/voltag0\": the device currently has no channel with this name; did "
+                "you mean \"voltage0\"?"});
     CHECK(warnings_of(adc + "[channel \"d/voltage0\"]\nunit = V\n").empty());
 }
 
-TEST_CASE("a check warns of a channel of host that the machine does not have now", "[gateway][check]") {
+TEST_CASE("a check warns of a channel of host that the machine currently lacks", "[gateway][check]") {
     const Texts warnings = warnings_of(device("driver = host\n") + "[channel \"d/net.nic9.rx_rate\"]\nunit = B/s\n" +
                                        "[channel \"d/cpu.busy\"]\nunit = 1\n");
     REQUIRE(warnings.size() == 1);
-    CHECK(has(warnings[0], "t.ini:3: channel \"d/net.nic9.rx_rate\": the device has no channel of this name now"));
+    CHECK(has(warnings[0],
+              "t.ini:3: channel \"d/net.nic9.rx_rate\": the device currently has no channel with this "
+              "name"));
 }
 
-TEST_CASE("a check says what an address means that looks like one of a manual, once for each table",
-          "[gateway][check]") {
+TEST_CASE("a check explains an address that looks like one from a manual, once for each table", "[gateway][check]") {
     CHECK(warnings_of(plc + registers("a", "address = 40101\n") + registers("b", "address = 40103\n") +
                       registers("c", "address = 100\n") + registers("d", "table = input\naddress = 30001\n")) ==
-          Texts{"t.ini:12: address: 30001 goes over the wire as it is; a manual's 30001 is input register 0",
-                "t.ini:5: address: 40101 goes over the wire as it is; a manual's 40101 is holding register 100 "
+          Texts{"t.ini:12: address: 30001 is sent as the protocol address; in a manual, 30001 is input register 0",
+                "t.ini:5: address: 40101 is sent as the protocol address; in a manual, 40101 is holding register 100 "
                 "(channels with such an address: 2)"});
     CHECK(warnings_of(plc + registers("a", "address = 40000\n") + registers("b", "address = 50000\n") +
                       registers("c", "address = 10100\n") + registers("d", "address = 30775\n"))
@@ -133,7 +134,7 @@ TEST_CASE("a check warns of registers that two channels read differently", "[gat
     CHECK(warnings_of(plc + flow + registers("other", keys)).empty());
 }
 
-TEST_CASE("not all of very many overlaps are told", "[gateway][check]") {
+TEST_CASE("the number of reported overlaps is limited", "[gateway][check]") {
     std::string ini = plc;
     for (int i = 0; i < 60; ++i) {
         ini += registers("c" + std::to_string(i), "type = uint32\naddress = " + std::to_string(i) + '\n');

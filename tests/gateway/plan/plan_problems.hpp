@@ -9,7 +9,7 @@
 
 namespace telegate::test {
 
-/// The texts of all problems that planning shows; the settings are called "x.ini".
+/// Returns the texts of all problems that planning reports; the settings file is called "x.ini".
 inline std::vector<std::string> plan_problems(const std::string& ini) {
     std::vector<std::string> texts;
     try {
@@ -22,7 +22,7 @@ inline std::vector<std::string> plan_problems(const std::string& ini) {
     return texts;
 }
 
-/// The same in one text; the settings are called "test.ini".
+/// Returns the same as one text; the settings file is called "test.ini".
 inline std::string plan_fault(const std::string& ini) {
     try {
         (void)make_plan(parse_settings(ini, "test.ini"));

@@ -13,7 +13,7 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("an address that others reach needs to know who comes", "[gateway][plan][access]") {
+TEST_CASE("an address that other machines can reach requires authentication", "[gateway][plan][access]") {
     const auto* const address = GENERATE("0.0.0.0:80", "[::]:80", "192.0.2.7:80");
     CAPTURE(address);
     const std::string listen = "[rest]\nlisten = " + std::string(address) + "\n";
@@ -23,20 +23,20 @@ TEST_CASE("an address that others reach needs to know who comes", "[gateway][pla
     CHECK(plan_fault(listen + "tokens_file = " + tokens + "\n").empty());
 }
 
-TEST_CASE("a loopback address needs nothing", "[gateway][plan][access]") {
+TEST_CASE("a loopback address requires no authentication", "[gateway][plan][access]") {
     const auto* const address = GENERATE("127.0.0.1:80", "127.1.2.3:80", "[::1]:80", "localhost:80", "");
     CAPTURE(address);
     CHECK(plan_fault("[rest]\nlisten = " + std::string(address) + "\n").empty());
 }
 
-TEST_CASE("an address that nothing can listen on is a problem", "[gateway][plan][access]") {
+TEST_CASE("an address that cannot be listened on is a problem", "[gateway][plan][access]") {
     const auto* const address = GENERATE("224.0.0.1:80", "255.255.255.255:80", "[ff02::1]:80");
     CAPTURE(address);
     CHECK_THAT(plan_fault("[rest]\nlisten = " + std::string(address) + "\n"),
-               Catch::StartsWith("test.ini:2: listen: ") && Catch::Contains("no multicast"));
+               Catch::StartsWith("test.ini:2: listen: ") && Catch::Contains("neither multicast"));
 }
 
-TEST_CASE("files of [rest] that cannot be used are named before the start", "[gateway][plan][access]") {
+TEST_CASE("files of [rest] that cannot be used are reported before the start", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
     const std::string tls = "tls_certificate = " + own.certificate_path + "\ntls_key = " + own.key_path + "\n";
@@ -46,11 +46,12 @@ TEST_CASE("files of [rest] that cannot be used are named before the start", "[ga
                Catch::StartsWith("test.ini:2: tokens_file: /nowhere: "));
     CHECK_THAT(plan_fault("[rest]\ntls_key = x\ntls_certificate = /nowhere\n"),
                Catch::StartsWith("test.ini:3: tls_certificate: /nowhere: "));
-    CHECK_THAT(plan_fault("[rest]\ntls_certificate = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
-    CHECK_THAT(plan_fault("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS needs tls_certificate and tls_key"));
+    CHECK_THAT(plan_fault("[rest]\ntls_certificate = x\n"),
+               Catch::Contains("TLS requires tls_certificate and tls_key"));
+    CHECK_THAT(plan_fault("[rest]\ntls_client_ca = x\n"), Catch::Contains("TLS requires tls_certificate and tls_key"));
 }
 
-TEST_CASE("certificate and key of TLS may be credentials", "[gateway][plan][access]") {
+TEST_CASE("certificate and key of TLS can be credentials", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
     const auto name_of = [](const std::string& path) {
@@ -66,14 +67,14 @@ TEST_CASE("certificate and key of TLS may be credentials", "[gateway][plan][acce
     ::unsetenv("CREDENTIALS_DIRECTORY");
 }
 
-TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gateway][plan][access]") {
+TEST_CASE("a missing TLS setting is reported, and hides no other problem", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
     CHECK(plan_fault("[rest]\ntls_key = " + own.key_path + "\n") ==
-          "test.ini:2: tls_key: TLS needs tls_certificate and tls_key, and tls_certificate is missing");
+          "test.ini:2: tls_key: TLS requires tls_certificate and tls_key: tls_certificate is missing");
     CHECK(plan_fault("[rest]\ntls_certificate = " + own.certificate_path + "\ntokens_file = /nowhere\n") ==
-          "test.ini:2: tls_certificate: TLS needs tls_certificate and tls_key, and tls_key is missing\n"
-          "test.ini:3: tokens_file: /nowhere: No such file or directory");
+          "test.ini:2: tls_certificate: TLS requires tls_certificate and tls_key: tls_key is "
+          "missing\ntest.ini:3: tokens_file: /nowhere: No such file or directory");
     CHECK(plan_fault("[rest]\ntls_certificate = /no/crt\ntls_key = /no/key\ntls_client_ca = " + folder.path() + "\n") ==
           "test.ini:2: tls_certificate: /no/crt: No such file or directory\n"
           "test.ini:3: tls_key: /no/key: No such file or directory\n"
@@ -81,7 +82,7 @@ TEST_CASE("what is missing for TLS is named, and hides no other problem", "[gate
               folder.path() + ": Is a directory");
 }
 
-TEST_CASE("a file of TLS that could keep its reader waiting is a problem", "[gateway][plan][access]") {
+TEST_CASE("a TLS file that could block its reader is a problem", "[gateway][plan][access]") {
     ScratchDir folder;
     const Certificate own(folder, "gateway");
     const std::string pipe = folder.path("pipe");
@@ -90,7 +91,7 @@ TEST_CASE("a file of TLS that could keep its reader waiting is a problem", "[gat
           "test.ini:2: tls_certificate: " + pipe + ": is not a regular file");
 }
 
-TEST_CASE("every bad line of a tokens file is a problem", "[gateway][plan][access]") {
+TEST_CASE("every invalid line of a tokens file is a problem", "[gateway][plan][access]") {
     ScratchDir folder;
     const std::string tokens = write_private(folder, "tokens", "x\nadmin a a-token-of-someone\ny\nadmin b short\n");
     const std::string place = "test.ini:2: tokens_file: " + tokens;
@@ -98,13 +99,14 @@ TEST_CASE("every bad line of a tokens file is a problem", "[gateway][plan][acces
                Catch::Contains(place + ":1: ") && Catch::Contains(place + ":3: ") && Catch::Contains(place + ":4: "));
 }
 
-TEST_CASE("a path that no socket can have is a problem", "[gateway][plan][access]") {
+TEST_CASE("a path that is too long for a socket is a problem", "[gateway][plan][access]") {
     CHECK(plan_fault("[rest]\nunix_socket = /" + std::string(106, 'x') + "\n").empty());
-    CHECK_THAT(plan_fault("[rest]\nunix_socket = /" + std::string(107, 'x') + "\n"),
-               Catch::StartsWith("test.ini:2: unix_socket: ") && Catch::Contains("longer than the 107 bytes"));
+    CHECK_THAT(
+        plan_fault("[rest]\nunix_socket = /" + std::string(107, 'x') + "\n"),
+        Catch::StartsWith("test.ini:2: unix_socket: ") && Catch::Contains("is too long: must be at most 107 bytes"));
 }
 
-TEST_CASE("what [rest] says reaches the server", "[gateway][plan][access]") {
+TEST_CASE("the settings of [rest] reach the server", "[gateway][plan][access]") {
     const Plan plan =
         make_plan(parse_settings("[rest]\nlisten =\nunix_socket = /run/x.sock\nstreams_max = 3\n", "test.ini"));
     CHECK(plan.rest.host.empty());

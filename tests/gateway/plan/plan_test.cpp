@@ -15,34 +15,34 @@ using telegate::test::has;
 using telegate::test::plan_problems;
 using telegate::test::ScratchDir;
 
-TEST_CASE("an endpoint that is none is a problem with its line", "[gateway][plan]") {
+TEST_CASE("an invalid endpoint is a problem with its line", "[gateway][plan]") {
     const auto problems = plan_problems("[publish \"a\"]\n\nendpoint = tcp://1.2.3:1\n");
     REQUIRE(problems.size() == 1);
     CHECK(has(problems[0], "x.ini:3: endpoint: "));
     CHECK(has(problems[0], "tcp://1.2.3:1"));
 }
 
-TEST_CASE("a device that cannot be made is a problem with the line of its section", "[gateway][plan]") {
+TEST_CASE("a device that cannot be created is a problem with the line of its section", "[gateway][plan]") {
     const auto problems = plan_problems("\n[device \"a\"]\ndriver = host\nproc_root = /nonexistent\n");
     REQUIRE(problems.size() == 1);
     CHECK(has(problems[0], "x.ini:2: "));
     CHECK(has(problems[0], "/nonexistent"));
 }
 
-TEST_CASE("all problems of a plan are told at once", "[gateway][plan]") {
+TEST_CASE("all problems of a plan are reported at once", "[gateway][plan]") {
     CHECK(plan_problems("[publish \"a\"]\nendpoint = tcp://1.2.3:1\n[publish \"b\"]\nendpoint = tcp://[x]:1\n"
                         "[device \"c\"]\ndriver = host\nproc_root = /nonexistent\n")
               .size() == 3);
 }
 
-TEST_CASE("problems of the text and of the plan are told together, in order of line", "[gateway][plan]") {
+TEST_CASE("problems of the text and of the plan are reported together, in order of line", "[gateway][plan]") {
     const ScratchDir scratch;
     const std::string path = scratch.path("x.ini");
     std::ofstream(path) << "[publish \"a\"]\nendpoint = tcp://1.2.3:1\n[rest]\nlisten = nonsense\n"
                            "[publish \"b\"]\nendpoint = udp://1.2.3.4:5\n[device \"c\"]\ndriver = hots\n";
     try {
         (void)load_plan({.file = path});
-        FAIL("nothing was found");
+        FAIL("no problem was found");
     } catch (const SettingsError& error) {
         std::vector<std::size_t> lines;
         for (const SettingsProblem& problem : error.problems()) {
@@ -52,7 +52,7 @@ TEST_CASE("problems of the text and of the plan are told together, in order of l
     }
 }
 
-TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any free port", "[gateway][plan]") {
+TEST_CASE("a duplicate endpoint is a problem, unless it requests any free port", "[gateway][plan]") {
     const std::string once = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:5556\n";
     const auto problems = plan_problems(once + "[publish \"b\"]\nendpoint = tcp://127.0.0.1:5556\n");
     REQUIRE(problems.size() == 1);
@@ -62,7 +62,7 @@ TEST_CASE("an endpoint that is there twice is a problem, unless it asks for any 
               .empty());
 }
 
-TEST_CASE("two settings that want one port or one file are a problem that names both", "[gateway][plan]") {
+TEST_CASE("two settings that use the same port or file are a problem that names both", "[gateway][plan]") {
     const auto [listen, first, second, clash] = GENERATE(
         table<std::string, std::string, std::string, bool>({{"", "tcp://*:5557", "tcp://127.0.0.1:5557", true},
                                                             {"", "tcp://[::]:5557", "tcp://127.0.0.1:5557", true},
@@ -86,18 +86,18 @@ TEST_CASE("two settings that want one port or one file are a problem that names 
                                         "\n[publish \"b\"]\nendpoint = " + second + "\n");
     REQUIRE(problems.size() == (clash ? 1 : 0));
     if (clash) {
-        CHECK(has(problems[0], "x.ini:6: endpoint: \"" + second + "\" takes the same "));
+        CHECK(has(problems[0], "x.ini:6: endpoint: \"" + second + "\" uses the same "));
         CHECK(has(problems[0], listen.empty() ? "\"" + first + "\" in [publish \"a\"] (x.ini:4)"
                                               : "\"" + listen + "\" in [rest] (x.ini:2)"));
     }
 }
 
-TEST_CASE("two devices that want one port or one line are a problem", "[gateway][plan]") {
+TEST_CASE("two devices that use the same port or serial line are a problem", "[gateway][plan]") {
     const auto [first, second, clash] = GENERATE(table<std::string, std::string, std::string>(
-        {{"udp\nlisten = 127.0.0.1:8125", "udp\nlisten = 0.0.0.0:8125", "listen: \"0.0.0.0:8125\" takes the same port"},
+        {{"udp\nlisten = 127.0.0.1:8125", "udp\nlisten = 0.0.0.0:8125", "listen: \"0.0.0.0:8125\" uses the same port"},
          {"udp\nlisten = 127.0.0.1:8125", "udp\nlisten = 127.0.0.1:8126", ""},
-         {"udp\nlisten = 127.0.0.1:8080", "simulated", ""},  // that of REST is one of tcp
-         {"serial\nport = /dev/ttyX0", "serial\nport = /dev/./ttyX0", "port: \"/dev/./ttyX0\" takes the same file"},
+         {"udp\nlisten = 127.0.0.1:8080", "simulated", ""},  // the port of REST is a TCP port
+         {"serial\nport = /dev/ttyX0", "serial\nport = /dev/./ttyX0", "port: \"/dev/./ttyX0\" uses the same file"},
          {"serial\nport = /dev/ttyX0", "serial\nport = /dev/ttyX1", ""}}));
     CAPTURE(first, second);
     const auto problems =
@@ -109,16 +109,16 @@ TEST_CASE("two devices that want one port or one line are a problem", "[gateway]
     }
 }
 
-TEST_CASE("the default address of REST is taken too, and so are its socket and the log file", "[gateway][plan]") {
+TEST_CASE("the default address of REST, its socket and the log file also count as used", "[gateway][plan]") {
     const auto tcp = plan_problems("[publish \"a\"]\nendpoint = tcp://*:8080\n");
     REQUIRE(tcp.size() == 1);
-    CHECK(has(tcp[0], "x.ini:2: endpoint: \"tcp://*:8080\" takes the same port as \"127.0.0.1:8080\" in [rest], "));
+    CHECK(has(tcp[0], "x.ini:2: endpoint: \"tcp://*:8080\" uses the same port as \"127.0.0.1:8080\" in [rest]: "));
     CHECK(plan_problems("[rest]\nunix_socket = /tmp/a\n[publish \"a\"]\nendpoint = ipc:///tmp//a\n").size() == 1);
-    CHECK(plan_problems("[log]\nfile = /tmp/a\n[rest]\nunix_socket = /tmp/a\n").size() == 1);
+    CHECK(plan_problems("[logging]\nfile = /tmp/a\n[rest]\nunix_socket = /tmp/a\n").size() == 1);
     CHECK(plan_problems("[rest]\nunix_socket = @a\n[publish \"a\"]\nendpoint = ipc://@a\n").empty());
 }
 
-TEST_CASE("an endpoint has the format that is asked for, and json when none is", "[gateway][plan]") {
+TEST_CASE("an endpoint has the requested format, json by default", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n[publish \"b\"]\nendpoint = tcp://127.0.0.1:0\n"
                        "format = cbor\n[publish \"c\"]\nformat = record\nendpoint = ipc://@c\n"
@@ -131,12 +131,12 @@ TEST_CASE("an endpoint has the format that is asked for, and json when none is",
     CHECK(plan.publish[3].format == PayloadFormat::json);
 }
 
-TEST_CASE("an endpoint cannot be there twice in two formats", "[gateway][plan]") {
+TEST_CASE("the same endpoint cannot have two formats", "[gateway][plan]") {
     CHECK(plan_problems("[publish \"a\"]\nendpoint = ipc://@a\n[publish \"b\"]\nendpoint = ipc://@a\nformat = cbor\n")
               .size() == 1);
 }
 
-TEST_CASE("an interval may be given in microseconds", "[gateway][plan]") {
+TEST_CASE("an interval can be given in microseconds", "[gateway][plan]") {
     const Plan plan =
         make_plan(parse_settings("[device \"a\"]\ndriver = simulated\ninterval_us = 333\n"
                                  "[device \"b\"]\ndriver = simulated\ninterval_us = 10\n"
@@ -147,7 +147,7 @@ TEST_CASE("an interval may be given in microseconds", "[gateway][plan]") {
     CHECK(plan.devices[2].options.interval == DeviceOptions::interval_max);
 }
 
-TEST_CASE("the sampling thread is an ordinary one on any processor unless the settings say more", "[gateway][plan]") {
+TEST_CASE("the sampling thread has normal scheduling on any processor by default", "[gateway][plan]") {
     const Plan plain = make_plan(parse_settings("", "t.ini"));
     CHECK(plain.sampling_schedule.realtime_priority == 0);
     CHECK(plain.sampling_schedule.processors.empty());
@@ -156,15 +156,15 @@ TEST_CASE("the sampling thread is an ordinary one on any processor unless the se
     CHECK(plan.sampling_schedule.processors == std::vector<unsigned>{0});
 }
 
-TEST_CASE("a processor that the machine does not have is a problem of its line", "[gateway][plan]") {
+TEST_CASE("a processor that the machine does not have is a problem with its line", "[gateway][plan]") {
     const unsigned count = processor_count();
     REQUIRE(count < ThreadSchedule::processor_max);
     const auto problems = plan_problems("\n[sampling]\ncpu_affinity = 0, " + std::to_string(count));
     CHECK(problems == std::vector<std::string>{"x.ini:3: cpu_affinity: this machine has no processor " +
-                                               std::to_string(count) + ", allowed: 0 to " + std::to_string(count - 1)});
+                                               std::to_string(count) + ": must be 0 to " + std::to_string(count - 1)});
 }
 
-TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
+TEST_CASE("a device without an interval uses that of the gateway", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("sampling_interval_ms = 70\n[device \"a\"]\ndriver = simulated\n"
                        "[device \"b\"]\ndriver = simulated\ninterval_ms = 9\nautostart = no\nerrors_before_safe = 3\n",
@@ -178,7 +178,7 @@ TEST_CASE("a device without an interval has the gateway's", "[gateway][plan]") {
     CHECK_FALSE(plan.devices[0].options.errors_before_safe.has_value());
 }
 
-TEST_CASE("alignment, offset and breaker of a device are taken over", "[gateway][plan]") {
+TEST_CASE("alignment, offset and breaker of a device are taken from the settings", "[gateway][plan]") {
     const Plan plan = make_plan(
         parse_settings("[device \"a\"]\ndriver = simulated\n[device \"b\"]\ndriver = simulated\nalign = wall\n"
                        "offset_ms = 9\nbreaker_failures = 7\nbreaker_wait_ms = 20\nbreaker_wait_max_ms = 30\n"
@@ -197,29 +197,32 @@ TEST_CASE("alignment, offset and breaker of a device are taken over", "[gateway]
     CHECK(plan.devices.at(2).options.alignment == Alignment::spread);
 }
 
-TEST_CASE("an offset is less than the interval, wherever that comes from", "[gateway][plan]") {
+TEST_CASE("an offset must be less than the interval, wherever that is set", "[gateway][plan]") {
     CHECK(plan_problems("[device \"a\"]\ndriver = simulated\noffset_ms = 99\n").empty());
     CHECK(plan_problems("[device \"a\"]\ndriver = simulated\noffset_ms = 100\n") ==
-          std::vector<std::string>{"x.ini:3: offset_ms: \"100\" is too much, allowed: less than the interval of the "
-                                   "device, which is 100 ms"});
+          std::vector<std::string>{
+              "x.ini:3: offset_ms: \"100\" is too large: must be less than the interval of the device, which is "
+              "100 ms"});
     CHECK(plan_problems("[device \"a\"]\ndriver = simulated\ninterval_us = 1500\noffset_ms = 2\n") ==
-          std::vector<std::string>{"x.ini:4: offset_ms: \"2\" is too much, allowed: less than the interval of the "
-                                   "device, which is 1500 us"});
+          std::vector<std::string>{
+              "x.ini:4: offset_ms: \"2\" is too large: must be less than the interval of the device, which is 1500 "
+              "us"});
 }
 
-TEST_CASE("the waits of a breaker grow", "[gateway][plan]") {
+TEST_CASE("the maximum wait of a breaker must not be less than its wait", "[gateway][plan]") {
     CHECK(plan_problems("[device \"a\"]\ndriver = simulated\nbreaker_wait_max_ms = 999\n") ==
-          std::vector<std::string>{"x.ini:3: breaker_wait_max_ms: \"999\" is too little, allowed: not less than "
-                                   "breaker_wait_ms, which is 1000 ms"});
+          std::vector<std::string>{
+              "x.ini:3: breaker_wait_max_ms: \"999\" is too small: must be at least breaker_wait_ms, which is 1000 "
+              "ms"});
 }
 
-TEST_CASE("queue size and policy are taken over, and size 0 is the default", "[gateway][plan]") {
+TEST_CASE("queue size and policy are taken from the settings, and size 0 means the default", "[gateway][plan]") {
     const Plan plan = make_plan(parse_settings("queue_size = 0\n[queue]\npolicy = block\n", "x.ini"));
     CHECK(plan.queue_capacity == 1'024);
     CHECK(plan.queue_policy == OverflowPolicy::block);
 }
 
-TEST_CASE("what a modbus channel says without an address is a problem at its line", "[gateway][plan]") {
+TEST_CASE("a modbus setting of a channel without an address is a problem with its line", "[gateway][plan]") {
     const std::string device =
         "[device \"plc\"]\ndriver = modbus\nendpoint = tcp://127.0.0.1:502\n"
         "[channel \"plc/a\"]\naddress = 1\n[channel \"plc/flow\"]\nscale = 2\n";
@@ -232,27 +235,27 @@ TEST_CASE("what a modbus channel says without an address is a problem at its lin
     const std::string line = key + " = " + value + "\n";
     CHECK(plan_problems(device + line) ==
           std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
-                                   "\" without an address, allowed: only with address"});
+                                   "\" is not used without an address; allowed: only with address"});
     CHECK(plan_problems(device + line + "address = 3\n").empty());
 }
 
-TEST_CASE("what a serial channel says of frames is a problem where it has no meaning", "[gateway][plan]") {
+TEST_CASE("a frame setting of a serial channel is a problem where it has no meaning", "[gateway][plan]") {
     const std::string port = "[device \"scale\"]\ndriver = serial\nport = /dev/null\n";
     const std::string frames = port +
                                "format = frames\nframe_start = AA\nframe_bytes = 9\n[channel \"scale/w\"]\n"
                                "frame_type = uint8\nframe_offset = 1\n[channel \"scale/frames.refused\"]\n";
     CHECK(plan_problems(frames + "unit = g\n").empty());
-    CHECK(
-        plan_problems(frames + "frame_offset = 2\n") ==
-        std::vector<std::string>{"x.ini:11: frame_offset: \"2\" without a frame_type, allowed: only with frame_type"});
+    CHECK(plan_problems(frames + "frame_offset = 2\n") ==
+          std::vector<std::string>{
+              "x.ini:11: frame_offset: \"2\" is not used without a frame_type; allowed: only with frame_type"});
     const std::string lines = port + "format = nmea\n[channel \"scale/gga.time\"]\n";
     CHECK(plan_problems(lines + "unit = g\n").empty());
     CHECK(plan_problems(lines + "frame_type = uint8\n") ==
           std::vector<std::string>{
-              "x.ini:6: frame_type: \"uint8\" where format is nmea, allowed: only with format = frames"});
+              "x.ini:6: frame_type: \"uint8\" is not used with format = nmea; allowed: only with format = frames"});
     CHECK(plan_problems(lines + "frame_offset = 0\n") ==
           std::vector<std::string>{
-              "x.ini:6: frame_offset: \"0\" where format is nmea, allowed: only with format = frames"});
+              "x.ini:6: frame_offset: \"0\" is not used with format = nmea; allowed: only with format = frames"});
 }
 
 TEST_CASE("settings that are printed as a file can be planned again", "[gateway][plan]") {

@@ -28,11 +28,11 @@ ChannelProcessing processing_of(const std::string& keys) {
 
 }  // namespace
 
-TEST_CASE("a channel of which nothing is said is not processed", "[gateway][plan]") {
+TEST_CASE("a channel without settings is not processed", "[gateway][plan]") {
     CHECK(make_plan(settings_of("scale = 1\ndeadband = 0\n")).devices.at(0).processing.channels.empty());
 }
 
-TEST_CASE("a channel with another unit alone is in the plan and has no stages", "[gateway][plan]") {
+TEST_CASE("a channel with only a unit is in the plan and has no stages", "[gateway][plan]") {
     const ChannelProcessing how = processing_of("unit = kPa\n");
     CHECK(how.unit == "kPa");
     CHECK_FALSE(how.has_stages());
@@ -49,15 +49,15 @@ TEST_CASE("decimals and texts of a channel are stages", "[gateway][plan]") {
     CHECK(shown == "-1=not known;0=a:b;1=on;");
 }
 
-TEST_CASE("texts that mean nothing are refused", "[gateway][plan]") {
+TEST_CASE("invalid texts are refused", "[gateway][plan]") {
     const auto [keys, what] = GENERATE(table<std::string, std::string>({
-        {"texts = off\n", "texts: \"off\" is not a number with its text, allowed: VALUE:TEXT, "},
-        {"texts = 0:\n", "texts: \"0:\" is not a number with its text"},
-        {"texts = 1.5:x\n", "texts: \"1.5:x\" is not a number with its text"},
-        {"texts = 0:123456789012345678901234567890123\n", "is not a number with its text"},
-        {"texts = 0:a, 0:b\n", "texts: \"0\" has more than one text, allowed: one"},
-        {"texts = 0:a\nderive = rate\n", "texts: stands beside derive"},
-        {"texts = 0:a\nwindow_ms = 1s\n", "texts: stands beside window_ms"},
+        {"texts = off\n", "texts: \"off\" is not a value with a text: must be VALUE:TEXT, "},
+        {"texts = 0:\n", "texts: \"0:\" is not a value with a text"},
+        {"texts = 1.5:x\n", "texts: \"1.5:x\" is not a value with a text"},
+        {"texts = 0:123456789012345678901234567890123\n", "is not a value with a text"},
+        {"texts = 0:a, 0:b\n", "texts: \"0\" has more than one text: must have one"},
+        {"texts = 0:a\nderive = rate\n", "texts: cannot be used with derive"},
+        {"texts = 0:a\nwindow_ms = 1s\n", "texts: cannot be used with window_ms"},
     }));
     CAPTURE(keys);
     const std::vector<std::string> problems = plan_problems(device_section + keys);
@@ -68,9 +68,10 @@ TEST_CASE("texts that mean nothing are refused", "[gateway][plan]") {
 TEST_CASE("settings of a channel become its processing", "[gateway][plan]") {
     const ChannelProcessing how = processing_of(
         "scale = 0.5\noffset = -40\nvalid_min = -20\nvalid_max = 60.5\nout_of_range = drop\ndeadband = 0.25\n"
-        "deadband_percent = 2\nsilence_max_ms = 1min\nsend_interval_min_ms = 500\nderive = counter_rate\n"
-        "window_ms = 10s\naggregates = count, mean\nwindow_raw = yes\nalarm_high = 50\nalarm_low = -10\n"
-        "alarm_hysteresis = 1.5\nalarm_delay_ms = 2s\nalarm_clear_delay_ms = 3s\n");
+        "deadband_percent = 2\nsend_interval_max_ms = 1min\nsend_interval_min_ms = 500\n"
+        "derive = counter_rate\nwindow_ms = 10s\naggregates = count, mean\nwindow_raw = yes\n"
+        "alarm_high = 50\nalarm_low = -10\nalarm_hysteresis = 1.5\nalarm_delay_ms = 2s\n"
+        "alarm_clear_delay_ms = 3s\n");
     CHECK(how.scale == 0.5);
     CHECK(how.offset == -40.0);
     CHECK(how.valid_min == -20.0);
@@ -78,7 +79,7 @@ TEST_CASE("settings of a channel become its processing", "[gateway][plan]") {
     CHECK(how.out_of_range == OutOfRange::drop);
     CHECK(how.deadband == 0.25);
     CHECK(how.deadband_percent == 2.0);
-    CHECK(how.silence_max == 60s);
+    CHECK(how.send_interval_max == 60s);
     CHECK(how.send_interval_min == 500ms);
     CHECK(how.derive == Derive::counter_rate);
     CHECK(how.window == 10s);
@@ -91,18 +92,19 @@ TEST_CASE("settings of a channel become its processing", "[gateway][plan]") {
     CHECK(how.alarm_clear_delay == 3s);
 }
 
-TEST_CASE("what keys of a channel say against each other is a problem with its line", "[gateway][plan]") {
+TEST_CASE("a conflict between settings of a channel is a problem with its line", "[gateway][plan]") {
     const auto [keys, problem] = GENERATE(table<std::string, std::string>({
         {"scale = 0\n", "x.ini:4: scale: "},
-        {"valid_min = 5\nvalid_max = 5\n", "x.ini:4: valid_min: \"5\" is too much"},
+        {"valid_min = 5\nvalid_max = 5\n", "x.ini:4: valid_min: \"5\" is too large"},
         {"out_of_range = drop\n", "x.ini:4: out_of_range: "},
-        {"silence_max_ms = 1s\n", "x.ini:4: silence_max_ms: "},
-        {"deadband = 1\nsend_interval_min_ms = 2s\nsilence_max_ms = 1s\n", "x.ini:6: silence_max_ms: \"1000\""},
+        {"send_interval_max_ms = 1s\n", "x.ini:4: send_interval_max_ms: "},
+        {"deadband = 1\nsend_interval_min_ms = 2s\nsend_interval_max_ms = 1s\n",
+         "x.ini:6: send_interval_max_ms: \"1000\""},
         {"window_raw = yes\n", "x.ini:4: window_raw: "},
         {"alarm_hysteresis = 1\n", "x.ini:4: alarm_hysteresis: "},
         {"alarm_delay_ms = 1\n", "x.ini:4: alarm_delay_ms: "},
         {"alarm_clear_delay_ms = 1\n", "x.ini:4: alarm_clear_delay_ms: "},
-        {"alarm_high = 1\nalarm_low = 1\n", "x.ini:5: alarm_low: \"1\" is too much"},
+        {"alarm_high = 1\nalarm_low = 1\n", "x.ini:5: alarm_low: \"1\" is too large"},
         {"alarm_high = 1\nalarm_low = 0\nalarm_hysteresis = 1.5\n", "x.ini:6: alarm_hysteresis: \"1.5\""},
     }));
     const auto problems = plan_problems(device_section + keys);
@@ -112,7 +114,7 @@ TEST_CASE("what keys of a channel say against each other is a problem with its l
     CHECK(problems[0].starts_with(problem));
 }
 
-TEST_CASE("a name too long for others to be made of it is a problem where they are asked for", "[gateway][plan]") {
+TEST_CASE("a name that is too long for derived channels is a problem if they are configured", "[gateway][plan]") {
     const auto problems_with = [](const std::string& name, const std::string& key) {
         try {
             (void)make_plan(parse_settings(
@@ -129,7 +131,7 @@ TEST_CASE("a name too long for others to be made of it is a problem where they a
     CHECK(problems_with(std::string(59, 'x'), "deadband") == 0);
 }
 
-TEST_CASE("other processing of a channel means another driver, with that processing", "[gateway][plan]") {
+TEST_CASE("a change of a channel's processing requires a new driver, with that processing", "[gateway][plan]") {
     const Settings from = settings_of("deadband = 1\n");
     const Settings to = settings_of("deadband = 2\n");
     PlannedChange change = plan_change(from, to, diff(from, to));

@@ -26,11 +26,11 @@ std::string recorder_problem(const std::string& ini) {
 
 }  // namespace
 
-TEST_CASE("nothing is recorded unless it is asked for", "[gateway][plan]") {
+TEST_CASE("nothing is recorded by default", "[gateway][plan]") {
     CHECK(plan_of(std::string("[device \"d\"]\n") + simulated).recorders.empty());
 }
 
-TEST_CASE("the gateway and devices record to files of their own", "[gateway][plan]") {
+TEST_CASE("the gateway and devices record to separate files", "[gateway][plan]") {
     const Plan plan = plan_of(std::string("record = all.tgr\nrecord_bytes_max = 2MiB\nrecord_files_max = 7\n") +
                               "[device \"d\"]\nrecord = d.tgr\n" + simulated + "[device \"e\"]\n" + simulated);
     REQUIRE(plan.recorders.size() == 2);
@@ -42,28 +42,27 @@ TEST_CASE("the gateway and devices record to files of their own", "[gateway][pla
     CHECK(plan.recorders[1].files_max == 7);
 }
 
-TEST_CASE("two recorders of one file are a problem, however it is spelt", "[gateway][plan]") {
+TEST_CASE("two recorders with the same file are a problem, whatever its spelling", "[gateway][plan]") {
     CHECK(recorder_problem(std::string("record = a.tgr\n[device \"d\"]\nrecord = ./a.tgr\n") + simulated)
-              .find("takes the same file as") != std::string::npos);
+              .find("uses the same file as") != std::string::npos);
 }
 
-TEST_CASE("a recorder cannot have the name of another one's older file", "[gateway][plan]") {
+TEST_CASE("a recorder cannot have the name of another recorder's rotated file", "[gateway][plan]") {
     CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = ./a.1\n") + simulated)
-              .find("is the name of an older file of gateway.record") != std::string::npos);
+              .find("is the name of a rotated file of gateway.record") != std::string::npos);
     CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = a.d\n") + simulated).empty());
 }
 
-TEST_CASE("what is recorded cannot be replayed at the same time", "[gateway][plan]") {
+TEST_CASE("a file that is being recorded cannot be replayed at the same time", "[gateway][plan]") {
     CHECK(recorder_problem("record = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
-              .find("t.ini:4: file: \"./a\" is what gateway.record writes") != std::string::npos);
+              .find("t.ini:4: file: \"./a\" is written by gateway.record") != std::string::npos);
 }
 
-TEST_CASE("a limit of recordings below one MiB is a problem, none is not", "[gateway][plan]") {
-    CHECK(recorder_problem("record_bytes_max = 1000000\n").find("allowed: 0, or 1048576 and more") !=
-          std::string::npos);
+TEST_CASE("a recording limit below one MiB is a problem, no limit is not", "[gateway][plan]") {
+    CHECK(recorder_problem("record_bytes_max = 1000000\n").find("must be 0, or 1048576 or more") != std::string::npos);
     CHECK(recorder_problem("record_bytes_max = 0\n").empty());
 }
 
-TEST_CASE("a replay needs its file", "[gateway][plan]") {
+TEST_CASE("a replay requires a file", "[gateway][plan]") {
     CHECK_THROWS_WITH(parse_settings("[device \"d\"]\ndriver = replay\n", "t.ini"), Catch::Contains("file"));
 }

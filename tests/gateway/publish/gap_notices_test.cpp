@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-/// "d/a 3" for a sample, "d/a$gap 1-2 queue_overflow" for a gap, "d/a$beat 3" for a beat.
+/// Formats a message: "d/a 3" for a sample, "d/a$gap 1-2 queue_overflow" for a gap, "d/a$beat 3" for a heartbeat.
 std::string told(PayloadFormat format, const Frames& message) {
     const std::string& topic = message.at(0);
     if (format == PayloadFormat::record) {
@@ -63,7 +63,7 @@ std::uint64_t gaps(const PumpLine& line, PayloadFormat format) {
 
 }  // namespace
 
-TEST_CASE("a hole is told right before the first sample that shows it, in each format", "[gateway][pump][gap]") {
+TEST_CASE("a gap notice is sent right before the first sample after it, in each format", "[gateway][pump][gap]") {
     const PayloadFormat format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     PumpLine line({format}, 3, OverflowPolicy::drop_oldest);
     line.pump.pause();
@@ -71,7 +71,7 @@ TEST_CASE("a hole is told right before the first sample that shows it, in each f
     line.push(line.b, 1);
     line.push(line.a, 4);
     line.pump.resume();
-    // Of a: 1, 2 are lost; of b: all, which no sample shows, so that it is told behind them.
+    // Of a: 1, 2 are lost. Of b: everything is lost and no later sample follows, so its gap is reported at the end.
     if (format == PayloadFormat::record) {
         CHECK(told(line, format, 3) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/b$gap 1-1 queue_overflow"});
     } else {
@@ -79,13 +79,13 @@ TEST_CASE("a hole is told right before the first sample that shows it, in each f
               Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/a 4", "d/a 5", "d/b$gap 1-1 queue_overflow"});
     }
     CHECK(gaps(line, format) == 2);
-    const ChannelBooks books = line.ledger.books_of(line.a);
-    CHECK(books.published == 3);
-    CHECK(books.queued == 0);
-    CHECK(line.ledger.books_of(line.b).drops[0].last_seq == 1);
+    const ChannelLedgerCounts counts = line.ledger.counts_of(line.a);
+    CHECK(counts.published == 3);
+    CHECK(counts.queued == 0);
+    CHECK(line.ledger.counts_of(line.b).drops[0].last_seq == 1);
 }
 
-TEST_CASE("what is lost at the end is told when the queue is empty, as one range", "[gateway][pump][gap]") {
+TEST_CASE("a loss at the end is reported when the queue is empty, as one range", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
     line.pump.pause();
     line.push(line.a, 7);
@@ -95,11 +95,12 @@ TEST_CASE("what is lost at the end is told when the queue is empty, as one range
     line.push(line.a, 1);
     CHECK(told(line, PayloadFormat::json, 4).back() == "d/a 8");
     CHECK(gaps(line, PayloadFormat::json) == 1);
-    CHECK(line.ledger.books_of(line.a).published == 3);
+    CHECK(line.ledger.counts_of(line.a).published == 3);
     CHECK(line.ledger.channels_agree(1));
 }
 
-TEST_CASE("what is lost in a shutdown is told under its own reason, behind what overflowed", "[gateway][pump][gap]") {
+TEST_CASE("samples dropped at shutdown are reported with their own reason, after those of an overflow",
+          "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
     line.pump.pause();
     line.push(line.a, 3);
@@ -115,7 +116,8 @@ TEST_CASE("what is lost in a shutdown is told under its own reason, behind what 
           Told{"d/a 1", "d/a 2", "d/a$gap 3-3 queue_overflow", "d/a$gap 4-4 shutdown"});
 }
 
-TEST_CASE("a gap is told to whom it concerns, and costs nothing where nobody wants it", "[gateway][pump][gap]") {
+TEST_CASE("a gap notice is sent to interested subscribers only, and is not encoded if there are none",
+          "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record}, 1, OverflowPolicy::drop_oldest);
     subscribe_only(line, "d/b");
     line.pump.pause();
@@ -127,7 +129,7 @@ TEST_CASE("a gap is told to whom it concerns, and costs nothing where nobody wan
     CHECK(gaps(line, PayloadFormat::record) == 1);
 }
 
-TEST_CASE("a subscriber of the exact gap topic alone gets the gaps alone", "[gateway][pump][gap]") {
+TEST_CASE("a subscriber of the exact gap topic receives only the gaps", "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json}, 1, OverflowPolicy::drop_oldest);
     subscribe_only(line, "d/a$gap");
     line.pump.pause();
@@ -137,7 +139,8 @@ TEST_CASE("a subscriber of the exact gap topic alone gets the gaps alone", "[gat
     CHECK(line.publishers[0]->totals().matched == 1);
 }
 
-TEST_CASE("samples that never came out of the queue are told of and stay queued in the books", "[gateway][pump][gap]") {
+TEST_CASE("samples that were never taken from the queue are reported and stay queued in the ledger",
+          "[gateway][pump][gap]") {
     PumpLine line({PayloadFormat::json});
     line.pump.pause();
     line.push(line.a, 3);
@@ -145,10 +148,10 @@ TEST_CASE("samples that never came out of the queue are told of and stay queued 
     CHECK(line.queue.pop(stolen) == 2);
     line.pump.resume();
     CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3"});
-    CHECK(line.ledger.books_of(line.a).queued == 2);
+    CHECK(line.ledger.counts_of(line.a).queued == 2);
 }
 
-TEST_CASE("a silent channel gives beats with the last number published or told of", "[gateway][pump][beat]") {
+TEST_CASE("an idle channel sends heartbeats with the last number published or reported", "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::json}, 2, OverflowPolicy::drop_newest);
     Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
     line.pump.pause();
@@ -162,7 +165,7 @@ TEST_CASE("a silent channel gives beats with the last number published or told o
     CHECK(line.feeds.notices()[0].beats >= 4);
 }
 
-TEST_CASE("no beat is given for a channel that is not there or not wanted, nor when they are off",
+TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor when heartbeats are off",
           "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::json});
     Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
@@ -183,7 +186,7 @@ TEST_CASE("no beat is given for a channel that is not there or not wanted, nor w
     CHECK(messages.size() == end + 1);
 }
 
-TEST_CASE("no beat is given while a subscriber is waited for, which would lose samples for it",
+TEST_CASE("no heartbeat is sent while a blocking subscriber is behind, which would lose samples for it",
           "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::json});
     line.publishers[0]->set_delivery(line.endpoints[0], {SlowPolicy::block, 64 * 1024, std::chrono::milliseconds(0)});
@@ -207,7 +210,7 @@ TEST_CASE("no beat is given while a subscriber is waited for, which would lose s
     CHECK(line.publishers[0]->totals().dropped == 0);
 }
 
-TEST_CASE("each of many channels gives beats", "[gateway][pump][beat]") {
+TEST_CASE("each of many channels sends heartbeats", "[gateway][pump][beat]") {
     PumpLine line({PayloadFormat::record});
     constexpr std::size_t channels = 1'000;
     for (std::size_t i = line.channels.size(); i < channels; ++i) {

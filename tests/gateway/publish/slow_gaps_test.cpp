@@ -48,7 +48,7 @@ std::string encoded(PayloadFormat format, const ChannelTable& channels, const Te
     return encoded<JsonEncoder>(channels, sample);
 }
 
-/// Of less than 64 KiB.
+/// Smaller than 64 KiB.
 void append_frame(std::string& wire, bool more, std::string_view body) {
     if (body.size() < 256) {
         wire += {static_cast<char>(more ? 1 : 0), static_cast<char>(body.size())};
@@ -66,7 +66,7 @@ std::string message_of(std::string_view topic, std::string_view payload) {
     return wire;
 }
 
-/// Losses of made-up subscribers.
+/// Simulated losses of subscribers.
 struct MadeUpLosses {
     std::string message(std::uint64_t seq, ChannelId channel = ChannelId{0}) const {
         return message_of(channels.at(channel).topic, encoded<JsonEncoder>(channels, sample_of(channel, seq)));
@@ -99,7 +99,7 @@ struct MadeUpLosses {
 
 }  // namespace
 
-TEST_CASE("the seq is read from payloads of every format, whatever the channel is called", "[gateway][slow]") {
+TEST_CASE("the sequence number is read from payloads of every format, whatever the channel name", "[gateway][slow]") {
     const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     const auto seq = GENERATE(1U, 23U, 24U, 255U, 70'000U);
     ChannelTable channels;
@@ -123,7 +123,7 @@ TEST_CASE("the range is read from gap notices of every format", "[gateway][slow]
     CHECK(range->last == 70'000);
 }
 
-TEST_CASE("several records in one payload are all of their samples", "[gateway][slow]") {
+TEST_CASE("all samples of a payload with several records are read", "[gateway][slow]") {
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "a", "x", "");
     const std::string payload = encoded<RecordEncoder>(channels, sample_of(*channel, 7)) +
@@ -131,13 +131,13 @@ TEST_CASE("several records in one payload are all of their samples", "[gateway][
     CHECK(read_seqs(PayloadFormat::record, payload, false)->last == 8);
 }
 
-TEST_CASE("what is no payload of ours has no seq", "[gateway][slow]") {
+TEST_CASE("an unknown payload has no sequence number", "[gateway][slow]") {
     const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     const std::string text = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"));
     CHECK_FALSE(read_seqs(format, text, false));
 }
 
-TEST_CASE("losses that follow each other are one range, and a lost notice of a gap is its range", "[gateway][slow]") {
+TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its range", "[gateway][slow]") {
     MadeUpLosses g;
     g.lose(1, 5);
     g.lose(1, 6);
@@ -162,10 +162,10 @@ TEST_CASE("losses that follow each other are one range, and a lost notice of a g
     CHECK(g.gaps.ranges() == 0);
 }
 
-TEST_CASE("who has most gaps is closed, once, when there are more than can be kept, whoever adds one",
+TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscriber exceeds the limit",
           "[gateway][slow]") {
     MadeUpLosses g;
-    g.lose(1, 1);  // 16 places, with room for the channels beside it
+    g.lose(1, 1);  // 16 places, including its neighboring channels
     for (std::uint64_t seq = 1; seq < 16; seq += 2) {
         g.lose(2, seq);  // 16 and 7
     }
@@ -182,7 +182,8 @@ TEST_CASE("who has most gaps is closed, once, when there are more than can be ke
     CHECK(g.gaps.ranges() == 0);
 }
 
-TEST_CASE("what many lose is read for one of them, and each has it all", "[gateway][slow]") {
+TEST_CASE("a run that many subscribers lose is parsed once, and each subscriber has all of its samples",
+          "[gateway][slow]") {
     MadeUpLosses g;
     RunReader runs(g.channels);
     std::string wire;
@@ -197,15 +198,15 @@ TEST_CASE("what many lose is read for one of them, and each has it all", "[gatew
         CHECK(digest.last.seq == 140);
     }
     wire.replace(0, g.message(1).size(), g.message(9));
-    CHECK(runs.read(PayloadFormat::json, {as_bytes(wire), 7}).first.seq == 1);  // without a look at it
+    CHECK(runs.read(PayloadFormat::json, {as_bytes(wire), 7}).first.seq == 1);  // without parsing it
     CHECK(runs.read(PayloadFormat::json, {as_bytes(wire), 8}).first.seq == 9);
 }
 
-TEST_CASE("kept digests have a limit, and what is read anew says the same", "[gateway][slow]") {
+TEST_CASE("the number of cached digests is limited, and reading a run again gives the same result", "[gateway][slow]") {
     MadeUpLosses g;
     RunReader runs(g.channels);
     std::size_t read_anew = 0;
-    for (const std::uint64_t first : {10'001U, 10'002U}) {  // the second time others, to see what is read
+    for (const std::uint64_t first : {10'001U, 10'002U}) {  // different runs the second time, to see which one is read
         std::string wire;
         for (std::uint64_t seq = first; seq < first + 6'000; seq += 2) {
             wire += g.message(seq);
@@ -221,7 +222,7 @@ TEST_CASE("kept digests have a limit, and what is read anew says the same", "[ga
     CHECK(read_anew > 300);
 }
 
-TEST_CASE("runs are read the same in whatever order channels come, with notices between", "[gateway][slow]") {
+TEST_CASE("runs are read correctly in any order of channels, with notices between them", "[gateway][slow]") {
     const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     const auto seed = GENERATE(range(0U, rounds(20U)));
     CAPTURE(seed);

@@ -20,7 +20,7 @@
 
 namespace telegate::test {
 
-/// What a FaultyOutput does and has been given. Threads: any.
+/// The controls and the content of a FaultyOutput. Threads: any.
 struct OutputScript {
     void block(bool blocks) {
         const std::lock_guard lock(mutex);
@@ -31,7 +31,7 @@ struct OutputScript {
         const std::lock_guard lock(mutex);
         failure = std::move(what);
     }
-    /// The file's name is gone; its room is free once the file is closed.
+    /// Removes the file's name; its space is free once the file is closed.
     void remove_file() {
         const std::lock_guard lock(mutex);
         removed = true;
@@ -44,7 +44,7 @@ struct OutputScript {
         const std::lock_guard lock(mutex);
         return read_recording(bytes);
     }
-    /// Waits while it is blocked, then throws when it is to fail.
+    /// Waits while the output is blocked, then throws if it is set to fail.
     void pass(std::unique_lock<std::mutex>& lock) {
         waiting = blocked;
         changed.wait(lock, [this] { return !blocked; });
@@ -54,7 +54,7 @@ struct OutputScript {
         }
     }
 
-    std::mutex mutex;  // guards all of it
+    std::mutex mutex;  // guards all members
     std::condition_variable changed;
     bool blocked = false;
     bool waiting = false;
@@ -64,14 +64,14 @@ struct OutputScript {
     int opened = 0;
 };
 
-/// A disk that stands still or fails on request, and keeps what it is given.
+/// A disk that stalls or fails on request, and keeps the data that is written to it.
 class FaultyOutput final : public RecordingOutput {
   public:
     explicit FaultyOutput(std::shared_ptr<OutputScript> script) : script_(std::move(script)) {}
 
     Opened open() override {
         std::unique_lock lock(script_->mutex);
-        if (std::exchange(script_->removed, false)) {  // the room that it has taken is free again
+        if (std::exchange(script_->removed, false)) {  // its space is free again
             script_->failure.clear();
             script_->bytes.clear();
         }
@@ -98,7 +98,7 @@ class FaultyOutput final : public RecordingOutput {
     const std::shared_ptr<OutputScript> script_;
 };
 
-/// Two devices and what recorders need.
+/// Two devices and the parts that recorders need.
 struct RecorderBench {
     [[nodiscard]] Recorder::Parts parts() { return {channels, clock, log, 5}; }
     [[nodiscard]] std::unique_ptr<Recorder> on_faulty_disk() {

@@ -21,7 +21,7 @@ RecordedGaps gaps_of(const ReadRecording& read) {
     return gaps;
 }
 
-/// Whether the numbers of a channel, with the gaps, have no hole and are in order.
+/// Checks that the numbers of a channel, including the gaps, are complete and in order.
 bool is_whole(const ReadRecording& read, ChannelId channel, std::uint64_t last_seq) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;
     for (const TelemetrySample& sample : read.samples) {
@@ -47,7 +47,7 @@ bool is_whole(const ReadRecording& read, ChannelId channel, std::uint64_t last_s
 
 }  // namespace
 
-TEST_CASE("what is put is recorded, with the channels declared before their first samples", "[gateway][recorder]") {
+TEST_CASE("samples are recorded, with the channels declared before their first samples", "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
     recorder->put(bench.samples(bench.b, 1, 2));
@@ -67,20 +67,20 @@ TEST_CASE("what is put is recorded, with the channels declared before their firs
     CHECK(status.bytes == bench.script->bytes.size());
 }
 
-TEST_CASE("a recording is written soon, not only at the end", "[gateway][recorder]") {
+TEST_CASE("samples are written soon, not only at the end", "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
     recorder->put(bench.samples(bench.a, 1, 2));
     CHECK(eventually([&] { return bench.script->read().samples.size() == 2; }));
 }
 
-TEST_CASE("gaps that others tell stand between the samples where they were", "[gateway][recorder]") {
+TEST_CASE("gaps reported by others are recorded at their position between the samples", "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
     recorder->put(bench.samples(bench.a, 1, 2));
     recorder->put_gap({0, recording::GapReason::queue_overflow, 3, 7});
     recorder->put(bench.samples(bench.a, 8, 1));
-    recorder->put_gap({1, recording::GapReason::shutdown, 1, 1});  // of a channel that has no sample
+    recorder->put_gap({1, recording::GapReason::shutdown, 1, 1});  // of a channel without samples
     recorder->close();
     const ReadRecording read = bench.script->read();
     CHECK(gaps_of(read) ==
@@ -90,7 +90,7 @@ TEST_CASE("gaps that others tell stand between the samples where they were", "[g
     CHECK(recorder->status().lost == 0);
 }
 
-TEST_CASE("a disk that stands still costs samples, never time, and the file says which", "[gateway][recorder]") {
+TEST_CASE("a stalled disk costs samples, never time, and the file says which", "[gateway][recorder]") {
     RecorderBench bench;
     bench.script->block(true);
     const auto recorder = bench.on_faulty_disk();
@@ -116,7 +116,7 @@ TEST_CASE("a disk that stands still costs samples, never time, and the file says
     CHECK(recorder->status().samples == count + 1);
 }
 
-TEST_CASE("on a full disk a recorder lets go of its file when that is removed, and begins another",
+TEST_CASE("on a full disk a recorder releases its file when that is removed, and starts another",
           "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
@@ -137,7 +137,7 @@ TEST_CASE("on a full disk a recorder lets go of its file when that is removed, a
     CHECK(recorder->status().lost == 0);
 }
 
-TEST_CASE("losses are told each time anew", "[gateway][recorder]") {
+TEST_CASE("each loss is reported separately", "[gateway][recorder]") {
     RecorderBench bench;
     const auto recorder = bench.on_faulty_disk();
     std::uint64_t next = 1;
@@ -159,7 +159,7 @@ TEST_CASE("losses are told each time anew", "[gateway][recorder]") {
     CHECK(is_whole(read, bench.a, next - 1));
 }
 
-TEST_CASE("more gaps than are kept are told as the recorder's own", "[gateway][recorder]") {
+TEST_CASE("gaps beyond the limit are reported as those of the recorder", "[gateway][recorder]") {
     RecorderBench bench;
     bench.script->block(true);
     const auto recorder = bench.on_faulty_disk();
@@ -173,7 +173,7 @@ TEST_CASE("more gaps than are kept are told as the recorder's own", "[gateway][r
     CHECK(is_whole(read, bench.a, RecorderBuffer::gaps_max + 10));
 }
 
-TEST_CASE("a disk that fails is tried again, and nothing is lost that the buffer holds", "[gateway][recorder]") {
+TEST_CASE("a failing disk is retried, and nothing that fits in the buffer is lost", "[gateway][recorder]") {
     RecorderBench bench;
     bench.script->fail_with("disk: No space left on device");
     const auto recorder = bench.on_faulty_disk();
@@ -193,7 +193,7 @@ TEST_CASE("a disk that fails is tried again, and nothing is lost that the buffer
     CHECK(bench.script->opened == 1);
 }
 
-TEST_CASE("a recorder ends though its disk fails, and counts what that cost", "[gateway][recorder]") {
+TEST_CASE("a recorder ends although its disk fails, and counts the lost samples", "[gateway][recorder]") {
     RecorderBench bench;
     bench.script->fail_with("disk: Read-only file system");
     const auto recorder = bench.on_faulty_disk();
@@ -201,11 +201,11 @@ TEST_CASE("a recorder ends though its disk fails, and counts what that cost", "[
     recorder->close();
     CHECK(recorder->status().lost == 1'000);
     CHECK(recorder->status().pending == 0);
-    recorder->put(bench.samples(bench.a, 1'001, 1));  // nobody minds
+    recorder->put(bench.samples(bench.a, 1'001, 1));  // ignored
     CHECK(recorder->status().lost == 1'000);
 }
 
-TEST_CASE("a device's recorder has that device only", "[gateway][recorder]") {
+TEST_CASE("the recorder of a device records only that device", "[gateway][recorder]") {
     RecorderBench bench;
     RecorderOptions options = bench.options();
     options.device = "d";
@@ -226,7 +226,7 @@ TEST_CASE("a device's recorder has that device only", "[gateway][recorder]") {
     CHECK(recorder.status().device == "d");
 }
 
-TEST_CASE("a recording goes on in the file that is there", "[gateway][recorder]") {
+TEST_CASE("a recording continues in an existing file", "[gateway][recorder]") {
     RecorderBench bench;
     for (std::uint64_t time = 0; time < 3; ++time) {
         Recorder recorder(bench.options(), bench.parts());
@@ -240,7 +240,8 @@ TEST_CASE("a recording goes on in the file that is there", "[gateway][recorder]"
     CHECK(read.last.size() == 3);
 }
 
-TEST_CASE("a recording that was torn is cut and goes on", "[gateway][recorder]") {
+TEST_CASE("a truncated record at the end of a recording is removed, and the recording continues",
+          "[gateway][recorder]") {
     RecorderBench bench;
     std::string before;
     {
@@ -266,12 +267,12 @@ TEST_CASE("a recording that was torn is cut and goes on", "[gateway][recorder]")
     }
 }
 
-TEST_CASE("a damaged recording is set aside, not cut", "[gateway][recorder]") {
+TEST_CASE("a damaged recording is renamed, not truncated", "[gateway][recorder]") {
     RecorderBench bench;
     const MadeRecording made;
     std::vector<std::byte> bytes(made.bytes().begin(), made.bytes().end());
     bytes[100] ^= std::byte{1};
-    bytes.pop_back();  // and not ended in order
+    bytes.pop_back();  // and without an end record
     write_bytes(bench.options().path, bytes);
     RecorderOptions options = bench.options();
     options.files_max = GENERATE(std::size_t{1}, std::size_t{2});
@@ -283,14 +284,15 @@ TEST_CASE("a damaged recording is set aside, not cut", "[gateway][recorder]") {
     CHECK(bench.read("a.tgr.1").damaged_bytes > 0);
 }
 
-TEST_CASE("a file that is no recording is left as it is", "[gateway][recorder]") {
+TEST_CASE("a file that is not a recording is not changed", "[gateway][recorder]") {
     RecorderBench bench;
     const std::string text = GENERATE("letter", "a letter of more than sixteen bytes");
     write_bytes(bench.options().path, as_bytes(text));
     {
         Recorder recorder(bench.options(), bench.parts());
         recorder.put(bench.samples(bench.a, 1, 1));
-        CHECK(eventually([&] { return recorder.status().error.find("is left as it is") != std::string::npos; }));
+        CHECK(eventually(
+            [&] { return recorder.status().error.find("; the file was not changed") != std::string::npos; }));
     }
     std::ifstream file(bench.options().path);
     CHECK(std::string{std::istreambuf_iterator<char>(file), {}} == text);

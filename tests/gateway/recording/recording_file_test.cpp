@@ -28,7 +28,7 @@ std::string error_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("what cannot be a recording is told in words that name it", "[gateway][recorder]") {
+TEST_CASE("an error names the file that cannot be a recording", "[gateway][recorder]") {
     const ScratchDir dir;
     CHECK(error_of(dir.path("none/a")) == dir.path("none/a") + ": No such file or directory");
     CHECK(error_of(dir.path()).find("Is a directory") != std::string::npos);
@@ -38,7 +38,7 @@ TEST_CASE("what cannot be a recording is told in words that name it", "[gateway]
     CHECK(error_of(dir.path("pipe")).find("is not a regular file") != std::string::npos);
 }
 
-TEST_CASE("a recording is not readable by everybody", "[gateway][recorder]") {
+TEST_CASE("a recording is not readable by all users", "[gateway][recorder]") {
     const ScratchDir dir;
     CHECK(error_of(dir.path("a")).empty());
     struct stat facts {};
@@ -53,7 +53,7 @@ TEST_CASE("one recorder writes to a file at a time", "[gateway][recorder]") {
     CHECK(error_of(dir.path("a")) == dir.path("a") + ": is in use by another recorder");
 }
 
-TEST_CASE("a file that is full makes room for a new one, and so many stay", "[gateway][recorder]") {
+TEST_CASE("a full file is rotated, and a limited number of files is kept", "[gateway][recorder]") {
     RecorderBench bench;
     RecorderOptions options = bench.options();
     options.bytes_max = RecorderOptions::bytes_least;
@@ -83,7 +83,7 @@ TEST_CASE("a file that is full makes room for a new one, and so many stay", "[ga
     CHECK_FALSE(std::filesystem::exists(bench.dir.path(name(options.files_max))));
 }
 
-TEST_CASE("a file that was removed meanwhile begins anew", "[gateway][recorder]") {
+TEST_CASE("a file that was removed is created again", "[gateway][recorder]") {
     RecorderBench bench;
     Recorder recorder(bench.options(), bench.parts());
     recorder.put(bench.samples(bench.a, 1, 1));
@@ -97,13 +97,13 @@ TEST_CASE("a file that was removed meanwhile begins anew", "[gateway][recorder]"
     CHECK(read.channels.size() == 1);
 }
 
-TEST_CASE("recorders that stay go on when others come and go", "[gateway][recorder]") {
+TEST_CASE("unchanged recorders continue when others are added or removed", "[gateway][recorder]") {
     RecorderBench bench;
     RecorderOptions one = bench.options("one");
     RecorderOptions two = bench.options("two");
     two.device = "e";
     Recorders recorders(bench.parts());
-    recorders.take(bench.samples(bench.a, 1, 1));  // nobody records
+    recorders.take(bench.samples(bench.a, 1, 1));  // no recorder is left
     recorders.change({one});
     recorders.take(bench.samples(bench.a, 2, 1));
     recorders.change({one, two});
@@ -120,7 +120,7 @@ TEST_CASE("recorders that stay go on when others come and go", "[gateway][record
     CHECK(bench.read("two").gaps.size() == 1);
 }
 
-TEST_CASE("a recorder takes over the file of one that ends", "[gateway][recorder]") {
+TEST_CASE("a new recorder can use the file of one that ends", "[gateway][recorder]") {
     RecorderBench bench;
     RecorderOptions other = bench.options();
     other.files_max = 5;

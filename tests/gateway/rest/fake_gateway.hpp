@@ -16,7 +16,7 @@
 
 namespace telegate::test {
 
-/// Two devices, "host" and "boiler", that take commands as the sampler does, and the parts that REST looks at. Threads:
+/// Two devices, "host" and "boiler", that accept commands like the sampler, and the objects that REST uses. Threads:
 /// commands and snapshots any, the rest one.
 class FakeGateway {
   public:
@@ -85,7 +85,7 @@ class FakeGateway {
     }
 
     std::atomic<bool> answering{true};
-    StatusSnapshot snapshot;  // as it stands when a server is made of this, or a route is called
+    StatusSnapshot snapshot;  // its state when a server is created from this or a route is called
     Health health;
     std::vector<std::string> changes;  // as logged
     std::vector<std::string> changes_as_json;

@@ -37,7 +37,7 @@ bool has_line(const std::string& text, const std::string& line) {
     return text.starts_with(line + '\n') || text.find('\n' + line + '\n') != std::string::npos;
 }
 
-/// The names that a text uses, of ours and of the process.
+/// Returns the metric names in a text, both ours and those of the process.
 std::set<std::string> names_in(const std::string& text) {
     std::set<std::string> names;
     const std::regex name(R"(\b(telegate|process)_[a-z_]+\b)");
@@ -47,7 +47,7 @@ std::set<std::string> names_in(const std::string& text) {
     return names;
 }
 
-/// All that stands before the value of a line of ours about subscribers or publishers.
+/// Returns the part before the value of each line about subscribers or publishers.
 std::vector<std::string> series_of(const std::string& text) {
     std::vector<std::string> series;
     const std::regex line(R"((telegate_[a-z_]*(subscriber|publisher)[a-z_]*(\{[^\n]*\})?) )");
@@ -69,12 +69,12 @@ std::set<std::string> names_of_table() {
 
 }  // namespace
 
-TEST_CASE("names, types and meanings of metrics stay as they are", "[gateway][metrics]") {
+TEST_CASE("names, types and meanings of metrics do not change unnoticed", "[gateway][metrics]") {
     INFO("tests/gateway/rest/metrics.golden must be:\n" << frozen());
     CHECK((file_text(TELEGATE_SOURCE_DIR "/tests/gateway/rest/metrics.golden") == frozen()));
 }
 
-TEST_CASE("metrics are named as the field wants it", "[gateway][metrics]") {
+TEST_CASE("metrics are named according to the Prometheus conventions", "[gateway][metrics]") {
     std::set<std::string_view> seen;
     for (const MetricRow* row : metrics_table()) {
         const MetricName& metric = row->metric;
@@ -87,7 +87,7 @@ TEST_CASE("metrics are named as the field wants it", "[gateway][metrics]") {
     }
 }
 
-TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metrics]") {
+TEST_CASE("metrics show the values of the snapshot, in both formats", "[gateway][metrics]") {
     RestCaller call;
     DeviceStatus device;
     device.name = "host";
@@ -101,12 +101,12 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     call.gateway.events.add({.device = "host", .kind = EventKind::device_failed});
     call.gateway.snapshot.devices = {device};
     call.gateway.snapshot.recorders = {{"/x", "host", 5, 2, 1, 640, "No space left on device"}};
-    call.gateway.snapshot.books.resize(1);
-    call.gateway.snapshot.books[0].sampled = 7;
-    call.gateway.snapshot.books[0].dropped[0] = 7;
+    call.gateway.snapshot.ledger.resize(1);
+    call.gateway.snapshot.ledger[0].sampled = 7;
+    call.gateway.snapshot.ledger[0].dropped[0] = 7;
     const std::string text = call("GET", "/metrics").body;
-    CHECK(has_line(text, "# TYPE telegate_samples_captured_total counter"));
-    CHECK(has_line(text, "telegate_samples_captured_total{device=\"host\"} 7"));
+    CHECK(has_line(text, "# TYPE telegate_samples_sampled_total counter"));
+    CHECK(has_line(text, "telegate_samples_sampled_total{device=\"host\"} 7"));
     CHECK(has_line(text, "telegate_samples_dropped_total{device=\"host\",reason=\"queue_overflow\"} 7"));
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"safe\"} 1"));
     CHECK(has_line(text, "telegate_device_state{device=\"host\",state=\"idle\"} 0"));
@@ -120,12 +120,12 @@ TEST_CASE("figures are those of the snapshot, in both formats", "[gateway][metri
     CHECK(has_line(text, "telegate_device_filtered_total{device=\"host\",reason=\"deadband\"} 3"));
     CHECK(has_line(text, "telegate_recorder_lost_total{device=\"host\"} 2"));
     CHECK(has_line(text, "telegate_recorder_ok{device=\"host\"} 0"));
-    CHECK(has_line(text, "telegate_books_balanced 1"));
+    CHECK(has_line(text, "telegate_ledger_balanced 1"));
     CHECK(has_line(text, "# TYPE telegate_build_info gauge"));
     call.fields["Accept"] = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
     const HttpResponse open = call("GET", "/metrics");
     CHECK(open.content_type == "application/openmetrics-text; version=1.0.0; charset=utf-8");
-    CHECK(has_line(open.body, "# TYPE telegate_samples_captured counter"));
+    CHECK(has_line(open.body, "# TYPE telegate_samples_sampled counter"));
     CHECK(has_line(open.body, "# UNIT telegate_device_lateness_seconds seconds"));
     CHECK(has_line(open.body, "# TYPE telegate_build info"));
     CHECK(open.body.ends_with("\n# EOF\n"));
@@ -138,14 +138,14 @@ TEST_CASE("tags are the labels of one metric, which is absent without tags", "[g
     CHECK(has_line(call("GET", "/metrics").body, "telegate_tags_info{site=\"north\",line=\"3\"} 1"));
 }
 
-TEST_CASE("label values may hold any bytes", "[gateway][metrics]") {
+TEST_CASE("label values may contain any bytes", "[gateway][metrics]") {
     MetricText text(MetricFormat::prometheus);
     text.begin({"telegate_x", MetricType::gauge, "", "X."});
     text.add({{"a", "q\"b\\n\nz\xff"}}, std::uint64_t{1});
     CHECK(has_line(std::move(text).finish(), "telegate_x{a=\"q\\\"b\\\\n\\nz\xEF\xBF\xBD\"} 1"));
 }
 
-TEST_CASE("numbers are written so that they can be read back", "[gateway][metrics]") {
+TEST_CASE("numbers can be parsed back without loss", "[gateway][metrics]") {
     MetricText text(MetricFormat::prometheus);
     text.begin({"telegate_x", MetricType::gauge, "", "X."});
     text.add({}, 0.1);
@@ -159,7 +159,7 @@ TEST_CASE("numbers are written so that they can be read back", "[gateway][metric
     }
 }
 
-TEST_CASE("however often subscribers come again, the series stay the same", "[gateway][metrics]") {
+TEST_CASE("the number of series does not grow with reconnecting subscribers", "[gateway][metrics]") {
     RestCaller call;
     StatusSnapshot& snapshot = call.gateway.snapshot;
     snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
@@ -176,7 +176,7 @@ TEST_CASE("however often subscribers come again, the series stay the same", "[ga
     }
 }
 
-TEST_CASE("subscribers are counted by endpoint, the slowest and the quietest stand out", "[gateway][metrics]") {
+TEST_CASE("subscribers are counted by endpoint, with the maximum backlog and idle time", "[gateway][metrics]") {
     RestCaller call;
     StatusSnapshot& snapshot = call.gateway.snapshot;
     snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
@@ -191,11 +191,11 @@ TEST_CASE("subscribers are counted by endpoint, the slowest and the quietest sta
     CHECK(has_line(text, "telegate_subscribers" + first + "3"));
     CHECK(has_line(text, R"(telegate_subscribers{endpoint="ipc:///x",format="record"} 0)"));
     CHECK(has_line(text, "telegate_subscribers_backlog_bytes" + first + "60"));
-    CHECK(has_line(text, "telegate_slowest_subscriber_backlog_bytes" + first + "30"));
-    CHECK(has_line(text, "telegate_quietest_subscriber_silent_seconds" + first + "1.5"));
+    CHECK(has_line(text, "telegate_subscriber_backlog_max_bytes" + first + "30"));
+    CHECK(has_line(text, "telegate_subscriber_idle_max_seconds" + first + "1.5"));
 }
 
-TEST_CASE("what publishers count is told for each format", "[gateway][metrics]") {
+TEST_CASE("the counters of publishers are separate for each format", "[gateway][metrics]") {
     RestCaller call;
     FormatTotals& totals = call.gateway.snapshot.formats.emplace_back();
     totals.format = PayloadFormat::cbor;
@@ -203,7 +203,7 @@ TEST_CASE("what publishers count is told for each format", "[gateway][metrics]")
     CHECK(has_line(call("GET", "/metrics").body, R"(telegate_publisher_dropped_total{format="cbor"} 7)"));
 }
 
-TEST_CASE("channels show their last number, the first thousand of them", "[gateway][metrics]") {
+TEST_CASE("channels show their last number, up to the first thousand channels", "[gateway][metrics]") {
     RestCaller call;
     TelemetrySample text_sample = numbered(ChannelId{0}, 1);
     text_sample.type = ValueType::text;
@@ -216,24 +216,24 @@ TEST_CASE("channels show their last number, the first thousand of them", "[gatew
     CHECK(has_line(text, R"(telegate_channel_value{device="host",channel="c41",unit="%"} 42)"));
     CHECK(text.find("\"c1000\"") == std::string::npos);
     CHECK(text.find("\"name\"") == std::string::npos);
-    CHECK(has_line(text, "telegate_channel_values_left_out 5"));
+    CHECK(has_line(text, "telegate_channel_values_omitted 5"));
 }
 
-TEST_CASE("a failed reload shows", "[gateway][metrics]") {
+TEST_CASE("a failed reload is visible", "[gateway][metrics]") {
     FakeGateway gateway;
     HttpRequest request;
     request.method = "GET";
     request.path = request.target = "/metrics";
     CHECK(has_line(answer_rest(gateway.handlers(), request).body, "telegate_config_last_reload_successful 1"));
     gateway.snapshot.config.generation = 4;
-    gateway.snapshot.config.last_reload = ReloadStatus{2'500'000'000, "anna", ReloadOutcome::invalid, 0, "why", 1};
+    gateway.snapshot.config.last_reload = ReloadStatus{2'500'000'000, "anna", ReloadOutcome::invalid, 0, "reason", 1};
     const std::string text = answer_rest(gateway.handlers(), request).body;
     CHECK(has_line(text, "telegate_config_last_reload_successful 0"));
     CHECK(has_line(text, "telegate_config_last_reload_timestamp_seconds 2.5"));
     CHECK(has_line(text, "telegate_config_generation 4"));
 }
 
-TEST_CASE("the dashboard and the alerts use metrics that there are", "[gateway][metrics]") {
+TEST_CASE("the dashboard and the alerts use only existing metrics", "[gateway][metrics]") {
     const std::string file = GENERATE("grafana/telegate.json", "prometheus/telegate.rules.yml");
     CAPTURE(file);
     const std::string text = file_text(TELEGATE_SOURCE_DIR "/packaging/" + file);

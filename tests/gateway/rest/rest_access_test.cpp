@@ -19,7 +19,7 @@ using namespace telegate::test;
 namespace {
 
 constexpr const char* tokens_text =
-    "# who may do what\n"
+    "# role, name, token\n"
     "reader dashboard reading-is-all-I-do\n"
     "\n"
     "admin  operator  I-may-change-things\r\n";
@@ -42,7 +42,7 @@ struct GuardedServer {
     httplib::Client client{"127.0.0.1", port_of(server.address())};
 };
 
-/// With a file of tokens.
+/// Access with a tokens file.
 struct WithTokens {
     ScratchDir folder;
     std::string file = write_private(folder, "tokens", tokens_text);
@@ -58,7 +58,7 @@ const httplib::Headers admin = bearer("I-may-change-things");
 
 }  // namespace
 
-TEST_CASE("with tokens nobody is let in without one", "[gateway][rest][access]") {
+TEST_CASE("with tokens, a client without one is refused", "[gateway][rest][access]") {
     WithTokens with;
     const auto answer = with.rest.client.Get("/status");
     REQUIRE(answer);
@@ -69,7 +69,7 @@ TEST_CASE("with tokens nobody is let in without one", "[gateway][rest][access]")
     CHECK(with.rest.gateway.state("host") == DeviceState::idle);
 }
 
-TEST_CASE("a reader reads and an admin changes", "[gateway][rest][access]") {
+TEST_CASE("a reader can read and an admin can change", "[gateway][rest][access]") {
     WithTokens with;
     CHECK(with.rest.get(reader) == 200);
     CHECK(with.rest.post(reader) == 403);
@@ -78,7 +78,7 @@ TEST_CASE("a reader reads and an admin changes", "[gateway][rest][access]") {
     CHECK(with.rest.post(admin) == 200);
 }
 
-TEST_CASE("the OpenAPI document says whether its reader needs credentials", "[gateway][rest][access]") {
+TEST_CASE("the OpenAPI document says whether the client needs credentials", "[gateway][rest][access]") {
     WithTokens with;
     GuardedServer open;
     const auto alternatives = [](GuardedServer& rest) {
@@ -90,7 +90,7 @@ TEST_CASE("the OpenAPI document says whether its reader needs credentials", "[ga
     CHECK(alternatives(open) == 3);
 }
 
-TEST_CASE("what is nearly a token is none", "[gateway][rest][access]") {
+TEST_CASE("a token must match exactly", "[gateway][rest][access]") {
     WithTokens with;
     const auto text = GENERATE("Bearer reading-is-all-I-d", "Bearer reading-is-all-I-doo", "Bearer READING-IS-ALL-I-DO",
                                "Bearer ", "Bearer", "Basic reading-is-all-I-do", "reading-is-all-I-do",
@@ -104,7 +104,8 @@ TEST_CASE("the word Bearer may be written in any case", "[gateway][rest][access]
     CHECK(with.rest.get({{"Authorization", "bearer reading-is-all-I-do"}}) == 200);
 }
 
-TEST_CASE("who guesses is soon told to wait, and holds up nobody who knows", "[gateway][rest][access]") {
+TEST_CASE("an address that sends invalid tokens is soon rate-limited, while valid tokens are not",
+          "[gateway][rest][access]") {
     WithTokens with;
     int status = 0;
     std::string retry;
@@ -122,7 +123,7 @@ TEST_CASE("who guesses is soon told to wait, and holds up nobody who knows", "[g
     CHECK(health->status == 200);
 }
 
-TEST_CASE("changes that come too fast are told to wait", "[gateway][rest][access]") {
+TEST_CASE("changes that come too fast are refused with 429", "[gateway][rest][access]") {
     RestOptions options;
     options.limits.changes = {0.001, 2};
     GuardedServer rest(options);
@@ -135,7 +136,7 @@ TEST_CASE("changes that come too fast are told to wait", "[gateway][rest][access
     CHECK(rest.get({}) == 200);
 }
 
-TEST_CASE("new tokens count from the reload on, and the old ones no more", "[gateway][rest][access]") {
+TEST_CASE("after a reload the new tokens are valid and the old ones are not", "[gateway][rest][access]") {
     WithTokens with;
     write_private(with.folder, "tokens", "reader someone another-token-of-mine\n");
     CHECK(with.rest.get(reader) == 200);
@@ -144,14 +145,15 @@ TEST_CASE("new tokens count from the reload on, and the old ones no more", "[gat
     CHECK(with.rest.get(bearer("another-token-of-mine")) == 200);
 }
 
-TEST_CASE("a reload of a bad file changes nothing and says why", "[gateway][rest][access]") {
+TEST_CASE("a reload of an invalid file changes nothing and reports the reason", "[gateway][rest][access]") {
     WithTokens with;
     write_private(with.folder, "tokens", "reader someone short\n");
-    CHECK_THROWS_WITH(with.rest.server.reload_credentials(), Catch::Contains(with.file + ":1: the token of someone"));
+    CHECK_THROWS_WITH(with.rest.server.reload_credentials(),
+                      Catch::Contains(with.file + ":1: invalid token of someone"));
     CHECK(with.rest.get(reader) == 200);
 }
 
-TEST_CASE("a page from elsewhere changes nothing", "[gateway][rest][access]") {
+TEST_CASE("a page of another origin cannot change anything", "[gateway][rest][access]") {
     GuardedServer rest;
     const std::string own = "http://" + rest.server.address();
     CHECK(rest.post({{"Origin", "http://evil.example"}}) == 403);
@@ -162,7 +164,7 @@ TEST_CASE("a page from elsewhere changes nothing", "[gateway][rest][access]") {
     CHECK(rest.get({{"Origin", "http://evil.example"}}) == 200);
 }
 
-TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway][rest][access]") {
+TEST_CASE("a foreign host name that resolves to this machine gives no access", "[gateway][rest][access]") {
     GuardedServer rest;
     const auto [host, status] = GENERATE(table<std::string, int>({
         {"evil.example", 421},
@@ -183,14 +185,14 @@ TEST_CASE("a name that somebody else gave this machine opens nothing", "[gateway
     CHECK(rest.get({{"Host", host}, {"Authorization", "Bearer whatever"}}) == status);
 }
 
-TEST_CASE("where nobody has a token, a page that shows one may change no more than another",
+TEST_CASE("without configured tokens, a page that sends a token can change no more than another",
           "[gateway][rest][access]") {
     GuardedServer rest;
     CHECK(rest.post({{"Origin", "http://evil.example"}, {"Authorization", "x"}}) == 403);
     CHECK(rest.gateway.state("host") == DeviceState::idle);
 }
 
-TEST_CASE("with a token any name will do", "[gateway][rest][access]") {
+TEST_CASE("with a token, any host name is accepted", "[gateway][rest][access]") {
     WithTokens with;
     httplib::Headers headers = admin;
     headers.emplace("Host", "telegate.example");
@@ -198,7 +200,7 @@ TEST_CASE("with a token any name will do", "[gateway][rest][access]") {
     CHECK(with.rest.post(headers) == 200);
 }
 
-TEST_CASE("a change is told to the log with who and what", "[gateway][rest][access]") {
+TEST_CASE("a change is logged with the client and the request", "[gateway][rest][access]") {
     ScratchDir folder;
     FakeGateway gateway;
     std::string told;
@@ -219,19 +221,19 @@ TEST_CASE("a change is told to the log with who and what", "[gateway][rest][acce
     client.Post("/devices/host/stop", admin, "", "text/plain");
     server.stop();
     CHECK(told ==
-          "refused dashboard: rest change who=dashboard method=POST path=/start result=403\n"
-          "rest change who=operator method=POST path=/devices/host/stop result=200 command=stop device=host\n");
+          "refused dashboard: rest change by=dashboard method=POST path=/start result=403\n"
+          "rest change by=operator method=POST path=/devices/host/stop result=200 command=stop device=host\n");
 }
 
-TEST_CASE("a path cannot put members of its own into the log", "[gateway][rest][access]") {
+TEST_CASE("a path cannot add fields to the log line", "[gateway][rest][access]") {
     ScratchDir folder;
     FakeGateway gateway;
     RestServer server(
         {.port = 0, .credentials = {.tokens_file = write_private(folder, "tokens", tokens_text), .tls = {}}},
         gateway.handlers());
     server.start();
-    const std::string path = GENERATE("/devices/x%20result=200%20who=operator%20path=/stop%20y=/start",
-                                      "/devices/%22%20result=200%20why=%22/start", "/devices/\"result=200/start");
+    const std::string path = GENERATE("/devices/x%20result=200%20by=operator%20path=/stop%20y=/start",
+                                      "/devices/%22%20result=200%20reason=%22/start", "/devices/\"result=200/start");
     httplib::Client client("127.0.0.1", port_of(server.address()));
     client.set_url_encode(false);
     client.Post(path.c_str(), reader, "", "text/plain");
@@ -240,18 +242,18 @@ TEST_CASE("a path cannot put members of its own into the log", "[gateway][rest][
     const auto line = nlohmann::json::parse(gateway.changes_as_json.at(0));
     CHECK(line ==
           nlohmann::json{
-              {"message", "rest change"}, {"who", "dashboard"}, {"method", "POST"}, {"path", path}, {"result", 403}});
-    CHECK(gateway.changes[0].find(" who=operator") == std::string::npos);
+              {"message", "rest change"}, {"by", "dashboard"}, {"method", "POST"}, {"path", path}, {"result", 403}});
+    CHECK(gateway.changes[0].find(" by=operator") == std::string::npos);
 }
 
-TEST_CASE("a body of somebody unknown is not waited for", "[gateway][rest][access]") {
+TEST_CASE("the body of an unauthenticated request is not waited for", "[gateway][rest][access]") {
     WithTokens with;
     RawHttpClient client(with.rest.server.address());
     client.send("POST /start HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n");
     CHECK(client.read_until("\r\n").starts_with("HTTP/1.1 401"));
 }
 
-TEST_CASE("a change shows in the status at once", "[gateway][rest]") {
+TEST_CASE("a change is visible in the status at once", "[gateway][rest]") {
     FakeGateway gateway;
     RestHandlers handlers = gateway.handlers();
     handlers.snapshot = [&gateway] {

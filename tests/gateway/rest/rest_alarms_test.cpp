@@ -28,7 +28,7 @@ struct Alarmed : RestCaller {
 
 }  // namespace
 
-TEST_CASE("alarms are shown with value, limit and since when", "[gateway][rest][alarms]") {
+TEST_CASE("alarms are shown with value, limit and start time", "[gateway][rest][alarms]") {
     Alarmed call;
     const json answer = call.ask("GET", "/alarms");
     REQUIRE(answer["active"].size() == 1);
@@ -40,7 +40,7 @@ TEST_CASE("alarms are shown with value, limit and since when", "[gateway][rest][
     CHECK(answer["recent"][0]["kind"] == "alarm raised");
 }
 
-TEST_CASE("an active alarm is acknowledged once, with who did it", "[gateway][rest][alarms]") {
+TEST_CASE("an active alarm is acknowledged once, with the client that did it", "[gateway][rest][alarms]") {
     Alarmed call;
     const json answer = call.ask("POST", "/alarms/boiler/temp/acknowledge?comment=pump%20off");
     CHECK(answer["acknowledged"]["comment"] == "pump off");
@@ -48,7 +48,7 @@ TEST_CASE("an active alarm is acknowledged once, with who did it", "[gateway][re
     CHECK(call.ask("GET", "/alarms")["recent"].size() == 2);
 }
 
-TEST_CASE("an acknowledgement of nothing is refused", "[gateway][rest][alarms]") {
+TEST_CASE("an acknowledgment of an inactive or unknown alarm is refused", "[gateway][rest][alarms]") {
     Alarmed call;
     CHECK(call.ask("POST", "/alarms/boiler/level/acknowledge")["status"] == 409);
     CHECK(call.ask("POST", "/alarms/boiler/none/acknowledge")["status"] == 404);

@@ -11,7 +11,7 @@
 
 namespace telegate::test {
 
-/// A request to the routes without a server between. Threads: one.
+/// Sends requests to the routes without a server. Threads: one.
 class RestCaller {
   public:
     HttpResponse operator()(std::string_view method, const std::string& target, std::string_view body = {}) {
@@ -49,7 +49,7 @@ class RestCaller {
     return {};
 }
 
-/// A sample of a channel with its seq as its value.
+/// Returns a sample of a channel whose value is its sequence number.
 [[nodiscard]] inline TelemetrySample numbered(ChannelId channel, std::uint64_t seq) {
     TelemetrySample sample{};
     sample.channel = channel;

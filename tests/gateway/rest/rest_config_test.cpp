@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Handlers whose settings are a queue size: the JSON form is that number, the hash "h" and the same.
+/// Handlers whose settings are a queue size: the JSON form is that number, the hash is "h" followed by it.
 struct ConfigHarness {
     ConfigHandlers handlers() {
         ConfigHandlers handlers;
@@ -67,7 +67,7 @@ struct ConfigHarness {
         last_who = who;
         was_dry_run = replacement.dry_run;
         if (replacement.is_based_on && !replacement.is_based_on(hash())) {
-            return {ReloadOutcome::conflict, 7, {}, {{{}, "", "others are in force"}}};
+            return {ReloadOutcome::conflict, 7, {}, {{{}, "", "other settings are in force"}}};
         }
         last_revert_after = replacement.revert_after;
         try {
@@ -118,7 +118,7 @@ SettingChange queue_change() {
 
 }  // namespace
 
-TEST_CASE("the settings in force are shown with their tag", "[gateway][rest][config]") {
+TEST_CASE("the settings in force are shown with their ETag", "[gateway][rest][config]") {
     ConfigHarness h;
     const auto method = GENERATE(values<std::string_view>({"GET", "HEAD"}));
     const HttpResponse response = h.answer({method, "/config", "/config"});
@@ -128,7 +128,7 @@ TEST_CASE("the settings in force are shown with their tag", "[gateway][rest][con
     CHECK(header(response, "ETag") == "\"h1024\"");
 }
 
-TEST_CASE("settings that are sent are put in force, and the answer says what changed", "[gateway][rest][config]") {
+TEST_CASE("sent settings are put in force, and the response says what changed", "[gateway][rest][config]") {
     ConfigHarness h;
     h.report.changes = {queue_change(), {"device", "boiler", "", "", "", Applies::live, SettingChange::Kind::added}};
     const HttpResponse response = h.put("5");
@@ -141,7 +141,7 @@ TEST_CASE("settings that are sent are put in force, and the answer says what cha
               {"key":"device.boiler","kind":"added","applies":"live"}]})"));
 }
 
-TEST_CASE("If-Match decides whether settings are taken", "[gateway][rest][config]") {
+TEST_CASE("If-Match decides whether settings are accepted", "[gateway][rest][config]") {
     const auto [field, status] = GENERATE(table<std::string_view, int>({{"\"h1024\"", 200},
                                                                         {"*", 200},
                                                                         {"\"x\", \"h1024\"", 200},
@@ -154,7 +154,7 @@ TEST_CASE("If-Match decides whether settings are taken", "[gateway][rest][config
     CHECK((h.settings.queue_size == 5) == (status == 200));
 }
 
-TEST_CASE("dry_run asks for the plan only", "[gateway][rest][config]") {
+TEST_CASE("dry_run requests only the plan", "[gateway][rest][config]") {
     const auto [query, dry_run] = GENERATE(table<std::string_view, bool>({{"?dry_run=1", true},
                                                                           {"?&dry_run=true", true},
                                                                           {"?dry_run=0", false},
@@ -165,7 +165,7 @@ TEST_CASE("dry_run asks for the plan only", "[gateway][rest][config]") {
     CHECK(h.was_dry_run == dry_run);
 }
 
-TEST_CASE("a dry_run of another value is refused and named", "[gateway][rest][config]") {
+TEST_CASE("an invalid value of dry_run is refused and named", "[gateway][rest][config]") {
     const auto query = GENERATE(values<std::string_view>({"?dry_run=2", "?dry_run", "?dry_run="}));
     ConfigHarness h;
     const HttpResponse response = h.put("5", {}, "/config" + std::string(query));
@@ -174,7 +174,7 @@ TEST_CASE("a dry_run of another value is refused and named", "[gateway][rest][co
     CHECK(h.settings.queue_size == 1'024);
 }
 
-TEST_CASE("a body that is not JSON by its type is refused", "[gateway][rest][config]") {
+TEST_CASE("a body with a content type other than JSON is refused", "[gateway][rest][config]") {
     const auto [type, status] = GENERATE(table<std::string_view, int>({{"application/json", 200},
                                                                        {"Application/JSON; charset=utf-8", 200},
                                                                        {"text/plain", 415},
@@ -185,7 +185,7 @@ TEST_CASE("a body that is not JSON by its type is refused", "[gateway][rest][con
     CHECK(h.put("5", {{"Content-Type", type}}).status == status);
 }
 
-TEST_CASE("problems of what was sent are told by JSON pointer", "[gateway][rest][config]") {
+TEST_CASE("problems of sent settings are reported with JSON pointers", "[gateway][rest][config]") {
     ConfigHarness h;
     const HttpResponse response = h.put("bad");
     CHECK(response.status == 422);
@@ -196,7 +196,7 @@ TEST_CASE("problems of what was sent are told by JSON pointer", "[gateway][rest]
     CHECK(body["generation"] == 7);
 }
 
-TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
+TEST_CASE("each outcome has its status code", "[gateway][rest][config]") {
     const auto [outcome, status] = GENERATE(table<ReloadOutcome, int>({{ReloadOutcome::applied, 200},
                                                                        {ReloadOutcome::unchanged, 200},
                                                                        {ReloadOutcome::planned, 200},
@@ -217,13 +217,13 @@ TEST_CASE("each outcome has its code", "[gateway][rest][config]") {
     CHECK(h.last_who == "anna");
 }
 
-TEST_CASE("other methods are refused with those that are possible", "[gateway][rest][config]") {
+TEST_CASE("other methods are refused with the allowed ones", "[gateway][rest][config]") {
     ConfigHarness h;
     CHECK(header(h.answer({"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT, PATCH");
     CHECK(header(h.answer({"GET", "/-/reload", "/-/reload"}), "Allow") == "POST");
 }
 
-TEST_CASE("without a JSON form there are no settings to see", "[gateway][rest][config]") {
+TEST_CASE("without a JSON form the settings are not available", "[gateway][rest][config]") {
     ConfigHarness h;
     RestHandlers handlers;
     handlers.config = h.handlers();
@@ -231,7 +231,7 @@ TEST_CASE("without a JSON form there are no settings to see", "[gateway][rest][c
     CHECK(answer_rest(handlers, {"GET", "/config", "/config"}).status == 404);
 }
 
-TEST_CASE("a change of settings is logged with what came of it, a dry run as one", "[gateway][rest][reload]") {
+TEST_CASE("a change of settings is logged with its result, a dry run as such", "[gateway][rest][reload]") {
     ConfigHarness h;
     CHECK(h.put("20").log_note.text() == "outcome=applied generation=8 changes=0");
     CHECK(h.put("bad").log_note.text() == "outcome=invalid generation=7 changes=0");
@@ -243,7 +243,7 @@ TEST_CASE("a change of settings is logged with what came of it, a dry run as one
     CHECK(h.answer(request).log_note.text() == "outcome=needs_restart generation=8 changes=0");
 }
 
-TEST_CASE("a reload of which only the plan is requested is a dry run", "[gateway][rest][reload]") {
+TEST_CASE("a reload that only requests the plan is a dry run", "[gateway][rest][reload]") {
     const auto [target, status, dry_run] =
         GENERATE(table<std::string, int, bool>({{"/-/reload?dry_run=1", 200, true},
                                                 {"/-/reload?dry_run=false", 200, false},
@@ -259,7 +259,7 @@ TEST_CASE("a reload of which only the plan is requested is a dry run", "[gateway
     CHECK((h.last_who == "anna") == (status == 200));
 }
 
-TEST_CASE("the settings that need a restart are listed", "[gateway][rest][config]") {
+TEST_CASE("the settings that require a restart are listed", "[gateway][rest][config]") {
     ConfigHarness h;
     h.report.outcome = ReloadOutcome::needs_restart;
     h.report.changes = {queue_change(),
@@ -282,7 +282,7 @@ TEST_CASE("a merge patch changes the settings in force, with its own media type"
     CHECK(h.settings.queue_size == 1'029);
 }
 
-TEST_CASE("a change is reverted after a time from a second to a day", "[gateway][rest][config]") {
+TEST_CASE("a change can be reverted after a time from a second to a day", "[gateway][rest][config]") {
     const auto [text, seconds] = GENERATE(table<std::string, int>(
         {{"90s", 90}, {"10m", 600}, {"24h", 86'400}, {"90", 0}, {"999ms", 0}, {"25h", 0}, {"", 0}, {"soon", 0}}));
     CAPTURE(text);
@@ -293,11 +293,11 @@ TEST_CASE("a change is reverted after a time from a second to a day", "[gateway]
     CHECK(h.last_revert_after.value_or(std::chrono::milliseconds(0)) == std::chrono::seconds(seconds));
 }
 
-TEST_CASE("generations that are kept are listed, and one of them comes back", "[gateway][rest][config]") {
+TEST_CASE("the available generations are listed, and one of them can be restored", "[gateway][rest][config]") {
     ConfigHarness h;
     const json list = json::parse(h.answer({"GET", "/config/generations", "/config/generations"}).body);
     CHECK(list["generations"].size() == 2);
-    CHECK(list["generations"][1] == json::parse(R"({"generation":7,"time":"1970-01-01T00:00:00.000000000Z","who":"anna",
+    CHECK(list["generations"][1] == json::parse(R"({"generation":7,"time":"1970-01-01T00:00:00.000000000Z","by":"anna",
                                                     "hash":"b","changes_count":2,"in_force":true})"));
     CHECK(h.send("POST", "", {}, "/config/rollback").status == 200);
     CHECK(h.send("POST", "", {}, "/config/rollback?generation=6&dry_run=1").status == 200);
@@ -308,7 +308,7 @@ TEST_CASE("generations that are kept are listed, and one of them comes back", "[
     CHECK(h.send("POST", "", {}, "/config/rollback?generation=x").status == 422);
 }
 
-TEST_CASE("settings that are to be reverted are confirmed once", "[gateway][rest][config]") {
+TEST_CASE("settings that would be reverted can be confirmed once", "[gateway][rest][config]") {
     ConfigHarness h;
     CHECK(h.send("POST", "", {}, "/config/confirm").status == 409);
     h.to_confirm = 9;

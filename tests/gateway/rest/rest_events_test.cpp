@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t event_second_ns = 1'000'000'000;
 constexpr std::int64_t first_event_ns = 1'700'000'000 * event_second_ns;  // 2023-11-14T22:13:20Z
 
-/// Events 1 to 4, a second apart.
+/// Events 1 to 4, one second apart.
 struct Evented : RestCaller {
     Evented() {
         add(0, "plc", EventKind::device_failed);
@@ -40,15 +40,15 @@ using EventNumbers = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("events are shown with all that is known of them", "[gateway][rest][events]") {
+TEST_CASE("events are shown with all their data", "[gateway][rest][events]") {
     Evented call;
     const json answer = call.ask("GET", "/events");
     CHECK(answer["last_number"] == 4);
     CHECK(answer["more"] == false);
-    CHECK(answer["counts"] == json::parse(R"({"added":4,"held_back":0,"overwritten":0,"lost":0})"));
+    CHECK(answer["counts"] == json::parse(R"({"added":4,"suppressed":0,"overwritten":0,"lost":0})"));
     REQUIRE(answer["events"].size() == 4);
     CHECK(answer["events"][0] == json::parse(R"({"number":1,"time":"2023-11-14T22:13:20.000000000Z","device":"plc",
-        "channel":"","kind":"device failed","text":"reads_failed=7","held_back":0})"));
+        "channel":"","kind":"device failed","text":"reads_failed=7","suppressed":0})"));
 }
 
 TEST_CASE("events are selected by time, number, device and kind", "[gateway][rest][events]") {
@@ -61,7 +61,7 @@ TEST_CASE("events are selected by time, number, device and kind", "[gateway][res
     CHECK(call.numbers("?device=none").empty());
 }
 
-TEST_CASE("a limit keeps the newest events, or the oldest since a place", "[gateway][rest][events]") {
+TEST_CASE("a limit keeps the newest events, or the oldest after a given point", "[gateway][rest][events]") {
     Evented call;
     CHECK(call.numbers("?limit=2") == EventNumbers{3, 4});
     CHECK(call.numbers("?limit=2&since_number=0") == EventNumbers{1, 2});
@@ -79,13 +79,13 @@ TEST_CASE("the schema of a request for events lists every kind", "[gateway][rest
     CHECK(json::parse(kind->schema)["items"]["enum"] == names);
 }
 
-TEST_CASE("what is wrong with a request for events is named", "[gateway][rest][events]") {
+TEST_CASE("a fault of a request for events names the parameter", "[gateway][rest][events]") {
     Evented call;
     const json answer = call.ask("GET", "/events?since=yesterday&kind=device&limit=1001");
     CHECK(answer["status"] == 422);
     CHECK(call.ask("GET", "/events?since=")["status"] == 422);
-    CHECK(answer["errors"][0]["detail"] == "invalid time: \"yesterday\"; must be in UTC, like 2026-11-20T23:11:34Z");
+    CHECK(answer["errors"][0]["detail"] == "invalid time \"yesterday\": must be in UTC, like 2026-11-20T23:11:34Z");
     CHECK_THAT(answer["errors"][1]["detail"].get<std::string>(),
-               Catch::StartsWith("no event is of this kind: \"device\"; known: gateway started, "));
+               Catch::StartsWith("unknown event kind \"device\"; known: gateway started, "));
     CHECK(answer["errors"][2]["parameter"] == "limit");
 }

@@ -25,7 +25,7 @@ HealthCheck good_check(std::string_view name) {
     return {name, true, false, ""};
 }
 
-/// Two devices as in FakeGateway, one channel each, samples 1 to `samples` of the first in the history.
+/// Two devices as in FakeGateway, one channel each, and samples 1 to `samples` of the first in the history.
 struct Sampled : RestCaller {
     explicit Sampled(std::uint64_t samples = 0) {
         for (std::uint64_t seq = 1; seq <= samples; ++seq) {
@@ -49,7 +49,7 @@ struct Sampled : RestCaller {
 
 }  // namespace
 
-TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[gateway][rest][health]") {
+TEST_CASE("health is 200 if all checks pass, and lists the checks on request", "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {good_check("sampling"), good_check("pump")};
     const std::string path = GENERATE("/livez", "/readyz", "/healthz", "/-/healthy", "/-/ready");
@@ -58,18 +58,21 @@ TEST_CASE("health is 200 when all is well, and lists the checks when asked", "[g
     CHECK(call("GET", path + "?verbose").body == "[+] sampling ok\n[+] pump ok\nok\n");
 }
 
-TEST_CASE("a warning leaves health good and is listed", "[gateway][rest][health]") {
+TEST_CASE("a warning does not affect health and is listed", "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {good_check("pump"), check_channel_settings({"boiler/flow.temps", "boiler/b"})};
     CHECK(call("GET", "/readyz").body == "ok\n");
     CHECK(call("GET", "/readyz?verbose").body ==
-          "[+] pump ok\n[!] channel_settings warning: no channel has the name of the section boiler/flow.temps, "
-          "boiler/b\nok\n");
+          "[+] pump ok\n"
+          "[!] channel_settings warning: sections without a matching channel: boiler/flow.temps, boiler/b\nok\n");
     CHECK(check_channel_settings(std::vector<std::string>(12, "d/x")).detail.ends_with(", d/x and 2 more"));
     CHECK(check_channel_settings({}).detail.empty());
 }
 
-TEST_CASE("what is not ready is 503 and named, and is alive unless it is vital", "[gateway][rest][health]") {
+TEST_CASE(
+    "a gateway that is not ready responds with 503 and the failed check, and is alive unless the check "
+    "is vital",
+    "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {good_check("pump"), {"devices", false, false, "boiler is in error"}};
     const HttpResponse response = call("GET", "/readyz");
@@ -89,7 +92,7 @@ TEST_CASE("a failed check that is a warning is listed and leaves the gateway rea
     CHECK(call("GET", "/readyz?verbose").body == "[+] pump ok\n[!] devices warning: boiler is in error\nok\n");
 }
 
-TEST_CASE("a request chooses the checks that count", "[gateway][rest][health]") {
+TEST_CASE("a request selects the checks that count", "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {{"pump", false, true, "hangs"},
                                   {"devices", false, false, "boiler is in error", true}};
@@ -102,32 +105,32 @@ TEST_CASE("a request chooses the checks that count", "[gateway][rest][health]") 
           "[-] pump excluded: failed: hangs\n[-] devices failed: boiler is in error\nfailed\n");
 }
 
-TEST_CASE("a check that does not exist cannot be chosen", "[gateway][rest][health]") {
+TEST_CASE("a check that does not exist cannot be selected", "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {good_check("pump"), good_check("devices")};
     const json answer = call.ask("GET", "/readyz?exclude=device");
     CHECK(parameter_fault(answer) == "exclude");
-    CHECK(answer["errors"][0]["detail"] == "no check has this name: \"device\"; known: pump, devices");
+    CHECK(answer["errors"][0]["detail"] == "unknown check \"device\"; known: pump, devices");
 }
 
-TEST_CASE("devices show what /status shows of them, and their books", "[gateway][rest]") {
+TEST_CASE("devices are shown as in /status, with their ledger", "[gateway][rest]") {
     RestCaller call;
     DeviceStatus device;
     device.name = "boiler";
     device.state = DeviceState::error;
-    device.last_error = "no answer";
+    device.last_error = "no response";
     call.gateway.snapshot.devices = {device};
-    call.gateway.snapshot.books.resize(1);
-    call.gateway.snapshot.books[0].sampled = 7;
+    call.gateway.snapshot.ledger.resize(1);
+    call.gateway.snapshot.ledger[0].sampled = 7;
     const json one = call.ask("GET", "/devices/boiler");
     CHECK(one["state"] == "error");
-    CHECK(one["books"]["sampled"] == 7);
-    CHECK(one["books"]["balanced"] == false);
+    CHECK(one["ledger"]["sampled"] == 7);
+    CHECK(one["ledger"]["balanced"] == false);
     CHECK(call.ask("GET", "/devices")["devices"] == json::array({one}));
     CHECK(call.ask("GET", "/devices/boyler")["detail"] == "there is no device \"boyler\"; known: boiler");
 }
 
-TEST_CASE("the log level is shown, changed, and goes back by itself", "[gateway][rest][log]") {
+TEST_CASE("the log level can be read and changed, and reverts by itself", "[gateway][rest][log]") {
     Sampled call;
     CHECK(call.ask("GET", "/log-level") == json::parse(R"({"level":"info","reverts_to":null,"reverts_at":null})"));
     const json changed = call.ask("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
@@ -137,19 +140,19 @@ TEST_CASE("the log level is shown, changed, and goes back by itself", "[gateway]
     CHECK(call.ask("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
 }
 
-TEST_CASE("a change is logged with what it did", "[gateway][rest][log]") {
+TEST_CASE("a change is logged with its effect", "[gateway][rest][log]") {
     Sampled call;
     (void)call("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
     (void)call("DELETE", "/subscribers/json-3");
     (void)call("POST", "/reset");
     CHECK(
         call.gateway.changes ==
-        std::vector<std::string>{"rest change who=test method=PUT path=/log-level result=200 log_level=debug for_s=600",
-                                 "rest change who=test method=DELETE path=/subscribers/json-3 result=200 closed=json-3",
-                                 "rest change who=test method=POST path=/reset result=200 command=reset devices=2"});
+        std::vector<std::string>{"rest change by=test method=PUT path=/log-level result=200 log_level=debug for_s=600",
+                                 "rest change by=test method=DELETE path=/subscribers/json-3 result=200 closed=json-3",
+                                 "rest change by=test method=POST path=/reset result=200 command=reset devices=2"});
 }
 
-TEST_CASE("a log level goes back after its time, to the one that was meant to stay", "[gateway][log]") {
+TEST_CASE("a temporary log level reverts to the permanent one", "[gateway][log]") {
     FakeGateway gateway;
     (void)gateway.log_level.set("warn", std::nullopt, "test");
     (void)gateway.log_level.set("debug", 1h, "test");
@@ -162,7 +165,7 @@ TEST_CASE("a log level goes back after its time, to the one that was meant to st
     CHECK(gateway.log_level.status().reverts_to.empty());
 }
 
-TEST_CASE("a level that is set to stay is not taken back by an earlier time", "[gateway][log]") {
+TEST_CASE("a permanent level is not reverted by an earlier timer", "[gateway][log]") {
     FakeGateway gateway;
     (void)gateway.log_level.set("debug", 1ms, "test");
     (void)gateway.log_level.set("error", std::nullopt, "test");
@@ -171,14 +174,16 @@ TEST_CASE("a level that is set to stay is not taken back by an earlier time", "[
     CHECK(gateway.log_level.status().level == "error");
 }
 
-TEST_CASE("a wrong log level is told with what was given", "[gateway][rest][log]") {
+TEST_CASE("an invalid log level is reported with its value", "[gateway][rest][log]") {
     Sampled call;
     const json answer = call.ask("PUT", "/log-level", R"({"level":"loud","revert_after":"soon"})");
-    CHECK(answer["errors"][0]["detail"] == "\"loud\" is no level; allowed: trace, debug, info, warn, error, off");
-    CHECK(answer["errors"][1]["detail"] == "\"soon\" is no such time; allowed: 1s to 24h, such as 90s, 10m or 1h30m");
+    CHECK(answer["errors"][0]["detail"] ==
+          "\"loud\" is not a level: must be one of trace, debug, info, warn, error, off");
+    CHECK(answer["errors"][1]["detail"] ==
+          "\"soon\" is not a valid time: must be 1s to 24h, such as 90s, 10m or 1h30m");
 }
 
-TEST_CASE("a log level goes back after a time as settings have them", "[gateway][rest][log]") {
+TEST_CASE("the revert time of a log level has the format of settings", "[gateway][rest][log]") {
     Sampled call;
     const auto* const time = GENERATE("1s", "90s", "1000s", "1h30m", "24h", "1500ms", "1.5 h");
     CAPTURE(time);
@@ -186,7 +191,7 @@ TEST_CASE("a log level goes back after a time as settings have them", "[gateway]
     CHECK(call.ask("PUT", "/log-level", body.dump())["reverts_to"] == "info");
 }
 
-TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][rest][log]") {
+TEST_CASE("an invalid log level names the member and what is allowed", "[gateway][rest][log]") {
     Sampled call;
     const auto [body, pointer] =
         GENERATE(table<std::string, std::string>({{R"({"level":"loud"})", "/level"},
@@ -211,23 +216,23 @@ TEST_CASE("a wrong log level names the member and what is allowed", "[gateway][r
     CHECK(call.ask("GET", "/log-level")["level"] == "info");
 }
 
-TEST_CASE("a body of another type is 415", "[gateway][rest]") {
+TEST_CASE("a body of another type is refused with 415", "[gateway][rest]") {
     Sampled call;
     call.fields["Content-Type"] = GENERATE("", "text/plain", "application/x-www-form-urlencoded");
     CHECK(call("PUT", "/log-level", R"({"level":"debug"})").status == 415);
     CHECK(call.ask("GET", "/log-level")["level"] == "info");
 }
 
-TEST_CASE("channels are listed, by prefix if one is given", "[gateway][rest]") {
+TEST_CASE("channels are listed, optionally by prefix", "[gateway][rest]") {
     Sampled call;
     CHECK(call.ask("GET", "/channels")["channels"].size() == 2);
     CHECK(call.ask("GET", "/channels?prefix=host/")["channels"] ==
-          json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%","books":{"sampled":0,
+          json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%","ledger":{"sampled":0,
           "published":0,"filtered":0,"queued":0,"dropped":{"queue_overflow":0,"shutdown":0},"drops":{}}}])"));
     CHECK(call.ask("GET", "/channels?prefix=hosts")["channels"].empty());
 }
 
-TEST_CASE("channels are listed piece by piece, however many there are", "[gateway][rest]") {
+TEST_CASE("channels are listed in pieces, however many there are", "[gateway][rest]") {
     Sampled call;
     for (int channel = 2; channel < 1'000; ++channel) {
         REQUIRE(call.gateway.channels.add(DeviceId{0}, "host", "c" + std::to_string(channel), "").has_value());
@@ -247,7 +252,7 @@ TEST_CASE("channels are listed piece by piece, however many there are", "[gatewa
     CHECK(list["refused"] == 0);
 }
 
-TEST_CASE("a channel shows its books and what it lost for each reason", "[gateway][rest]") {
+TEST_CASE("a channel shows its ledger and its losses for each reason", "[gateway][rest]") {
     Sampled call;
     TelemetrySample sample{};
     sample.seq = 4;
@@ -255,13 +260,13 @@ TEST_CASE("a channel shows its books and what it lost for each reason", "[gatewa
     call.gateway.ledger.captured(DeviceId{0}, std::array{sample});
     call.gateway.ledger.dropped_at_queue(sample, DropReason::queue_overflow);
     call.gateway.ledger.progress(sample.channel).reach(2);
-    const json books = call.ask("GET", "/channels")["channels"][0]["books"];
-    CHECK(books == json::parse(R"({"sampled":4,"published":2,"filtered":0,"queued":1,
+    const json counts = call.ask("GET", "/channels")["channels"][0]["ledger"];
+    CHECK(counts == json::parse(R"({"sampled":4,"published":2,"filtered":0,"queued":1,
         "dropped":{"queue_overflow":1,"shutdown":0},"drops":{"queue_overflow":{"count":1,"first_seq":4,"last_seq":4,
         "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:01.000000000Z"}}})"));
 }
 
-TEST_CASE("the last samples are as they are published", "[gateway][rest]") {
+TEST_CASE("the latest samples have the same form as published ones", "[gateway][rest]") {
     Sampled call;
     ChannelStatus cpu{"host/cpu", "%", numbered(call.cpu, 42), {}};
     cpu.last.quality = Quality::good;
@@ -275,7 +280,7 @@ TEST_CASE("the last samples are as they are published", "[gateway][rest]") {
     CHECK(call.ask("GET", "/samples/latest?prefix=boiler")["samples"].empty());
 }
 
-TEST_CASE("without since_seq the newest samples of a channel come, the oldest of them first", "[gateway][rest]") {
+TEST_CASE("without since_seq the newest samples of a channel are returned, oldest first", "[gateway][rest]") {
     Sampled call(300);
     const std::vector<std::uint64_t> newest = call.seqs("/samples/host/cpu");
     REQUIRE(newest.size() == 100);
@@ -285,7 +290,7 @@ TEST_CASE("without since_seq the newest samples of a channel come, the oldest of
     CHECK(call.seqs("/samples/boiler/heat").empty());
 }
 
-TEST_CASE("with since_seq the samples behind it come, and whether there are more", "[gateway][rest]") {
+TEST_CASE("with since_seq the samples after it are returned, and whether there are more", "[gateway][rest]") {
     Sampled call(10);
     CHECK(call.seqs("/samples/host/cpu?since_seq=7") == std::vector<std::uint64_t>{8, 9, 10});
     const json first = call.ask("GET", "/samples/host/cpu?since_seq=0&limit=4");
@@ -296,14 +301,14 @@ TEST_CASE("with since_seq the samples behind it come, and whether there are more
     CHECK(call.seqs("/samples/host/cpu?since_seq=10").empty());
 }
 
-TEST_CASE("samples that are no longer held are a gap with both ends", "[gateway][rest]") {
-    Sampled call(2'000);  // of which 1024 are held
+TEST_CASE("samples that are no longer retained are a gap with both ends", "[gateway][rest]") {
+    Sampled call(2'000);  // of which 1024 are retained
     const json answer = call.ask("GET", "/samples/host/cpu?since_seq=100");
     CHECK(answer["gap"] == json::parse(R"({"first_seq":101,"last_seq":976})"));
     CHECK(answer["samples"][0]["seq"] == 977);
 }
 
-TEST_CASE("a wrong parameter is named with what is allowed", "[gateway][rest]") {
+TEST_CASE("an invalid parameter is reported with what is allowed", "[gateway][rest]") {
     Sampled call;
     const auto [query, name] = GENERATE(table<std::string, std::string>({{"limit=0", "limit"},
                                                                          {"limit=10001", "limit"},
@@ -316,7 +321,7 @@ TEST_CASE("a wrong parameter is named with what is allowed", "[gateway][rest]") 
     CHECK(parameter_fault(call.ask("GET", "/samples/host/cpu?" + query)) == name);
 }
 
-TEST_CASE("a prefix is as long as a topic may be, in characters", "[gateway][rest]") {
+TEST_CASE("a prefix can be as long as a topic, in characters", "[gateway][rest]") {
     Sampled call;
     std::string most;
     for (int i = 0; i < 256; ++i) {
@@ -328,14 +333,14 @@ TEST_CASE("a prefix is as long as a topic may be, in characters", "[gateway][res
     CHECK(parameter_fault(call.ask("GET", path + "?prefix=" + most + "a")) == "prefix");
 }
 
-TEST_CASE("a channel that is not there is 404", "[gateway][rest]") {
+TEST_CASE("an unknown channel is 404", "[gateway][rest]") {
     Sampled call;
     const std::string path = GENERATE("/samples/host/heat", "/samples/x/cpu", "/samples/host/CPU");
     CAPTURE(path);
     CHECK(call("GET", path).status == 404);
 }
 
-TEST_CASE("subscribers have ids that close them", "[gateway][rest]") {
+TEST_CASE("subscribers have ids with which they can be closed", "[gateway][rest]") {
     RestCaller call;
     SubscriberStatus subscriber;
     subscriber.id = 3;
@@ -348,7 +353,7 @@ TEST_CASE("subscribers have ids that close them", "[gateway][rest]") {
     CHECK(call("DELETE", "/subscribers/" + id).status == 404);
 }
 
-TEST_CASE("what the gateway does not answer in time is 503 with a time to retry", "[gateway][rest]") {
+TEST_CASE("a resource that the gateway does not provide in time is 503 with a time to retry", "[gateway][rest]") {
     RestCaller call;
     call.gateway.answering = false;
     const auto [method, path] = GENERATE(table<std::string, std::string>({{"GET", "/devices"},

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Whether every reference of a document names one of its schemas, rather than a part of one.
+/// Returns whether every reference of a document names one of its schemas, not a part of one.
 bool all_references_name_schemas(const json& node, const json& schemas) {
     const std::string prefix = "#/components/schemas/";
     if (node.is_object() && node.contains("$ref")) {
@@ -27,7 +27,7 @@ bool all_references_name_schemas(const json& node, const json& schemas) {
     });
 }
 
-/// Whether a schema has neither an object that has no name of its own, nor an array of unknown items.
+/// Returns whether every object in a schema has a name and every array has a schema for its items.
 bool all_parts_are_known(const json& schema) {
     return std::all_of(schema.begin(), schema.end(), [](const json& part) {
         const std::string type = part.is_object() ? part.value("type", json()).dump() : "";
@@ -40,7 +40,7 @@ bool all_parts_are_known(const json& schema) {
 
 }  // namespace
 
-TEST_CASE("no two routes have the same method and path, and those of one path stand together", "[gateway][rest]") {
+TEST_CASE("no two routes have the same method and path, and those of one path are adjacent", "[gateway][rest]") {
     std::set<std::pair<std::string_view, std::string_view>> seen;
     std::set<std::string_view> paths;
     std::string_view before;
@@ -52,7 +52,7 @@ TEST_CASE("no two routes have the same method and path, and those of one path st
     }
 }
 
-TEST_CASE("routes that change something are for admins, and others are GET", "[gateway][rest]") {
+TEST_CASE("routes that change something require admin, and all others are GET", "[gateway][rest]") {
     for (const RestRoute* route : rest_table()) {
         CAPTURE(route->path);
         CHECK((route->method == "GET") == (route->role != HttpRole::admin));
@@ -72,7 +72,7 @@ TEST_CASE("an unknown path is 404 and the nearest one is named", "[gateway][rest
     CHECK(problem["detail"].get<std::string>().find(meant) != std::string::npos);
 }
 
-TEST_CASE("a method that a path does not take is 405 with those that it takes", "[gateway][rest]") {
+TEST_CASE("a method that a path does not support is 405 with the supported ones", "[gateway][rest]") {
     RestCaller call;
     const auto [method, path, allowed] =
         GENERATE(table<std::string, std::string, std::string>({{"DELETE", "/log-level", "GET, HEAD, PUT"},
@@ -85,7 +85,7 @@ TEST_CASE("a method that a path does not take is 405 with those that it takes", 
     CHECK(header_of(response, "Allow") == allowed);
 }
 
-TEST_CASE("a client that wants what a path does not give is 406", "[gateway][rest]") {
+TEST_CASE("a client that accepts none of a path's types gets 406", "[gateway][rest]") {
     RestCaller call;
     call.fields["Accept"] = "text/html";
     CHECK(call("GET", "/status").status == 406);
@@ -93,7 +93,7 @@ TEST_CASE("a client that wants what a path does not give is 406", "[gateway][res
     CHECK(call("POST", "/start").status == 406);
     CHECK(call.gateway.state("host") == DeviceState::idle);
     CHECK(json::parse(call("GET", "/status").body)["detail"] ==
-          "Accept \"text/html\" leaves out what this gives: application/json");
+          "Accept \"text/html\" matches none of the available types: application/json");
 }
 
 TEST_CASE("HEAD finds every path that GET finds", "[gateway][rest]") {
@@ -106,7 +106,7 @@ TEST_CASE("HEAD finds every path that GET finds", "[gateway][rest]") {
     CHECK(call.gateway.streams.count() == 0);
 }
 
-TEST_CASE("every change is logged with who, what and how it went, and nothing else is", "[gateway][rest]") {
+TEST_CASE("every change is logged with client, request and result, and nothing else is", "[gateway][rest]") {
     RestCaller call;
     (void)call("POST", "/devices/host/start");
     (void)call("DELETE", "/subscribers/json-9");
@@ -114,18 +114,18 @@ TEST_CASE("every change is logged with who, what and how it went, and nothing el
     (void)call("GET", "/start");
     CHECK(call.gateway.changes ==
           std::vector<std::string>{
-              "rest change who=test method=POST path=/devices/host/start result=200 command=start device=host",
-              "rest change who=test method=DELETE path=/subscribers/json-9 result=404"});
+              "rest change by=test method=POST path=/devices/host/start result=200 command=start device=host",
+              "rest change by=test method=DELETE path=/subscribers/json-9 result=404"});
 }
 
-TEST_CASE("a path in the log cannot begin a line of its own", "[gateway][rest]") {
+TEST_CASE("a path in the log cannot start a new line", "[gateway][rest]") {
     RestCaller call;
     (void)call("POST", "/devices/a\nforged line/start");
     REQUIRE(call.gateway.changes.size() == 1);
     CHECK(call.gateway.changes[0].find('\n') == std::string::npos);
 }
 
-TEST_CASE("requests are counted by path and status, whatever clients ask for", "[gateway][rest]") {
+TEST_CASE("requests are counted by path and status, whatever paths clients request", "[gateway][rest]") {
     RestCaller call;
     (void)call("GET", "/devices/host");
     (void)call("GET", "/devices/boiler");
@@ -174,7 +174,7 @@ TEST_CASE("operations require credentials unless the client has their role witho
     CHECK(document["paths"]["/livez"]["get"]["security"] == json::array());
 }
 
-TEST_CASE("the page of the interface has every route and fetches nothing", "[gateway][rest]") {
+TEST_CASE("the HTML page has every route and loads nothing", "[gateway][rest]") {
     const std::string page = openapi_page();
     for (const RestRoute* route : rest_table()) {
         CAPTURE(route->path);
@@ -194,7 +194,7 @@ TEST_CASE("docs/rest.md has the table of routes", "[gateway][rest]") {
     CHECK((text.find(wanted) != std::string::npos));
 }
 
-TEST_CASE("a query is taken apart and decoded", "[gateway][rest]") {
+TEST_CASE("a query is split and decoded", "[gateway][rest]") {
     const RestQuery query("/x?a=1&b=two+words&a=%2F%zz%4&&c&=d#e=f");
     CHECK(query.all("a") == std::vector<std::string_view>{"1", "/%zz%4"});
     CHECK(query.all("b") == std::vector<std::string_view>{"two words"});
@@ -203,7 +203,7 @@ TEST_CASE("a query is taken apart and decoded", "[gateway][rest]") {
     CHECK_FALSE(RestQuery("/x").has("a"));
 }
 
-TEST_CASE("a query may have 256 parameters, and says when there were more", "[gateway][rest]") {
+TEST_CASE("a query may have 256 parameters, and reports if there were more", "[gateway][rest]") {
     std::string target = "/x?";
     for (std::size_t i = 0; i < RestQuery::parameters_max; ++i) {
         target += "a=1&";
@@ -239,7 +239,7 @@ TEST_CASE("every route refuses a parameter that it does not list, and names thos
     CHECK(call.gateway.state("host") == DeviceState::idle);
 }
 
-TEST_CASE("a parameter that is nearly right is named, and too many are refused", "[gateway][rest]") {
+TEST_CASE("a misspelled parameter is reported with the nearest name, and too many are refused", "[gateway][rest]") {
     RestCaller call;
     CHECK(call.ask("GET", "/samples/latest?prefx=a")["errors"][0]["detail"] ==
           "unknown parameter; did you mean prefix? known: prefix");
@@ -248,5 +248,5 @@ TEST_CASE("a parameter that is nearly right is named, and too many are refused",
     for (std::size_t i = 0; i <= RestQuery::parameters_max; ++i) {
         many += "prefix=a&";
     }
-    CHECK(call.ask("GET", many)["errors"][0]["detail"] == "too many parameters; allowed: 256");
+    CHECK(call.ask("GET", many)["errors"][0]["detail"] == "too many parameters: must be at most 256");
 }

@@ -29,7 +29,7 @@ struct RestFixture {
     httplib::Client client{"127.0.0.1", test::port_of(server.address())};
 };
 
-// Whether `answer` is a problem that says what RFC 9457 asks for; `path` is its instance.
+// Returns whether `answer` is a problem with all members of RFC 9457; `path` is its instance.
 bool is_problem(const httplib::Result& answer, int status, const std::string& path) {
     if (!answer || answer->status != status || answer->get_header_value("Content-Type") != "application/problem+json") {
         return false;
@@ -45,7 +45,7 @@ std::string detail_of(const httplib::Result& answer) {
 
 }  // namespace
 
-TEST_CASE("GET /status is JSON that is not to be cached", "[gateway][rest]") {
+TEST_CASE("GET /status is JSON that must not be cached", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.client.Get("/status");
     REQUIRE(answer);
@@ -55,14 +55,14 @@ TEST_CASE("GET /status is JSON that is not to be cached", "[gateway][rest]") {
     CHECK(json::parse(answer->body)["name"] == "telegate");
 }
 
-TEST_CASE("a query does not change what a path means", "[gateway][rest]") {
+TEST_CASE("a query does not change the meaning of a path", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.client.Get("/status?");
     REQUIRE(answer);
     CHECK(answer->status == 200);
 }
 
-TEST_CASE("HEAD tells the length that GET would have and sends no body", "[gateway][rest]") {
+TEST_CASE("HEAD has the length of GET and no body", "[gateway][rest]") {
     RestFixture rest;
     const auto path = GENERATE("/", "/status");
     CAPTURE(path);
@@ -86,7 +86,7 @@ TEST_CASE("GET / lists every path", "[gateway][rest]") {
     CHECK(answer->body.find(path) != std::string::npos);
 }
 
-TEST_CASE("an answer is neither compressed nor cut in ranges", "[gateway][rest]") {
+TEST_CASE("a response is neither compressed nor split into ranges", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.client.Get("/status", {{"Accept-Encoding", "gzip, br"}, {"Range", "bytes=0-3"}});
     REQUIRE(answer);
@@ -95,7 +95,7 @@ TEST_CASE("an answer is neither compressed nor cut in ranges", "[gateway][rest]"
     CHECK(json::parse(answer->body)["name"] == "telegate");
 }
 
-TEST_CASE("a status that does not come in time is 503 with a time to retry", "[gateway][rest]") {
+TEST_CASE("a status that is late is 503 with a time to retry", "[gateway][rest]") {
     RestFixture rest;
     rest.gateway.answering = false;
     const auto answer = rest.client.Get("/status");
@@ -103,7 +103,7 @@ TEST_CASE("a status that does not come in time is 503 with a time to retry", "[g
     CHECK(answer->get_header_value("Retry-After") == "1");
 }
 
-TEST_CASE("a command to all devices answers every device's new state", "[gateway][rest]") {
+TEST_CASE("a command to all devices returns every device's new state", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.post("/start");
     REQUIRE(answer);
@@ -132,7 +132,7 @@ TEST_CASE("commands are idempotent", "[gateway][rest]") {
     CHECK(first->body == second->body);
 }
 
-TEST_CASE("start and stop conflict with state safe and name the way out", "[gateway][rest]") {
+TEST_CASE("start and stop conflict with state safe and name the remedy", "[gateway][rest]") {
     RestFixture rest;
     rest.gateway.put("boiler", DeviceState::safe);
     const std::string path = GENERATE("/devices/boiler/start", "/devices/boiler/stop");
@@ -143,7 +143,7 @@ TEST_CASE("start and stop conflict with state safe and name the way out", "[gate
     CHECK(rest.gateway.state("boiler") == DeviceState::safe);
 }
 
-TEST_CASE("a conflict of one device does not keep the command from the others", "[gateway][rest]") {
+TEST_CASE("a conflict of one device does not affect the command to the others", "[gateway][rest]") {
     RestFixture rest;
     rest.gateway.put("host", DeviceState::safe);
     const auto answer = rest.post("/start");
@@ -179,14 +179,14 @@ TEST_CASE("an unknown device is 404 and the known ones are named", "[gateway][re
     CHECK(detail_of(answer) == "there is no device \"boyler\"; known: host, boiler");
 }
 
-TEST_CASE("a device name with odd bytes is 404, shown without harm", "[gateway][rest]") {
+TEST_CASE("a device name with special bytes is 404 and shown escaped", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.post("/devices/%ff%0Aa/start");
     CHECK(is_problem(answer, 404, "/devices/%ff%0Aa/start"));
     CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known: host, boiler");
 }
 
-TEST_CASE("a command that is not answered in time is 503 with a time to retry", "[gateway][rest]") {
+TEST_CASE("a command without a response in time is 503 with a time to retry", "[gateway][rest]") {
     RestFixture rest;
     rest.gateway.answering = false;
     const auto answer = rest.post("/devices/host/stop");
@@ -194,7 +194,7 @@ TEST_CASE("a command that is not answered in time is 503 with a time to retry", 
     CHECK(answer->get_header_value("Retry-After") == "1");
 }
 
-TEST_CASE("an encoded slash does not part a path", "[gateway][rest]") {
+TEST_CASE("an encoded slash does not separate parts of a path", "[gateway][rest]") {
     RestFixture rest;
     const auto status = [&](const std::string& target) {
         const std::string request = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -213,7 +213,7 @@ TEST_CASE("an unknown path is 404 for every method", "[gateway][rest]") {
     CHECK(is_problem(rest.post(path), 404, path));
 }
 
-TEST_CASE("a known path with the wrong method is 405 and says which are allowed", "[gateway][rest]") {
+TEST_CASE("a known path with the wrong method is 405 and lists the allowed ones", "[gateway][rest]") {
     RestFixture rest;
     const std::string method = GENERATE("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST");
     CAPTURE(method);
@@ -246,13 +246,13 @@ TEST_CASE("a body up to the limit is ignored and one byte more is 413", "[gatewa
     CHECK(rest.gateway.state("host") == DeviceState::idle);
 }
 
-TEST_CASE("the address has the real port", "[gateway][rest]") {
+TEST_CASE("the address has the actual port", "[gateway][rest]") {
     RestFixture rest;
     CHECK(rest.server.address().starts_with("127.0.0.1:"));
     CHECK(test::port_of(rest.server.address()) != 0);
 }
 
-TEST_CASE("a taken port stops the start and is named", "[gateway][rest]") {
+TEST_CASE("a port in use stops the start and is named", "[gateway][rest]") {
     RestFixture rest;
     const auto port = test::port_of(rest.server.address());
     test::FakeGateway other;
@@ -265,11 +265,11 @@ TEST_CASE("a taken port stops the start and is named", "[gateway][rest]") {
     }
 }
 
-TEST_CASE("an address that is not ours stops the start and is named", "[gateway][rest]") {
+TEST_CASE("an address of another machine stops the start and is named", "[gateway][rest]") {
     test::FakeGateway gateway;
     try {
         const RestServer server({"192.0.2.1", 0}, gateway.handlers());
-        FAIL("192.0.2.1 is nobody's address");
+        FAIL("192.0.2.1 is not assigned");
     } catch (const std::system_error& error) {
         CHECK(error.code() == std::errc::address_not_available);
         CHECK(std::string(error.what()).find("192.0.2.1") != std::string::npos);
@@ -287,7 +287,8 @@ TEST_CASE("the port is free again after a stop", "[gateway][rest]") {
     CHECK_NOTHROW(RestServer({"127.0.0.1", port}, gateway.handlers()));
 }
 
-TEST_CASE("health checks are answered while the io thread hangs, whoever else asks", "[gateway][rest][health]") {
+TEST_CASE("health checks are answered while the io thread hangs, whatever else is requested",
+          "[gateway][rest][health]") {
     test::FakeGateway gateway;
     std::promise<void> goes_on;
     const auto hang = [waits = goes_on.get_future().share()] {
@@ -316,7 +317,7 @@ TEST_CASE("health checks are answered while the io thread hangs, whoever else as
     goes_on.set_value();
 }
 
-TEST_CASE("a server that is closed serves streams and health checks only", "[gateway][rest][stream]") {
+TEST_CASE("a closed server serves only streams and health checks", "[gateway][rest][stream]") {
     RestFixture rest;
     test::RawHttpClient stream(rest.server.address());
     stream.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("\r\n\r\n");

@@ -32,14 +32,15 @@ struct TlsFixture {
                                             gateway.handlers());
         rest->start();
     }
-    /// A client that trusts our authority, with a certificate of its own or without.
+    /// A client that trusts our CA, with or without its own certificate.
     std::unique_ptr<httplib::SSLClient> connect(const Certificate* own = nullptr) const {
         const int port = port_of(rest->address());
         auto client = own == nullptr ? std::make_unique<httplib::SSLClient>("127.0.0.1", port)
                                      : std::make_unique<httplib::SSLClient>("127.0.0.1", port, own->certificate_path,
                                                                             own->key_path);
         client->set_ca_cert_path(authority.certificate_path.c_str());
-        client->enable_server_certificate_verification(false);  // of the name; 127.0.0.1 is nobody's
+        // of the name; the certificates are not issued for 127.0.0.1
+        client->enable_server_certificate_verification(false);
         client->set_keep_alive(true);
         return client;
     }
@@ -59,7 +60,7 @@ int status_of_answer(const httplib::Result& answer) {
 
 }  // namespace
 
-TEST_CASE("with a certificate the server speaks TLS, and nothing else", "[gateway][rest][tls]") {
+TEST_CASE("with a certificate the server accepts only TLS", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths());
     CHECK(tls.rest->urls() == std::vector<std::string>{"https://" + tls.rest->address()});
@@ -70,7 +71,7 @@ TEST_CASE("with a certificate the server speaks TLS, and nothing else", "[gatewa
     CHECK(status_of_answer(httplib::Client("127.0.0.1", port_of(tls.rest->address())).Get("/status")) == 0);
 }
 
-TEST_CASE("a large body comes through TLS whole", "[gateway][rest][tls]") {
+TEST_CASE("a large body is sent completely over TLS", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths());
     const std::string body(RestServer::body_bytes_max, 'x');
@@ -79,7 +80,7 @@ TEST_CASE("a large body comes through TLS whole", "[gateway][rest][tls]") {
     CHECK(status_of_answer(client->Post("/start", body + 'x', "text/plain")) == 413);
 }
 
-TEST_CASE("only who has a certificate of the authority is let in", "[gateway][rest][tls]") {
+TEST_CASE("only a client with a certificate of the CA is accepted", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths(true));
     CHECK(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
@@ -87,7 +88,7 @@ TEST_CASE("only who has a certificate of the authority is let in", "[gateway][re
     CHECK(status_of_answer(tls.connect()->Get("/status")) == 0);
 }
 
-TEST_CASE("with tokens too, a certificate or a token will do", "[gateway][rest][tls]") {
+TEST_CASE("with tokens too, either a certificate or a token is sufficient", "[gateway][rest][tls]") {
     TlsFixture tls;
     RestCredentialPaths paths = tls.paths(true);
     paths.tokens_file = write_private(tls.folder, "tokens", "reader someone a-token-of-someone\n");
@@ -98,7 +99,7 @@ TEST_CASE("with tokens too, a certificate or a token will do", "[gateway][rest][
     CHECK(status_of_answer(tls.connect(&tls.stranger)->Get("/status")) == 0);
 }
 
-TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]") {
+TEST_CASE("the name in a certificate is logged", "[gateway][rest][tls]") {
     TlsFixture tls;
     std::string who;
     RestHandlers handlers = tls.gateway.handlers();
@@ -109,10 +110,10 @@ TEST_CASE("the name in a certificate is told to the log", "[gateway][rest][tls]"
     tls.rest->start();
     REQUIRE(status_of_answer(tls.connect(&tls.operator_certificate)->Post("/start", "", "text/plain")) == 200);
     tls.rest->stop();
-    CHECK(who == "rest change who=\"cn=operator\" method=POST path=/start result=200 command=start devices=2");
+    CHECK(who == "rest change by=\"cn=operator\" method=POST path=/start result=200 command=start devices=2");
 }
 
-TEST_CASE("a new certificate counts for new connections, and the open ones stay", "[gateway][rest][tls]") {
+TEST_CASE("a new certificate is used for new connections, and open ones are kept", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths());
     const auto open = tls.connect();
@@ -123,7 +124,7 @@ TEST_CASE("a new certificate counts for new connections, and the open ones stay"
     CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
 }
 
-TEST_CASE("a key that does not belong to the certificate changes nothing, and is named", "[gateway][rest][tls]") {
+TEST_CASE("a key that does not match the certificate changes nothing and is reported", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths());
     std::filesystem::copy_file(tls.stranger.key_path, tls.server_certificate.key_path,
@@ -132,7 +133,7 @@ TEST_CASE("a key that does not belong to the certificate changes nothing, and is
     CHECK(status_of_answer(tls.connect()->Get("/status")) == 200);
 }
 
-TEST_CASE("a key that everybody may read is refused", "[gateway][rest][tls]") {
+TEST_CASE("a key that all users can read is refused", "[gateway][rest][tls]") {
     TlsFixture tls;
     REQUIRE(::chmod(tls.server_certificate.key_path.c_str(), 0644) == 0);
     CHECK_THROWS_WITH(tls.start(tls.paths()), Catch::Contains("chmod o= " + tls.server_certificate.key_path));
@@ -150,7 +151,7 @@ TEST_CASE("TLS older than 1.2 is refused", "[gateway][rest][tls]") {
     CHECK(status_of_answer(newer->Get("/status")) == 200);
 }
 
-TEST_CASE("handshakes that stop half way, and garbage, hold up nobody", "[gateway][rest][tls]") {
+TEST_CASE("handshakes that stop half way, and invalid data, block no other client", "[gateway][rest][tls]") {
     TlsFixture tls;
     tls.start(tls.paths());
     std::list<RawHttpClient> others;

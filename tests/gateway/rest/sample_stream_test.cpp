@@ -38,7 +38,7 @@ struct Streaming : RestCaller {
         response = (*this)("GET", "/stream" + query);
         return response;
     }
-    /// All that there is to pull now.
+    /// Pulls everything that is available now.
     std::vector<StreamEvent> pull(std::size_t bytes_max = 65'536) {
         std::string text;
         StreamState state = StreamState::more;
@@ -81,7 +81,7 @@ struct Streaming : RestCaller {
 
 }  // namespace
 
-TEST_CASE("a stream gives each sample from its opening on, as it is published", "[gateway][stream]") {
+TEST_CASE("a stream sends each sample that is published after its start", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 5);
     CHECK(s.open().content_type == "text/event-stream");
@@ -97,7 +97,7 @@ TEST_CASE("a stream gives each sample from its opening on, as it is published", 
     CHECK(s.pull().empty());
 }
 
-TEST_CASE("a stream gives what begins with one of its prefixes", "[gateway][stream]") {
+TEST_CASE("a stream sends topics that begin with one of its prefixes", "[gateway][stream]") {
     Streaming s;
     s.open("?prefix=host/b&prefix=boiler/");
     s.write(s.a, 1);
@@ -108,7 +108,7 @@ TEST_CASE("a stream gives what begins with one of its prefixes", "[gateway][stre
     CHECK(events[0].id == std::string(epoch_text) + "-1");
 }
 
-TEST_CASE("a stream resumes behind the last event, without a hole or a sample twice", "[gateway][stream]") {
+TEST_CASE("a stream resumes after the last event, without a gap or a duplicate", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 10);
     s.open("", std::string(epoch_text) + "-3");
@@ -118,9 +118,9 @@ TEST_CASE("a stream resumes behind the last event, without a hole or a sample tw
     CHECK(events.back().data["seq"] == 10);
 }
 
-TEST_CASE("what is no longer held is a gap that says how much and where", "[gateway][stream]") {
+TEST_CASE("samples that are no longer retained are reported as a gap with its size and position", "[gateway][stream]") {
     Streaming s;
-    s.write(s.a, 2'000);  // of which 1024 are held
+    s.write(s.a, 2'000);  // of which 1024 are retained
     s.open("", std::string(epoch_text) + "-99");
     const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 1'025);
@@ -131,7 +131,7 @@ TEST_CASE("what is no longer held is a gap that says how much and where", "[gate
     CHECK(events[1].data["seq"] == 977);
 }
 
-TEST_CASE("a stream that resumes gets what is kept of a quiet channel, with one gap before each of its samples",
+TEST_CASE("a resumed stream sends the retained samples of a quiet channel, with one gap before each of them",
           "[gateway][stream]") {
     Streaming s;
     History kept(65'536, Duration(0), nullptr, 16);  // 768 of all channels together
@@ -166,7 +166,7 @@ TEST_CASE("a stream that resumes gets what is kept of a quiet channel, with one 
     CHECK(events[3].id == "1-20002");
 }
 
-TEST_CASE("a stream that fell behind is told so, too", "[gateway][stream]") {
+TEST_CASE("a stream that falls behind reports a gap too", "[gateway][stream]") {
     Streaming s;
     s.open();
     s.write(s.a, 1);
@@ -178,7 +178,7 @@ TEST_CASE("a stream that fell behind is told so, too", "[gateway][stream]") {
     CHECK(events[1].data["seq"] == 12);
 }
 
-TEST_CASE("an id of another start begins anew and says so", "[gateway][stream]") {
+TEST_CASE("an id of an earlier epoch starts the stream again and reports it", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 3);
     s.open("", "1795000000000-77777");
@@ -190,7 +190,7 @@ TEST_CASE("an id of another start begins anew and says so", "[gateway][stream]")
     CHECK(events[1].data["seq"] == 1);
 }
 
-TEST_CASE("an id of another start says how much was missed in between, where that is known", "[gateway][stream]") {
+TEST_CASE("an id of an earlier epoch reports how much was missed in between, if known", "[gateway][stream]") {
     Streaming s;
     s.published_after = 42;
     s.write(s.a, 3);
@@ -201,9 +201,9 @@ TEST_CASE("an id of another start says how much was missed in between, where tha
     CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'777});
 }
 
-TEST_CASE("a stream that is to end sends all that was published, and how much that was", "[gateway][stream]") {
+TEST_CASE("a stream that ends sends all published samples and their number", "[gateway][stream]") {
     Streaming s;
-    s.write(s.a, 2'000);  // of which 1024 are held
+    s.write(s.a, 2'000);  // of which 1024 are retained
     s.open("?prefix=host/a", std::string(epoch_text) + "-99");
     s.write(s.b, 1);
     s.gateway.streams.end();
@@ -215,7 +215,7 @@ TEST_CASE("a stream that is to end sends all that was published, and how much th
     CHECK(events.back().data == json::parse(R"({"reason":"shutdown","epoch":1795217494123,"sent":1023,"missed":877})"));
 }
 
-TEST_CASE("a client whose prefix is silent gets ids that it can resume from", "[gateway][stream]") {
+TEST_CASE("a client whose prefix matches no new samples gets ids from which it can resume", "[gateway][stream]") {
     Streaming s;
     s.open("?prefix=host/b");
     s.write(s.a, 600);
@@ -226,7 +226,7 @@ TEST_CASE("a client whose prefix is silent gets ids that it can resume from", "[
     CHECK(events.back().id >= std::string(epoch_text) + "-255");
 }
 
-TEST_CASE("one pull gives little more than it is asked for", "[gateway][stream]") {
+TEST_CASE("one pull returns little more than requested", "[gateway][stream]") {
     Streaming s;
     s.open();
     s.write(s.a, 1'000);
@@ -234,7 +234,7 @@ TEST_CASE("one pull gives little more than it is asked for", "[gateway][stream]"
     CHECK(s.longest < 1'000 + 512);
 }
 
-TEST_CASE("an id or a format that cannot be is refused by name", "[gateway][stream]") {
+TEST_CASE("an invalid id or format is refused by name", "[gateway][stream]") {
     Streaming s;
     s.write(s.a, 3);
     const std::string id = GENERATE("x", "1795217494123", "1795217494123-", "1795217494123-3", "1795217494123-1x", "-");

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Numbers its texts.
+/// A status whose texts are numbered.
 struct Numbered {
     int made = 0;
     StatusCache cache{[this] {
@@ -23,21 +23,21 @@ constexpr MonoTime cache_start{1s};
 
 }  // namespace
 
-TEST_CASE("a status is made once for all who ask within a moment", "[gateway][rest]") {
+TEST_CASE("one status is rendered for all requests within a short time", "[gateway][rest]") {
     Numbered numbered;
     CHECK(*numbered.cache.get(cache_start) == "1");
     CHECK(*numbered.cache.get(cache_start + StatusCache::age_max - 1ns) == "1");
     CHECK(*numbered.cache.get(cache_start + StatusCache::age_max) == "2");
 }
 
-TEST_CASE("what is dropped is not shown again", "[gateway][rest]") {
+TEST_CASE("a dropped status is not shown again", "[gateway][rest]") {
     Numbered numbered;
     CHECK(*numbered.cache.get(cache_start) == "1");
     numbered.cache.drop();
     CHECK(*numbered.cache.get(cache_start) == "2");
 }
 
-TEST_CASE("a status that was being made while something changed is not kept", "[gateway][rest]") {
+TEST_CASE("a status rendered during a change is not cached", "[gateway][rest]") {
     StatusCache* self = nullptr;
     int made = 0;
     StatusCache cache([&] {
@@ -49,7 +49,7 @@ TEST_CASE("a status that was being made while something changed is not kept", "[
     CHECK(*cache.get(cache_start) == "2");
 }
 
-TEST_CASE("a status that could not be had is asked for again", "[gateway][rest]") {
+TEST_CASE("an unavailable status is requested again", "[gateway][rest]") {
     int asked = 0;
     StatusCache cache([&asked] {
         ++asked;

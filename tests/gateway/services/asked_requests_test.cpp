@@ -11,7 +11,7 @@ namespace {
 
 using Frames = std::vector<std::string>;
 
-/// What came of one peer. `messages` stays where it is while the requests are added.
+/// The messages of one peer. `messages` must not move while the requests are added.
 AskedRequests asked(const std::vector<Frames>& messages) {
     MessageBatch batch;
     for (const Frames& message : messages) {
@@ -27,7 +27,7 @@ AskedRequests asked(const std::vector<Frames>& messages) {
 
 }  // namespace
 
-TEST_CASE("requests are given out in order, each with the frames in front of it", "[gateway][services]") {
+TEST_CASE("requests are returned in order, each with its envelope frames", "[gateway][services]") {
     AskedRequests requests = asked({{"a", "", "one"}, {"two"}, {"", "three"}});
     REQUIRE(requests.size() == 3);
     CHECK(requests.front().envelope == Frames{"a", ""});
@@ -42,7 +42,7 @@ TEST_CASE("requests are given out in order, each with the frames in front of it"
     CHECK(requests.empty());
 }
 
-TEST_CASE("a receive buffer of the shortest requests takes little more than it did there", "[gateway][services]") {
+TEST_CASE("a receive buffer of short requests takes little more memory than the buffer", "[gateway][services]") {
     constexpr std::size_t buffer_bytes = 4 * 1024;
     constexpr std::size_t wire_bytes = 2;  // of an empty frame
     AskedRequests requests = asked(std::vector<Frames>(buffer_bytes / wire_bytes, Frames{""}));
@@ -53,15 +53,16 @@ TEST_CASE("a receive buffer of the shortest requests takes little more than it d
     CHECK(requests.bytes() < 100);
 }
 
-TEST_CASE("frames that are no request are told so", "[gateway][services]") {
-    CHECK(asked({{"a", "b"}}).front().fault == "the request has 2 frames, allowed: one, or one behind an empty one");
-    CHECK(asked({{"a", ""}}).front().fault == "the request has 0 frames, allowed: one, or one behind an empty one");
+TEST_CASE("frames that are not a request are reported", "[gateway][services]") {
+    CHECK(asked({{"a", "b"}}).front().fault == "the request has 2 frames: must be one, or one after an empty frame");
+    CHECK(asked({{"a", ""}}).front().fault == "the request has 0 frames: must be one, or one after an empty frame");
     CHECK(asked({{"a", "", "{}"}}).front().fault.empty());
 }
 
-TEST_CASE("frames in front that are too long do not come back", "[gateway][services]") {
+TEST_CASE("envelope frames that are too long are not returned", "[gateway][services]") {
     const AskedRequests requests = asked({{std::string(1'025, 'x'), "", "{}"}});
     CHECK(requests.front().fault ==
-          "the frames in front of the request are 1025 bytes, allowed: at most 1024; the answer comes without them");
+          "the envelope frames of the request are 1025 bytes: must be at most 1024; the reply is sent without "
+          "them");
     CHECK(requests.front().envelope.empty());
 }

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A line without sampler or sockets: what is pushed is published, in the history, and can be replayed.
+/// A data path without sampler and sockets: pushed samples are published, in the history, and can be replayed.
 struct ReplayBench {
     explicit ReplayBench(std::size_t capacity, std::size_t per_channel = 0)
         : history(capacity * sizeof(TelemetrySample), Duration(0), nullptr, per_channel) {
@@ -83,7 +83,7 @@ std::vector<std::uint64_t> seqs(const json& samples) {
 
 }  // namespace
 
-TEST_CASE("a replay begins with what is held and says what it missed", "[gateway][services]") {
+TEST_CASE("a replay begins with the oldest retained sample and reports what it missed", "[gateway][services]") {
     ReplayBench b(8);
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
         b.publish(0, seq);
@@ -96,7 +96,7 @@ TEST_CASE("a replay begins with what is held and says what it missed", "[gateway
     CHECK(b.positions(20)["samples"].empty());
 }
 
-TEST_CASE("a replay of a prefix goes on behind its limit", "[gateway][services]") {
+TEST_CASE("a replay of a prefix continues after its limit", "[gateway][services]") {
     ReplayBench b(64);
     for (std::uint64_t seq = 1; seq <= 10; ++seq) {
         b.publish(seq % 2, seq);
@@ -107,7 +107,7 @@ TEST_CASE("a replay of a prefix goes on behind its limit", "[gateway][services]"
     CHECK(seqs(b.positions(first["position"], 10, "d/b")["samples"]) == std::vector<std::uint64_t>{5, 7, 9});
 }
 
-TEST_CASE("an answer looks at so many samples at most, and then may have none", "[gateway][services]") {
+TEST_CASE("a reply checks a limited number of samples, and may then be empty", "[gateway][services]") {
     ReplayBench b(300'000);
     std::vector<TelemetrySample> many(PositionReplay::looked_max + 10);
     b.history.take(many);
@@ -117,27 +117,27 @@ TEST_CASE("an answer looks at so many samples at most, and then may have none", 
     CHECK(answer["position"] >= PositionReplay::looked_max);
 }
 
-TEST_CASE("what was never published is dropped, what is overwritten is not held", "[gateway][services]") {
+TEST_CASE("a sample that was never published is dropped, an overwritten one is not retained", "[gateway][services]") {
     ReplayBench b(4);
     for (const std::uint64_t seq : {1U, 2U, 3U, 6U, 7U, 9U}) {
         b.publish(0, seq);
     }
     const json answer = b.holes({{"d/a", 1, ServiceHole::open_end}});
     CHECK(seqs(answer["samples"]) == std::vector<std::uint64_t>{3, 6, 7, 9});
-    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":2,"reason":"not_held"},
+    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":2,"reason":"not_retained"},
         {"topic":"d/a","first_seq":4,"last_seq":5,"reason":"dropped"},
         {"topic":"d/a","first_seq":8,"last_seq":8,"reason":"dropped"}])"));
     CHECK(answer["end"] == true);
 }
 
-TEST_CASE("a history that has everything knows that what is missing was dropped", "[gateway][services]") {
+TEST_CASE("a complete history shows that missing samples were dropped", "[gateway][services]") {
     ReplayBench b(64);
     b.publish(0, 4);
     const json answer = b.holes({{"d/a", 1, 3}});
     CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":3,"reason":"dropped"}])"));
 }
 
-TEST_CASE("what the queue has lost behind the last sample of a channel, or before any, is dropped",
+TEST_CASE("samples lost by the queue after the last sample of a channel, or before any, are dropped",
           "[gateway][services]") {
     ReplayBench b(4);
     for (std::uint64_t seq = 1; seq <= 8; ++seq) {
@@ -151,14 +151,15 @@ TEST_CASE("what the queue has lost behind the last sample of a channel, or befor
           json::parse(R"([{"topic":"d/a","first_seq":9,"last_seq":9,"reason":"dropped"}])"));
     const json answer = b.holes({{"d/a", 4, 20}, {"d/b", 1, ServiceHole::open_end}});
     CHECK(seqs(answer["samples"]) == std::vector<std::uint64_t>{5, 6, 7, 8});
-    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":4,"last_seq":4,"reason":"not_held"},
+    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":4,"last_seq":4,"reason":"not_retained"},
         {"topic":"d/a","first_seq":9,"last_seq":10,"reason":"dropped"},
         {"topic":"d/b","first_seq":1,"last_seq":2,"reason":"dropped"}])"));
     CHECK(b.holes({{"d/a", 8, 20}}, 0, 1)["left"] == json::parse(R"([{"topic":"d/a","first_seq":9,"last_seq":20}])"));
     CHECK(b.holes({{"d/a", 11, ServiceHole::open_end}})["gone"].empty());
 }
 
-TEST_CASE("a channel whose samples are all overwritten is told as not held up to its last", "[gateway][services]") {
+TEST_CASE("a channel whose samples are all overwritten is reported as not retained up to its last",
+          "[gateway][services]") {
     ReplayBench b(4);
     b.publish(0, 1);
     b.publish(0, 2);
@@ -166,11 +167,11 @@ TEST_CASE("a channel whose samples are all overwritten is told as not held up to
         b.publish(1, seq);
     }
     const json answer = b.holes({{"d/a", 2, 9}, {"d/c", 1, 9}});
-    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":2,"last_seq":2,"reason":"not_held"}])"));
+    CHECK(answer["gone"] == json::parse(R"([{"topic":"d/a","first_seq":2,"last_seq":2,"reason":"not_retained"}])"));
     CHECK(answer["end"] == true);
 }
 
-TEST_CASE("replays give what is kept of a quiet channel, and count what is missing between its samples",
+TEST_CASE("replays contain the retained samples of a quiet channel, and count the missing ones between them",
           "[gateway][services]") {
     ReplayBench b(64, 4);  // 48 of all channels together
     for (std::uint64_t seq = 1; seq <= 5; ++seq) {
@@ -187,12 +188,13 @@ TEST_CASE("replays give what is kept of a quiet channel, and count what is missi
     CHECK(seqs(b.positions(0, 2, "d/a")["samples"]) == std::vector<std::uint64_t>{2, 3});
     const json holes = b.holes({{"d/a", 1, ServiceHole::open_end}}, b.history.oldest());
     CHECK(seqs(holes["samples"]) == std::vector<std::uint64_t>{2, 3, 4, 5});
-    CHECK(holes["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":1,"reason":"not_held"}])"));
+    CHECK(holes["gone"] == json::parse(R"([{"topic":"d/a","first_seq":1,"last_seq":1,"reason":"not_retained"}])"));
 }
 
 namespace {
 
-/// What becomes of each seq of the holes, as the answers of all pages say it: "" for given.
+/// The result for each sequence number of the holes, according to the replies of all pages: "" if the sample was
+/// returned.
 using Fates = std::map<std::pair<std::string, std::uint64_t>, std::string>;
 
 Fates fates_of(ReplayBench& b, std::vector<ServiceHole> holes, std::uint64_t hint, std::size_t limit) {
@@ -225,8 +227,7 @@ bool is_held_at(const History& history, std::uint64_t position) {
 
 }  // namespace
 
-TEST_CASE("whatever is asked for, each seq that is published has one fate, and no hint changes it",
-          "[gateway][services]") {
+TEST_CASE("for any request, each published sample has one result, and no hint changes it", "[gateway][services]") {
     const unsigned seed = GENERATE(range(0U, test::rounds(40U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -235,7 +236,7 @@ TEST_CASE("whatever is asked for, each seq that is published has one fate, and n
     };
     ReplayBench b(any(0, 1) == 0 ? 64 : 1'024, any(0, 1) * any(1, 20));
     const std::uint64_t quiet = any(0, 3);                                     // 3: none
-    std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> positions;  // of what was published
+    std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> positions;  // of the published samples
     std::array<std::uint64_t, 3> last{};
     for (std::uint64_t position = 0; position < 300; ++position) {
         std::size_t channel = any(0, 2);

@@ -36,7 +36,7 @@ TEST_CASE("a request has its defaults", "[gateway][services]") {
     CHECK(request.head.id_json.empty());
 }
 
-TEST_CASE("an id comes back as it was given", "[gateway][services]") {
+TEST_CASE("an id is returned unchanged", "[gateway][services]") {
     const auto [given, shown] =
         GENERATE(table<std::string, std::string>({{"7", "7"},
                                                   {"-9223372036854775808", "-9223372036854775808"},
@@ -50,13 +50,13 @@ TEST_CASE("a refusal has the id and the service of its request", "[gateway][serv
     const ServiceFault fault = request_fault(R"({"id":"x","service":"catalog","limit":0})");
     CHECK(fault.head.id_json == R"("x")");
     CHECK(fault.head.service_json == R"("catalog")");
-    CHECK(fault.detail == "limit: 0 is not a whole number within 1 to 10000");
+    CHECK(fault.detail == "limit: 0 is invalid: must be a whole number from 1 to 10000");
     CHECK(fault.pointer == "/limit");
 }
 
-TEST_CASE("an unknown key is named, with those that are known", "[gateway][services]") {
+TEST_CASE("an unknown key is reported, with the known ones", "[gateway][services]") {
     CHECK(request_fault(R"({"service":"ping","topic":1})").detail ==
-          R"("topic" is not a key of ping, allowed: service, id)");
+          R"("topic" is not a key of ping: must be one of service, id)");
     CHECK(request_fault(R"({"service":"ping","topic":1})").pointer == "/topic");
     CHECK(request_fault(R"({"service":"replay","holes":[{"topic":"a/b","first_seq":1,"x~/":2}]})").pointer ==
           "/holes/0/x~0~1");
@@ -91,20 +91,20 @@ TEST_CASE("a whole number may be written as -0", "[gateway][services]") {
     CHECK(request_fault(R"({"service":"replay","position":-0.0})").pointer == "/position");
 }
 
-TEST_CASE("a service that is no text is no service that could be known", "[gateway][services]") {
+TEST_CASE("a service that is not text is an invalid service", "[gateway][services]") {
     const ServiceFault number = request_fault(R"({"service":5})");
     CHECK(number.error == ServiceError::bad_request);
-    CHECK(number.detail == "service: 5 is not text, allowed: ping, catalog, snapshot, replay, status");
+    CHECK(number.detail == "service: 5 is not text: must be one of ping, catalog, snapshot, replay, status");
     CHECK(request_fault(R"({"service":"5"})").error == ServiceError::unknown_service);
 }
 
-TEST_CASE("a zero byte ends no request", "[gateway][services]") {
+TEST_CASE("a zero byte does not end a request", "[gateway][services]") {
     using namespace std::string_literals;
     CHECK(request_fault(R"({"service":"ping"})"s + '\0').detail == "the request is not JSON in UTF-8, see byte 19");
     CHECK(request_fault(R"({"service":"ping"})"s + "\0}"s).error == ServiceError::bad_request);
 }
 
-TEST_CASE("what is no time is no time", "[gateway][services]") {
+TEST_CASE("an invalid time is refused", "[gateway][services]") {
     const std::string text =
         GENERATE("", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00", "2026-01-01 00:00:00Z",
                  "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567890Z", "9999-01-01T00:00:00Z",
@@ -113,9 +113,9 @@ TEST_CASE("what is no time is no time", "[gateway][services]") {
     CHECK_FALSE(parse_iso8601(text));
 }
 
-TEST_CASE("what is nested too deep or too large is refused before it costs anything", "[gateway][services]") {
+TEST_CASE("a request that is nested too deep or too large is refused before it is parsed", "[gateway][services]") {
     CHECK(request_fault(std::string(60'000, '[')).detail ==
-          "the request is nested too deep, allowed: at most 3 levels");
+          "the request is nested too deeply: must be at most 3 levels");
     const ServiceFault large = request_fault(std::string(ServiceRequest::bytes_max + 1, ' '));
     CHECK(large.error == ServiceError::too_large);
 }

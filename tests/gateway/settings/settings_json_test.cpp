@@ -17,12 +17,12 @@ using namespace telegate;
 
 namespace {
 
-/// Everything that settings say, by the table.
+/// The values of all settings, by the table.
 std::string all_of(const Settings& settings) {
     return effective_text({.settings = settings, .origins = {}, .warnings = {}});
 }
 
-/// Draws settings that the table allows.
+/// Generates random settings that the table allows.
 class Draw {
   public:
     explicit Draw(std::uint32_t seed) : random_(seed) {}
@@ -94,7 +94,7 @@ class Draw {
     std::mt19937 random_;
 };
 
-/// A value that is not the default, as text.
+/// Returns a value other than the default, as text.
 std::string other_value(const SettingRow& row) {
     struct Cases {
         const std::string standard;
@@ -122,7 +122,7 @@ std::string other_value(const SettingRow& row) {
     return std::visit(Cases{default_text(row)}, row.rule);
 }
 
-/// One instance of each section, with this row's value set to another one than the default.
+/// One instance of each section, with the value of this row changed from its default.
 Settings with_other(const SettingRow& row) {
     Settings settings;
     settings.tags.emplace_back().name = "t";
@@ -148,7 +148,7 @@ Settings with_other(const SettingRow& row) {
     return settings;
 }
 
-/// The problems of a document, a line each.
+/// Returns the problems of a document, one per line.
 std::string document_problems(std::string_view document) {
     try {
         (void)settings_from_json(document);
@@ -160,7 +160,7 @@ std::string document_problems(std::string_view document) {
 
 }  // namespace
 
-TEST_CASE("random settings become JSON and the same settings again", "[gateway][settings_json]") {
+TEST_CASE("random settings survive a conversion to JSON and back", "[gateway][settings_json]") {
     const auto seed = GENERATE(range(0U, test::rounds(200U)));
     CAPTURE(seed);
     const Settings settings = Draw(seed).settings();
@@ -170,11 +170,11 @@ TEST_CASE("random settings become JSON and the same settings again", "[gateway][
     CHECK(settings_hash(again) == settings_hash(settings));
 }
 
-TEST_CASE("every setting of the table stays what it is through a file and through JSON", "[gateway][settings_json]") {
+TEST_CASE("every setting of the table survives a conversion to a file and to JSON", "[gateway][settings_json]") {
     for (const SettingRow& row : settings_table()) {
         CAPTURE(row.section, row.key, row.driver);
         const Settings settings = with_other(row);
-        const bool is_read = row.names_channels;  // when the settings are
+        const bool is_read = row.names_channels;  // if the settings are
         CHECK((is_read || all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings)));
         const Settings again = settings_from_json(settings_json(settings)).settings;
         CHECK(all_of(again) == all_of(settings));
@@ -183,7 +183,7 @@ TEST_CASE("every setting of the table stays what it is through a file and throug
     }
 }
 
-TEST_CASE("a document with random bytes is settings or problems, and nothing worse", "[gateway][settings_json]") {
+TEST_CASE("a document with random bytes yields settings or problems, never a crash", "[gateway][settings_json]") {
     std::mt19937 random(GENERATE(range(1U, 20U)));
     const std::string good = settings_json(Draw(static_cast<std::uint32_t>(random())).settings());
     const std::string_view odd = "{}[]\",:0-e.\\/~\x01\xff\xc3";
@@ -197,7 +197,7 @@ TEST_CASE("a document with random bytes is settings or problems, and nothing wor
     }
 }
 
-TEST_CASE("random settings become a file and the same settings again", "[gateway][settings_json]") {
+TEST_CASE("random settings survive a conversion to a file and back", "[gateway][settings_json]") {
     const Settings settings = Draw(GENERATE(range(1U, 50U))).settings();
     CHECK(all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings));
 }
@@ -222,7 +222,7 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
     CHECK(document["device"]["s"]["waveforms"] == std::vector<std::string>{"sine"});
 }
 
-TEST_CASE("what a document leaves out has its default, and its order is kept", "[gateway][settings_json]") {
+TEST_CASE("omitted settings have their defaults, and the order is kept", "[gateway][settings_json]") {
     CHECK(all_of(settings_from_json("{}").settings) == all_of(Settings()));
     const Settings settings =
         settings_from_json(R"({"device":{"b":{"driver":"host"},"a":{"driver":"host","interval_ms":5.0}}})").settings;
@@ -233,48 +233,47 @@ TEST_CASE("what a document leaves out has its default, and its order is kept", "
 TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json]") {
     const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {R"({"device":{"boiler":{"driver":"host","interval_ms":0}}})",
-         R"(/device/boiler/interval_ms: "0" is out of range, allowed: a whole number without unit, 1 to 3600000 (ms))"},
+         R"(/device/boiler/interval_ms: out of range: "0"; allowed: a whole number without a unit, 1 to 3600000 (ms))"},
         {R"({"device":{"boiler":{"driver":"host","interval_ms":"100ms"}}})",
-         R"(/device/boiler/interval_ms: "100ms" is not of the right type, allowed: a whole number without unit, )"
+         R"(/device/boiler/interval_ms: "100ms" has the wrong type; allowed: a whole number without a unit, )"
          "1 to 3600000 (ms)"},
         {R"({"device":{"boiler":{}}})",
-         R"(/device/boiler/driver: is missing in [device "boiler"], allowed: )" + test::driver_names()},
+         R"(/device/boiler/driver: missing in [device "boiler"]; allowed: )" + test::driver_names()},
         {R"({"device":{"boiler":{"driver":5}}})",
-         R"(/device/boiler/driver: 5 is not of the right type, allowed: )" + test::driver_names()},
+         R"(/device/boiler/driver: 5 has the wrong type; allowed: )" + test::driver_names()},
         {R"({"device":{"b":{"driver":"host","interval_ms":5,"interval_us":5000}}})",
-         R"(/device/b/interval_us: stands beside interval_ms, allowed: one of the two)"},
+         R"(/device/b/interval_us: conflicts with interval_ms; allowed: only one of the two)"},
         {R"({"device":{"B":{"driver":"host"}}})",
-         R"(/device/B: [device "B"] has a bad name, allowed: 1 to 64 of the characters a-z 0-9 _ . -)"},
+         R"(/device/B: invalid name: [device "B"]; allowed: 1 to 64 of the characters a-z 0-9 _ . -)"},
         {R"({"channel":{"a/b":{"unit":5}},"device":{"a":{"driver":"host"}}})",
-         R"(/channel/a~1b/unit: 5 is not of the right type, allowed: a unit of at most 32 bytes, or nothing)"},
-        {R"({"channel":{"a/b":{"unit":"Cel"}}})", R"(/channel/a~1b: there is no [device "a"])"},
+         R"(/channel/a~1b/unit: 5 has the wrong type; allowed: a unit of at most 32 bytes, or empty)"},
+        {R"({"channel":{"a/b":{"unit":"Cel"}}})", R"(/channel/a~1b: unknown device: no section [device "a"])"},
         {R"({"channel":{"a":{}}})",
-         R"(/channel/a: [channel "a"] has a bad name, allowed: DEVICE/CHANNEL, each 1 to 64 of the characters )"
+         R"(/channel/a: invalid name: [channel "a"]; allowed: DEVICE/CHANNEL, each 1 to 64 of the characters )"
          "a-z 0-9 _ . -"},
         {R"({"channel":{"a/b":{"driver":"host"}},"device":{"a":{"driver":"host"}}})",
-         R"(/channel/a~1b/driver: is not a setting of [channel "a/b"], it belongs in [device "NAME"])"},
+         R"(/channel/a~1b/driver: not a setting of [channel "a/b"]; it belongs in [device "NAME"])"},
         {R"({"device":{"a":{"driver":"host","errors_before_safe":"1"}}})",
-         R"(/device/a/errors_before_safe: "1" is not of the right type, allowed: a whole number without unit, 0 to )"
+         R"(/device/a/errors_before_safe: "1" has the wrong type; allowed: a whole number without a unit, 0 to )"
          "1000000 (readings), or null"},
-        {R"({"device":[]})",
-         R"(/device: [] is not of the right type, allowed: an object with an object for each name)"},
-        {R"({"device":{"a":1}})", R"(/device/a: 1 is not of the right type, allowed: an object of settings)"},
-        {R"({"queue":null})", R"(/queue: null is not of the right type, allowed: an object of settings)"},
-        {R"({"queue":{"polcy":"block"}})", R"(/queue/polcy: is not a setting of [queue], did you mean policy?)"},
-        {R"({"queue":{"a/b~\u0000":1}})", R"(/queue/a~1b~0?: is not a setting of [queue], allowed: policy)"},
-        {R"({"qeue":{}})", R"(/qeue: [qeue] is not a known section, did you mean queue?)"},
+        {R"({"device":[]})", R"(/device: [] has the wrong type; allowed: an object with an object for each name)"},
+        {R"({"device":{"a":1}})", R"(/device/a: 1 has the wrong type; allowed: an object of settings)"},
+        {R"({"queue":null})", R"(/queue: null has the wrong type; allowed: an object of settings)"},
+        {R"({"queue":{"polcy":"block"}})", R"(/queue/polcy: not a setting of [queue]; did you mean policy?)"},
+        {R"({"queue":{"a/b~\u0000":1}})", R"(/queue/a~1b~0?: not a setting of [queue]; allowed: policy)"},
+        {R"({"qeue":{}})", R"(/qeue: unknown section: [qeue]; did you mean queue?)"},
         {R"({"":{}})", R"(/: is not a known section)"},
         {R"({"device":{"a":{"driver":"host","autostart":"yes"}}})",
-         R"(/device/a/autostart: "yes" is not of the right type, allowed: true or false)"},
+         R"(/device/a/autostart: "yes" has the wrong type; allowed: true or false)"},
         {R"({"sampling":{"cpu_affinity":[1,"2"]}})",
-         R"(/sampling/cpu_affinity: [1,"2"] is not of the right type, allowed: an array of whole numbers, 0 to 1023)"},
+         R"(/sampling/cpu_affinity: [1,"2"] has the wrong type; allowed: an array of whole numbers, 0 to 1023)"},
         {R"({"sampling":{"cpu_affinity":1}})",
-         R"(/sampling/cpu_affinity: 1 is not of the right type, allowed: an array of whole numbers, 0 to 1023)"},
+         R"(/sampling/cpu_affinity: 1 has the wrong type; allowed: an array of whole numbers, 0 to 1023)"},
         {R"({"gateway":{"queue_size":1.5}})",
-         R"(/gateway/queue_size: 1.5 is not of the right type, allowed: a whole number without unit, 1 to 1048576 )"
+         R"(/gateway/queue_size: 1.5 has the wrong type; allowed: a whole number without a unit, 1 to 1048576 )"
          "(samples), or 0 for the default 1024"},
         {R"({"gateway":{"queue_size":99999999999999999999}})",
-         R"(/gateway/queue_size: 1e+20 is not of the right type, allowed: a whole number without unit, 1 to 1048576 )"
+         R"(/gateway/queue_size: 1e+20 has the wrong type; allowed: a whole number without a unit, 1 to 1048576 )"
          "(samples), or 0 for the default 1024"},
     }));
     CAPTURE(document);
@@ -289,7 +288,7 @@ TEST_CASE("a document has the channels under their names, in any order", "[gatew
     CHECK(nlohmann::json::parse(settings_json(settings))["channel"]["a/b"]["unit"] == "Cel");
 }
 
-TEST_CASE("a number of which there may be none is a number, null or not there", "[gateway][settings_json]") {
+TEST_CASE("an optional number is a number, null or omitted", "[gateway][settings_json]") {
     const auto read = [](const std::string& value) {
         return settings_from_json(R"({"device":{"a":{"driver":"host")" + value + "}}}").settings;
     };
@@ -302,10 +301,10 @@ TEST_CASE("a number of which there may be none is a number, null or not there", 
     CHECK(device_document(R"(,"errors_before_safe":0)")["errors_before_safe"] == 0);
     CHECK_FALSE(device_document("").contains("errors_before_safe"));
     CHECK(document_problems(R"({"device":{"a":{"driver":"host","interval_ms":null}}})")
-              .starts_with("/device/a/interval_ms: null is not of the right type"));
+              .starts_with("/device/a/interval_ms: null has the wrong type"));
 }
 
-TEST_CASE("8192 channels make a document that is read again", "[gateway][settings_json]") {
+TEST_CASE("a document with 8192 channels can be read again", "[gateway][settings_json]") {
     Settings settings;
     settings.devices.emplace_back().name = "d";
     settings.devices.back().driver = "host";
@@ -315,11 +314,11 @@ TEST_CASE("8192 channels make a document that is read again", "[gateway][setting
     CHECK(settings_from_json(settings_json(settings)).settings.channels.size() == 8'192);
 }
 
-TEST_CASE("words of a list hold no commas of their own", "[gateway][settings_json]") {
+TEST_CASE("items of a list must not contain commas", "[gateway][settings_json]") {
     CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":["sine,ramp"]}}})")
-              .starts_with(R"(/device/a/waveforms: ["sine,ramp"] is not of the right type)"));
+              .starts_with(R"(/device/a/waveforms: ["sine,ramp"] has the wrong type)"));
     CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":[]}}})")
-              .starts_with(R"(/device/a/waveforms: "" is not a choice, allowed: an array of one or more of sine)"));
+              .starts_with(R"(/device/a/waveforms: unknown value: ""; allowed: an array of one or more of sine)"));
 }
 
 namespace {
@@ -334,24 +333,24 @@ std::string object_of(std::size_t keys) {
 
 }  // namespace
 
-TEST_CASE("what is no document of settings is refused as a whole", "[gateway][settings_json]") {
+TEST_CASE("a document that is not JSON, or not an object, is refused as a whole", "[gateway][settings_json]") {
     const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {"", "is not JSON in UTF-8, see byte 1"},
         {"{\"queue\":", "is not JSON in UTF-8, see byte 10"},
-        {"[]", "is not an object, allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
+        {"[]", "is not an object; allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
         {"\"\xff\"", "is not JSON in UTF-8, see byte 2"},
-        {R"({"queue":{"policy":"block","policy":"block"}})", "/queue/policy: is there twice, allowed: once"},
-        {R"({"queue":{},"queue":{}})", "/queue: is there twice, allowed: once"},
-        {R"({"a":{"b":{"c":[[]]}}})", "is nested too deep, allowed: at most 4 levels"},
-        {std::string(100'000, '['), "is nested too deep, allowed: at most 4 levels"},
-        {R"({"gateway":{"queue_size":1e999}})", "holds a number outside of every range"},
-        {object_of(8'193), "has an object of too many keys, allowed: at most 8192"},
-        {std::string(1024 * 1024 + 1, ' '), "is too large, allowed are at most 1048576 bytes"},
+        {R"({"queue":{"policy":"block","policy":"block"}})", "/queue/policy: is a duplicate key: must appear once"},
+        {R"({"queue":{},"queue":{}})", "/queue: is a duplicate key: must appear once"},
+        {R"({"a":{"b":{"c":[[]]}}})", "is nested too deeply: must be at most 4 levels"},
+        {std::string(100'000, '['), "is nested too deeply: must be at most 4 levels"},
+        {R"({"gateway":{"queue_size":1e999}})", "contains a number that is out of range"},
+        {object_of(8'193), "has an object with too many keys: must be at most 8192"},
+        {std::string(1024 * 1024 + 1, ' '), "is too large; allowed: at most 1048576 bytes"},
     }));
     CHECK(document_problems(document) == problem);
 }
 
-TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway][settings_json]") {
+TEST_CASE("all problems of a document are reported at once, 200 at most", "[gateway][settings_json]") {
     std::string document = "{";
     for (int i = 0; i < 250; ++i) {
         document += (i == 0 ? "" : ",") + std::string("\"x") + std::to_string(i) + "\":{}";
@@ -361,11 +360,11 @@ TEST_CASE("all problems of a document are told at once, 200 at most", "[gateway]
         FAIL("no error");
     } catch (const SettingsError& error) {
         REQUIRE(error.problems().size() == 201);
-        CHECK(error.problems().back().text() == "50 more problems are not listed");
+        CHECK(error.problems().back().text() == "50 more problems not listed");
     }
 }
 
-TEST_CASE("the schema has the channels, and null where there may be no number", "[gateway][settings_json]") {
+TEST_CASE("the schema has the channels, and allows null for optional numbers", "[gateway][settings_json]") {
     const auto schema = nlohmann::json::parse(settings_schema_json())["properties"];
     const auto channel = schema["channel"]["additionalProperties"].value("properties", nlohmann::json());
     CHECK((channel.contains("unit") && channel.contains("address") && channel.contains("frame_offset")));
@@ -380,7 +379,7 @@ TEST_CASE("the schema has the channels, and null where there may be no number", 
     CHECK(device["align"]["default"] == "start");
 }
 
-TEST_CASE("the hash differs with any value and not with the order of sections", "[gateway][settings_json]") {
+TEST_CASE("the hash depends on every value and not on the order of sections", "[gateway][settings_json]") {
     const auto hash = [](const std::string& text) {
         return settings_hash(parse_settings(text, "t.ini"));
     };

@@ -5,7 +5,7 @@
 
 using namespace telegate;
 
-TEST_CASE("a merge patch replaces members, and null brings back the default", "[gateway][json]") {
+TEST_CASE("a merge patch replaces members, and null restores the default", "[gateway][json]") {
     const Settings base = parse_settings(
         "queue_size = 7\nheartbeat_ms = 50\n[device \"d\"]\ndriver = host\n"
         "interval_ms = 20\n[device \"e\"]\ndriver = host\n",

@@ -1,4 +1,4 @@
-#include "state/past_epochs.hpp"
+#include "state/previous_runs_state.hpp"
 
 #include "support/catch.hpp"
 
@@ -19,7 +19,7 @@ std::string epochs_fault(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("epochs are read as they were written", "[gateway][services]") {
+TEST_CASE("a state file is read as it was written", "[gateway][services]") {
     const std::vector<PastEpoch> epochs{{1, true, {{"a/b", 5}, {"c/d", 9'007'199'254'740'992}}, 0}, {2, false, {}}};
     const auto read = std::get<std::vector<PastEpoch>>(read_past_epochs(past_epochs_text(epochs)));
     REQUIRE(read.size() == 2);
@@ -38,12 +38,12 @@ TEST_CASE("the ledger of an epoch is read as it was written", "[gateway][service
     REQUIRE(read.size() == 2);
     const EpochLedger& found = read[0].ledger.value();
     CHECK(found.time_utc_ms == 77);
-    CHECK((found.books.sampled == 21 && found.books.published == 1 && found.books.filtered == 2));
-    CHECK((found.books.queued == 3 && found.books.dropped == ledger.books.dropped));
+    CHECK((found.counts.sampled == 21 && found.counts.published == 1 && found.counts.filtered == 2));
+    CHECK((found.counts.queued == 3 && found.counts.dropped == ledger.counts.dropped));
     CHECK_FALSE(read[1].ledger);
 }
 
-TEST_CASE("the last eight epochs are written, and fewer when they have too many channels", "[gateway][services]") {
+TEST_CASE("the last eight epochs are written, or fewer if they have too many channels", "[gateway][services]") {
     std::vector<PastEpoch> epochs;
     for (std::int64_t epoch = 1; epoch <= 10; ++epoch) {
         epochs.push_back({epoch, true, {{"a/b", 1}}});
@@ -57,26 +57,26 @@ TEST_CASE("the last eight epochs are written, and fewer when they have too many 
     CHECK(read.back().epoch_ms == 10);
 }
 
-TEST_CASE("what is wrong with a state file is told with its place", "[gateway][services]") {
+TEST_CASE("a fault of a state file is reported with its position", "[gateway][services]") {
     const auto [text, wanted] = GENERATE(table<std::string, std::string>({
         {"", "line 1: is not JSON"},
         {"{\n\n\"version\":1,]", "line 3: is not JSON"},
-        {"[[[[[[1]]]]]]", "is nested too deep, allowed: at most 4 levels"},
-        {"[]", "is no object of version 1 and epochs"},
-        {R"({"version":2,"epochs":[]})", "is no object of version 1 and epochs"},
-        {R"({"version":1,"epochs":[1]})", "/epochs/0 is no object of epoch, ended and channels"},
+        {"[[[[[[1]]]]]]", "is nested too deeply: must be at most 4 levels"},
+        {"[]", "is not an object with version 1 and epochs"},
+        {R"({"version":2,"epochs":[]})", "is not an object with version 1 and epochs"},
+        {R"({"version":1,"epochs":[1]})", "/epochs/0 is not an object with epoch, ended and channels"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{"a":1}}]})",
-         "/epochs/0/channels/a is no topic with a whole number"},
+         "/epochs/0/channels/a is not a topic with a whole number"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{"a/b":-1}}]})",
-         "/epochs/0/channels/a/b is no topic with a whole number"},
+         "/epochs/0/channels/a/b is not a topic with a whole number"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"published":-1,"channels":{}}]})",
-         "/epochs/0/published is no whole number"},
+         "/epochs/0/published is not a whole number"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{},"ledger":{}}]})",
          "/epochs/0/ledger is not an object with a time"},
         {R"({"version":1,"epochs":[{"epoch":1,"ended":true,"channels":{},"ledger":{"time":1,"sampled":-1}}]})",
          "/epochs/0/ledger/sampled is not a whole number"},
         {R"({"version":1,"epochs":[{"epoch":253402300800000,"ended":true,"channels":{}}]})",
-         "/epochs/0 is no object of epoch, ended and channels"},
+         "/epochs/0 is not an object with epoch, ended and channels"},
         {R"({"version":1,"epochs":[{"epoch":2,"ended":true,"channels":{}},{"epoch":1,"ended":true,"channels":{}}]})",
          "/epochs/1/epoch is not later than the one before"},
     }));

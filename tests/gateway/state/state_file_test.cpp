@@ -33,12 +33,12 @@ struct Scratch {
     [[nodiscard]] bool has(const std::string& name) const {
         return std::filesystem::exists(std::filesystem::symlink_status(dir.path(name)));
     }
-    /// One run of a gateway, from start to stop. Its epoch.
+    /// Runs a gateway from start to stop. Returns its epoch.
     std::int64_t run(std::int64_t now_ms, const std::string& name = "state") {
         StateFile file(dir.path(name), log);
         const std::int64_t epoch = file.choose_epoch(now_ms);
         file.begin(epoch);
-        file.end({{"a/b", 7}}, 100, {.time_utc_ms = epoch + 1, .books = {.sampled = 100, .published = 100}});
+        file.end({{"a/b", 7}}, 100, {.time_utc_ms = epoch + 1, .counts = {.sampled = 100, .published = 100}});
         return epoch;
     }
 
@@ -46,7 +46,8 @@ struct Scratch {
     Log log;
 };
 
-/// As another user than root for its life, who may read no file that is closed to him. Nothing for who is not root.
+/// Runs as a user other than root while it exists, so that file permissions apply. Does nothing if the user is not
+/// root.
 class WithoutRoot {
   public:
     explicit WithoutRoot(const std::string& folder) {
@@ -66,14 +67,14 @@ class WithoutRoot {
 
 }  // namespace
 
-TEST_CASE("an epoch is the time of the start, as long as the clock goes on", "[gateway][services][state_file]") {
+TEST_CASE("an epoch is the time of the start while the clock moves forward", "[gateway][services][state_file]") {
     Scratch scratch;
     CHECK(scratch.run(1'000) == 1'000);
     CHECK(scratch.run(2'000) == 2'000);
     CHECK(scratch.read("log").empty());
 }
 
-TEST_CASE("a clock that is behind forgets no epoch and gives none twice", "[gateway][services][state_file]") {
+TEST_CASE("if the clock has gone back, no epoch is lost or used twice", "[gateway][services][state_file]") {
     Scratch scratch;
     CHECK(scratch.run(5'000) == 5'000);
     CHECK(scratch.run(5'000) == 5'001);
@@ -86,7 +87,7 @@ TEST_CASE("a clock that is behind forgets no epoch and gives none twice", "[gate
     CHECK_THAT(scratch.read("log"), Catch::Contains("last_epoch=5001 now=0 epoch=5002"));
 }
 
-TEST_CASE("a state file is one gateway's, by whatever name it goes", "[gateway][services][state_file]") {
+TEST_CASE("only one gateway can use a state file, whatever its name", "[gateway][services][state_file]") {
     Scratch scratch;
     std::filesystem::create_symlink("state", scratch.dir.path("link"));
     std::optional<StateFile> first;
@@ -100,7 +101,7 @@ TEST_CASE("a state file is one gateway's, by whatever name it goes", "[gateway][
     CHECK_NOTHROW(StateFile(scratch.dir.path("link"), scratch.log));
 }
 
-TEST_CASE("a broken file does not take the place of an older broken one", "[gateway][services][state_file]") {
+TEST_CASE("a broken file does not replace an older broken one", "[gateway][services][state_file]") {
     Scratch scratch;
     for (std::size_t i = 1; i <= broken_files_max + 1; ++i) {
         scratch.write("state", "broken " + std::to_string(i));
@@ -113,7 +114,7 @@ TEST_CASE("a broken file does not take the place of an older broken one", "[gate
     CHECK_THAT(scratch.read("log"), Catch::Contains("state.broken8 replaced=true"));
 }
 
-TEST_CASE("a file that cannot be read stays as it is, and is told", "[gateway][services][state_file]") {
+TEST_CASE("a file that cannot be read is kept and reported", "[gateway][services][state_file]") {
     Scratch scratch;
     scratch.run(1'000);
     const std::string before = scratch.read("state");
@@ -129,7 +130,7 @@ TEST_CASE("a file that cannot be read stays as it is, and is told", "[gateway][s
     CHECK_FALSE(scratch.has("state.broken"));
 }
 
-TEST_CASE("a symbolic link leads to the file and stays", "[gateway][services][state_file]") {
+TEST_CASE("a symbolic link is followed and kept", "[gateway][services][state_file]") {
     Scratch scratch;
     std::filesystem::create_directory(scratch.dir.path("data"));
     std::filesystem::create_symlink("data/real", scratch.dir.path("state"));
@@ -144,27 +145,27 @@ TEST_CASE("a symbolic link of another user is not followed", "[gateway][services
     scratch.write("precious", "kept");
     std::filesystem::create_symlink("precious", scratch.dir.path("state"));
     if (::lchown(scratch.dir.path("state").c_str(), other_user, other_user) != 0) {
-        WARN("only root can give a link to another user");
+        WARN("only root can create a link owned by another user");
         return;
     }
     CHECK_THROWS_AS(StateFile(scratch.dir.path("state"), scratch.log), SettingFailure);
     CHECK(scratch.read("precious") == "kept");
 }
 
-TEST_CASE("links that lead to one another are refused", "[gateway][services][state_file]") {
+TEST_CASE("links that refer to each other are refused", "[gateway][services][state_file]") {
     Scratch scratch;
     std::filesystem::create_symlink("b", scratch.dir.path("a"));
     std::filesystem::create_symlink("a", scratch.dir.path("b"));
     CHECK_THROWS_AS(StateFile(scratch.dir.path("a"), scratch.log), SettingFailure);
 }
 
-TEST_CASE("a folder that is not there is told and keeps nobody from running", "[gateway][services][state_file]") {
+TEST_CASE("a missing folder is reported and does not stop the gateway", "[gateway][services][state_file]") {
     Scratch scratch;
     CHECK(scratch.run(1'000, "missing/state") == 1'000);
-    CHECK_THAT(scratch.read("log"), Catch::Contains("state file not locked") && Catch::Contains("not written"));
+    CHECK_THAT(scratch.read("log"), Catch::Contains("cannot lock state file") && Catch::Contains("cannot write"));
 }
 
-TEST_CASE("what was published since a past epoch is known while all ended in order",
+TEST_CASE("the number of samples published since a past epoch is known if all epochs ended cleanly",
           "[gateway][services][state_file]") {
     Scratch scratch;
     for (const std::int64_t start : {1'000, 2'000}) {
@@ -179,20 +180,20 @@ TEST_CASE("what was published since a past epoch is known while all ended in ord
         CHECK(file.published_after(3'000, 0) == 0);
         CHECK(file.published_after(1'500, 0) == std::nullopt);
     }
-    StateFile file(scratch.dir.path("state"), scratch.log);  // after one that was killed
+    StateFile file(scratch.dir.path("state"), scratch.log);  // after a run that was killed
     file.begin(4'000);
     CHECK(file.published_after(2'000, 99) == std::nullopt);
     CHECK(file.published_after(3'000, 0) == std::nullopt);
 }
 
-TEST_CASE("a run that was killed is reported by the next, with its last known numbers", "[gateway][state_file]") {
+TEST_CASE("the next run reports a killed run with its last known numbers", "[gateway][state_file]") {
     Scratch scratch;
     scratch.run(1'000);
     CHECK(scratch.read("log").empty());
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(2'000);
-        CHECK(file.note({.time_utc_ms = 62'000, .books = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
+        CHECK(file.note({.time_utc_ms = 62'000, .counts = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
     }
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
@@ -204,9 +205,9 @@ TEST_CASE("a run that was killed is reported by the next, with its last known nu
     StateFile file(scratch.dir.path("state"), scratch.log);
     file.begin(95'000);
     CHECK_THAT(scratch.read("log"), Catch::Contains("epoch=90000") && Catch::Contains("last_known=none"));
-    const std::vector<PastStart> starts = file.past_starts();
+    const std::vector<PreviousRun> starts = file.previous_runs();
     REQUIRE(starts.size() == 3);
-    CHECK((starts[0].has_ended && starts[0].ledger.value().books.published == 100));
-    CHECK((!starts[1].has_ended && starts[1].ledger.value().books.queued == 2));
+    CHECK((starts[0].has_ended && starts[0].ledger.value().counts.published == 100));
+    CHECK((!starts[1].has_ended && starts[1].ledger.value().counts.queued == 2));
     CHECK((!starts[2].has_ended && !starts[2].ledger));
 }

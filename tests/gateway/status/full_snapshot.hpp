@@ -9,13 +9,14 @@
 
 namespace telegate::test {
 
-inline Books books(std::uint64_t sampled, std::uint64_t published, std::uint64_t queued, std::uint64_t overflowed) {
-    Books books;
-    books.sampled = sampled;
-    books.published = published;
-    books.queued = queued;
-    books.dropped[static_cast<std::size_t>(DropReason::queue_overflow)] = overflowed;
-    return books;
+inline LedgerCounts counts(std::uint64_t sampled, std::uint64_t published, std::uint64_t queued,
+                           std::uint64_t overflowed) {
+    LedgerCounts counts;
+    counts.sampled = sampled;
+    counts.published = published;
+    counts.queued = queued;
+    counts.dropped[static_cast<std::size_t>(DropReason::queue_overflow)] = overflowed;
+    return counts;
 }
 
 inline ChannelStatus channel(const std::string& topic) {
@@ -66,7 +67,7 @@ inline SubscriberStatus full_subscriber() {
     subscriber.losses[0] = {4, 1'000'000'000, 2'000'000'000};
     subscriber.losses[2] = {3, 3'000'000'000, 3'000'000'000};
     subscriber.lost[0] = {LostSample{"host/x", 5}, LostSample{"host/y", 9}};
-    subscriber.holds_up = true;
+    subscriber.blocking = true;
     return subscriber;
 }
 
@@ -78,7 +79,7 @@ inline PublisherTotals full_totals() {
     totals.accept_errors = 6;
     totals.handshakes_failed = 2;
     totals.violations = 9;
-    totals.silences = 8;
+    totals.heartbeat_timeouts = 8;
     totals.subscriptions = 1;
     totals.subscriptions_refused = 5;
     totals.received = 11;
@@ -90,7 +91,7 @@ inline PublisherTotals full_totals() {
     return totals;
 }
 
-/// Two devices whose books balance, one subscriber, one channel.
+/// Two devices whose ledgers balance, one subscriber, one channel.
 inline StatusSnapshot full_snapshot() {
     StatusSnapshot snapshot;
     snapshot.state = GatewayState::running;
@@ -134,7 +135,7 @@ inline StatusSnapshot full_snapshot() {
                                      .state_since_utc_ns = 1'795'216'294'000'000'000,
                                      .outages = 4}};
     snapshot.channels_bad = {1, 0};
-    snapshot.books = {books(100, 90, 4, 6), books(10, 10, 0, 0)};
+    snapshot.ledger = {counts(100, 90, 4, 6), counts(10, 10, 0, 0)};
     snapshot.endpoints = {{"tcp://127.0.0.1:5556",
                            PayloadFormat::cbor,
                            "KEY",
@@ -145,7 +146,7 @@ inline StatusSnapshot full_snapshot() {
     snapshot.rest_endpoint = "127.0.0.1:8080";
     snapshot.subscribers = {full_subscriber()};
     snapshot.subscribers_revoked = 6;
-    snapshot.subscribers_gapped = 12;
+    snapshot.gap_overflows = 12;
     snapshot.publisher = full_totals();
     snapshot.channels = {channel_of(12.5)};
     snapshot.channels_refused = 8;

@@ -30,7 +30,7 @@ constexpr auto made_device =
     "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
     "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\n";
 
-/// A device whose reading hangs until it is let go.
+/// A device whose reading hangs until it is released.
 class HangingDriver final : public Driver {
   public:
     explicit HangingDriver(std::shared_future<void> let_go) : let_go_(std::move(let_go)) {}
@@ -66,7 +66,7 @@ bool recovers(Gateway& gateway) {
 
 }  // namespace
 
-TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[gateway][health]") {
+TEST_CASE("a running gateway is alive and ready; a stopping one is alive", "[gateway][health]") {
     GatewayFixture fixture(made_device);
     CHECK(recovers(*fixture.gateway));
     CHECK(fixture.stop());
@@ -74,26 +74,26 @@ TEST_CASE("a gateway that runs is alive and ready; one that stops is alive", "[g
     CHECK(check_of(fixture.gateway->health(), "state").detail == "stopping");
 }
 
-TEST_CASE("a gateway whose devices have nothing due for long is alive", "[gateway][health]") {
+TEST_CASE("a gateway whose devices have nothing due for a long time is alive", "[gateway][health]") {
     GatewayFixture fixture("[rest]\nlisten = 127.0.0.1:0\n[device \"idle\"]\ndriver = simulated\nautostart = no\n");
     CHECK(fixture.gateway->health().ready());
     CHECK(check_of(fixture.gateway->health(), "stopped").good);
 }
 
-TEST_CASE("an io thread that does not answer is told at once, and kills when it goes on", "[gateway][health]") {
+TEST_CASE("an io thread that does not respond is reported at once, and is fatal if it continues", "[gateway][health]") {
     GatewayFixture fixture(made_device);
     std::promise<void> let_go;
     fixture.gateway->reactor().post([&] { let_go.get_future().wait(); });
     const Health health = fixture.gateway->health();
     CHECK_FALSE(health.ready());
     CHECK(health.alive());
-    CHECK(check_of(health, "pump").detail.starts_with("tg-io has not answered for "));
+    CHECK(check_of(health, "pump").detail.starts_with("tg-io has not responded for "));
     CHECK(dies(*fixture.gateway));
     let_go.set_value();
     CHECK(recovers(*fixture.gateway));
 }
 
-TEST_CASE("a pump that takes nothing from a queue that holds samples is not alive", "[gateway][health]") {
+TEST_CASE("a pump that does not drain a queue with samples is not alive", "[gateway][health]") {
     CHECK(check_pump({.silent = 0s, .stalled = 1s}).good);
     const HealthCheck check = check_pump({.silent = 0s, .stalled = stuck_after});
     CHECK_FALSE(check.good);
@@ -101,7 +101,7 @@ TEST_CASE("a pump that takes nothing from a queue that holds samples is not aliv
     CHECK(check.detail == "nothing was taken from the queue for 2000 ms");
 }
 
-TEST_CASE("a device that hangs the sampling thread is told, and kills", "[gateway][health]") {
+TEST_CASE("a device that blocks the sampling thread is reported, and is fatal", "[gateway][health]") {
     std::promise<void> let_go;
     const Settings settings = parse_settings("[rest]\nlisten = 127.0.0.1:0\n", "test.ini");
     Plan plan = make_plan(settings);
@@ -118,18 +118,18 @@ TEST_CASE("a device that hangs the sampling thread is told, and kills", "[gatewa
     CHECK(recovers(gateway));
 }
 
-TEST_CASE("a sampling thread that waits for room is no reason for a restart", "[gateway][health]") {
+TEST_CASE("a sampling thread that waits for space in the queue requires no restart", "[gateway][health]") {
     GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + made_device);
     fixture.on_io([&] { fixture.gateway->pump().pause(); });
     CHECK(becomes_bad(*fixture.gateway, "sampling"));
     const Health health = fixture.gateway->health();
     CHECK_FALSE(check_of(health, "sampling").vital);
-    CHECK(check_of(health, "sampling").detail.find("for room in the queue") != std::string::npos);
+    CHECK(check_of(health, "sampling").detail.find("for space in the queue") != std::string::npos);
     fixture.on_io([&] { fixture.gateway->pump().resume(); });
     CHECK(recovers(*fixture.gateway));
 }
 
-TEST_CASE("a device that fails is a warning, by name, and the gateway stays ready", "[gateway][health]") {
+TEST_CASE("a failing device is a warning, by name, and the gateway stays ready", "[gateway][health]") {
     GatewayFixture fixture(std::string(made_device) + "error_probability = 1\nerrors_before_safe = 3\n");
     CHECK(eventually(
         [&] { return check_of(fixture.gateway->health(), "devices").detail.starts_with("made is in state safe ("); }));
@@ -138,12 +138,12 @@ TEST_CASE("a device that fails is a warning, by name, and the gateway stays read
     CHECK(fixture.gateway->health().alive());
 }
 
-TEST_CASE("a device that somebody has stopped is a warning until it is started", "[gateway][health]") {
+TEST_CASE("a device that was stopped by a request is a warning until it is started", "[gateway][health]") {
     GatewayFixture fixture(made_device);
     CHECK(check_of(fixture.gateway->health(), "stopped").good);
     REQUIRE(fixture.gateway->command("made", DeviceCommand::stop));
     const HealthCheck stopped = check_of(fixture.gateway->health(), "stopped");
-    CHECK(stopped.detail.starts_with("made is stopped since 20"));
+    CHECK(stopped.detail.starts_with("made has been stopped since 20"));
     CHECK(stopped.is_warning);
     CHECK(fixture.status().devices[0].is_stopped());
     REQUIRE(fixture.gateway->command("made", DeviceCommand::start));
@@ -162,7 +162,7 @@ TEST_CASE("the schema of a health check lists the checks of a gateway", "[gatewa
     CHECK(nlohmann::json::parse(exclude->schema)["items"]["enum"] == names);
 }
 
-TEST_CASE("an endpoint that could not accept is told for a while", "[gateway][health]") {
+TEST_CASE("an endpoint that could not accept a connection is reported for a while", "[gateway][health]") {
     ManualClock clock;
     EndpointTrouble trouble(clock);
     MonitorEvent event{};
@@ -193,7 +193,7 @@ TEST_CASE("a device that loses samples because the queue is full is reported for
     CHECK(check_queue(sampler, clock.mono_now()).good);
     sampler.step(clock.mono_now());  // several channels
     const HealthCheck check = check_queue(sampler, clock.mono_now());
-    CHECK(check.detail == "flooding loses samples, the queue is full");
+    CHECK(check.detail == "flooding is losing samples: the queue is full");
     CHECK_FALSE(check.vital);
     CHECK(check_queue(sampler, clock.mono_now() + loss_remembered_for).good);
 }
@@ -217,7 +217,7 @@ TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[ga
 TEST_CASE("a gateway whose recording cannot be written is not ready, and says which", "[gateway][health]") {
     const ScratchDir folder;
     const std::string path = folder.path("a.tgr");
-    std::filesystem::create_directory(path);  // where a file should be
+    std::filesystem::create_directory(path);  // in the place of the file
     GatewayFixture fixture("record = " + path + '\n' + made_device);
     REQUIRE(becomes_bad(*fixture.gateway, "recordings"));
     const Health health = fixture.gateway->health();

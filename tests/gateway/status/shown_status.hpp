@@ -6,7 +6,7 @@
 
 namespace telegate::test {
 
-/// The status as its readers see it.
+/// Returns the status as clients see it.
 inline nlohmann::json shown(const StatusSnapshot& snapshot) {
     return nlohmann::json::parse(status_json(snapshot));
 }

@@ -24,7 +24,7 @@ json value_of(const ChannelStatus& channel) {
 
 }  // namespace
 
-TEST_CASE("the status says who, since when and in which state", "[gateway][status]") {
+TEST_CASE("the status shows name, version, start time and state", "[gateway][status]") {
     const json status = shown(full_snapshot());
     CHECK(status["name"] == "telegate");
     CHECK_FALSE(status["version"].get<std::string>().empty());
@@ -43,7 +43,7 @@ TEST_CASE("every gateway state has a name", "[gateway][status]") {
     CHECK(to_string(GatewayState::stopping) == "stopping");
 }
 
-TEST_CASE("the status shows which settings are in force and what became of the last reload", "[gateway][status]") {
+TEST_CASE("the status shows which settings are in force and the result of the last reload", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.config = {"x.ini", "abc", 3, 1'795'216'294'123'456'789, {}};
     CHECK(shown(snapshot)["config"] == json::parse(R"({"path":"x.ini","hash":"abc","generation":3,
@@ -52,17 +52,17 @@ TEST_CASE("the status shows which settings are in force and what became of the l
     snapshot.config.last_reload =
         ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad", 1};
     CHECK(shown(snapshot)["config"]["last_reload"] == json::parse(R"({"time":"2026-11-20T23:11:34.123456789Z",
-        "who":"anna","outcome":"invalid","changes_count":2,"problem":"x.ini:1: a: is bad"})"));
+        "by":"anna","outcome":"invalid","changes_count":2,"problem":"x.ini:1: a: is bad"})"));
 }
 
-TEST_CASE("the books of devices that are no more are in the total only", "[gateway][status]") {
+TEST_CASE("the ledger of removed devices is included in the total only", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
-    snapshot.books_removed = books(7, 7, 0, 0);
-    CHECK(shown(snapshot)["books"]["total"]["sampled"] == 117);
-    CHECK(shown(snapshot)["books"]["devices"].size() == 2);
-    CHECK(shown(snapshot)["books"]["balanced"] == true);
-    snapshot.books_removed = books(8, 7, 0, 0);
-    CHECK(shown(snapshot)["books"]["balanced"] == false);
+    snapshot.ledger_removed = counts(7, 7, 0, 0);
+    CHECK(shown(snapshot)["ledger"]["total"]["sampled"] == 117);
+    CHECK(shown(snapshot)["ledger"]["devices"].size() == 2);
+    CHECK(shown(snapshot)["ledger"]["balanced"] == true);
+    snapshot.ledger_removed = counts(8, 7, 0, 0);
+    CHECK(shown(snapshot)["ledger"]["balanced"] == false);
 }
 
 TEST_CASE("the status shows the queue", "[gateway][status]") {
@@ -70,45 +70,45 @@ TEST_CASE("the status shows the queue", "[gateway][status]") {
           json::parse(R"({"depth":1,"capacity":1024,"high_water":7,"policy":"drop_newest"})"));
 }
 
-TEST_CASE("the books are shown per device and in total", "[gateway][status]") {
-    const json shown_books = shown(full_snapshot())["books"];
-    CHECK(shown_books["balanced"] == true);
-    CHECK(shown_books["total"] == json::parse(R"({"sampled":110,"published":100,"filtered":0,"queued":4,
+TEST_CASE("the ledger is shown per device and in total", "[gateway][status]") {
+    const json shown_ledger = shown(full_snapshot())["ledger"];
+    CHECK(shown_ledger["balanced"] == true);
+    CHECK(shown_ledger["total"] == json::parse(R"({"sampled":110,"published":100,"filtered":0,"queued":4,
         "dropped":{"queue_overflow":6,"shutdown":0}})"));
-    CHECK(shown_books["devices"]["host"] == json::parse(R"({"sampled":100,"published":90,"filtered":0,"queued":4,
+    CHECK(shown_ledger["devices"]["host"] == json::parse(R"({"sampled":100,"published":90,"filtered":0,"queued":4,
         "dropped":{"queue_overflow":6,"shutdown":0},"balanced":true})"));
-    CHECK(shown_books["devices"]["boiler"]["sampled"] == 10);
+    CHECK(shown_ledger["devices"]["boiler"]["sampled"] == 10);
 }
 
-TEST_CASE("a sample that is missing from one device's books shows there and in the whole", "[gateway][status]") {
+TEST_CASE("a sample that is missing from one device's ledger shows there and in the total", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
-    snapshot.books[0].published -= 1;
-    const json shown_books = shown(snapshot)["books"];
-    CHECK(shown_books["balanced"] == false);
-    CHECK(shown_books["devices"]["host"]["balanced"] == false);
-    CHECK(shown_books["devices"]["boiler"]["balanced"] == true);
+    snapshot.ledger[0].published -= 1;
+    const json shown_ledger = shown(snapshot)["ledger"];
+    CHECK(shown_ledger["balanced"] == false);
+    CHECK(shown_ledger["devices"]["host"]["balanced"] == false);
+    CHECK(shown_ledger["devices"]["boiler"]["balanced"] == true);
 }
 
-TEST_CASE("errors of two devices that cancel out do not balance the whole", "[gateway][status]") {
+TEST_CASE("errors of two devices that cancel out do not make the total balance", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
-    snapshot.books[0].published -= 1;
-    snapshot.books[1].published += 1;
-    CHECK(shown(snapshot)["books"]["balanced"] == false);
+    snapshot.ledger[0].published -= 1;
+    snapshot.ledger[1].published += 1;
+    CHECK(shown(snapshot)["ledger"]["balanced"] == false);
 }
 
 TEST_CASE("devices and channels that disagree do not balance", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
-    CHECK(shown(snapshot)["books"]["balanced"] == true);
+    CHECK(shown(snapshot)["ledger"]["balanced"] == true);
     snapshot.channels_agree = false;
-    CHECK(shown(snapshot)["books"]["balanced"] == false);
+    CHECK(shown(snapshot)["ledger"]["balanced"] == false);
 }
 
-TEST_CASE("a sample that was lost inside the queue shows though every device balances", "[gateway][status]") {
+TEST_CASE("a sample that was lost inside the queue shows although every device balances", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.queue_agrees = false;
-    const json shown_books = shown(snapshot)["books"];
-    CHECK(shown_books["balanced"] == false);
-    CHECK(shown_books["devices"]["host"]["balanced"] == true);
+    const json shown_ledger = shown(snapshot)["ledger"];
+    CHECK(shown_ledger["balanced"] == false);
+    CHECK(shown_ledger["devices"]["host"]["balanced"] == true);
 }
 
 TEST_CASE("a channel that lost all its samples is shown with its losses", "[gateway][status]") {
@@ -125,7 +125,7 @@ TEST_CASE("a channel that lost all its samples is shown with its losses", "[gate
 TEST_CASE("the status shows how each device is sampled", "[gateway][status]") {
     const json devices = shown(full_snapshot())["sampler"]["devices"];
     CHECK(devices[0] == json::parse(R"({"name":"host","state":"measuring","interval_ms":1000,"channels":20,"reads":5,
-        "reads_failed":0,"ticks_missed":1,"reads_skipped":0,"failures_in_row":0,"lost_at_source":0,
+        "reads_failed":0,"ticks_missed":1,"reads_skipped":0,"consecutive_failures":0,"lost_at_source":0,
         "filtered_by":{"range":0,"deadband":4,"rate_limit":0,"window":0},"thread":"tg-sample",
         "breaker":null,"last_error":null,"last_error_current":false,"last_error_time":null,
         "last_good_time":"2026-11-20T23:11:34.000000000Z","state_since":"2026-11-20T23:11:33.000000000Z",
@@ -153,7 +153,7 @@ TEST_CASE("an interval below a millisecond is shown as a fraction of one", "[gat
     CHECK(shown(snapshot)["sampler"]["devices"][0]["interval_ms"].dump() == text);
 }
 
-TEST_CASE("the status shows how the sampling thread is run", "[gateway][status]") {
+TEST_CASE("the status shows the schedule of the sampling thread", "[gateway][status]") {
     json sampler = shown(full_snapshot())["sampler"];
     sampler.erase("devices");
     CHECK(sampler == json::parse(R"({"realtime_priority":0,"cpu_affinity":[]})"));
@@ -164,7 +164,7 @@ TEST_CASE("the status shows how the sampling thread is run", "[gateway][status]"
     CHECK(sampler == json::parse(R"({"realtime_priority":50,"cpu_affinity":[1,3]})"));
 }
 
-TEST_CASE("the status shows the endpoints and what passed through them", "[gateway][status]") {
+TEST_CASE("the status shows the endpoints and their traffic", "[gateway][status]") {
     json transport = shown(full_snapshot())["transport"];
     transport.erase("subscribers");
     CHECK(
@@ -174,7 +174,7 @@ TEST_CASE("the status shows the endpoints and what passed through them", "[gatew
         "delivery":[{"policy":"block","backlog_bytes":65536,"backlog_age_ms":1500,"last_value":true},
         {"policy":"drop_oldest","backlog_bytes":16777216,"backlog_age_ms":0,"last_value":false}],
         "messages":100,"connections_accepted":4,"connections_refused":1,"accept_errors":6,"handshakes_failed":2,
-        "violations":9,"silences":8,"subscribers_revoked":6,"subscribers_gapped":12,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true,
+        "violations":9,"heartbeat_timeouts":8,"subscribers_revoked":6,"gap_overflows":12,"subscriptions":1,"subscriptions_refused":5,"received":11,"matched":60,"sent":50,"dropped":7,"pending":3,"balanced":true,
         "lost":{"slow":4,"expired":2,"conflated":0,"disconnected":1},
         "notices":{"json":{"gaps":7,"beats":0},"cbor":{"gaps":0,"beats":0},"record":{"gaps":0,"beats":3}}})"));
 }
@@ -189,17 +189,17 @@ TEST_CASE("the status shows each subscriber", "[gateway][status]") {
         "last":{"topic":"host/y","seq":9,"time":"1970-01-01T00:00:02.000000000Z"}},
         "conflated":{"count":3,"first":{"topic":null,"seq":null,"time":"1970-01-01T00:00:03.000000000Z"},
         "last":{"topic":null,"seq":null,"time":"1970-01-01T00:00:03.000000000Z"}}},
-        "backlog_bytes":300,"holds_up":true,
-        "received":2,"zmtp":"3.1","mechanism":"CURVE","curve_key":"ITS KEY","client":"anna","silent_ms":1200,"round_trip_s":0.00025}])"));
+        "backlog_bytes":300,"blocking":true,
+        "received":2,"zmtp":"3.1","mechanism":"CURVE","curve_key":"ITS KEY","client":"anna","idle_ms":1200,"round_trip_s":0.00025}])"));
 }
 
-TEST_CASE("a subscriber that no PING has come back from has no round trip", "[gateway][status]") {
+TEST_CASE("a subscriber that has not answered a PING has no round-trip time", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.subscribers[0].round_trip.reset();
     CHECK(shown(snapshot)["transport"]["subscribers"][0]["round_trip_s"].is_null());
 }
 
-TEST_CASE("a message that a subscriber neither got nor lost shows", "[gateway][status]") {
+TEST_CASE("a message that a subscriber neither received nor lost shows", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.subscribers[0].sent -= 1;
     snapshot.publisher.dropped += 1;
@@ -208,7 +208,7 @@ TEST_CASE("a message that a subscriber neither got nor lost shows", "[gateway][s
     CHECK(transport["balanced"] == false);
 }
 
-TEST_CASE("a subscription of any bytes can be read", "[gateway][status]") {
+TEST_CASE("a subscription with arbitrary bytes is readable", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     snapshot.subscribers[0].subscriptions = {"", std::string("a\0\xFF", 3), "back\\slash"};
     CHECK(shown(snapshot)["transport"]["subscribers"][0]["subscriptions"] ==
@@ -223,7 +223,7 @@ TEST_CASE("the status shows the last sample of each channel", "[gateway][status]
         "value":12.5,"unit":"%","quality":"good"}})"));
 }
 
-TEST_CASE("a channel shows what it lost, and nothing when it lost nothing", "[gateway][status]") {
+TEST_CASE("a channel shows its losses, if any", "[gateway][status]") {
     StatusSnapshot snapshot = full_snapshot();
     CHECK_FALSE(shown(snapshot)["channels"]["last"]["host/x"].contains("drops"));
     snapshot.channels[0].drops[1] = {2, 5, 9, 1'000'000'000, 2'000'000'001};
@@ -232,7 +232,7 @@ TEST_CASE("a channel shows what it lost, and nothing when it lost nothing", "[ga
         "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:02.000000001Z"}})"));
 }
 
-TEST_CASE("each type of value is shown as its own", "[gateway][status]") {
+TEST_CASE("each type of value is shown as its own JSON type", "[gateway][status]") {
     ChannelStatus status = channel("host/x");
     CHECK(value_of(status) == nullptr);
     status.last.type = ValueType::boolean;
@@ -244,7 +244,7 @@ TEST_CASE("each type of value is shown as its own", "[gateway][status]") {
     CHECK(value_of(channel_of("on \"fire\"")) == "on \"fire\"");
 }
 
-TEST_CASE("a value that is no number is null", "[gateway][status]") {
+TEST_CASE("a value that is not a finite number is null", "[gateway][status]") {
     const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::infinity());
     CHECK(value_of(channel_of(value)) == nullptr);
@@ -257,7 +257,7 @@ TEST_CASE("text that is not UTF-8 is replaced, not a failure", "[gateway][status
     CHECK(shown(snapshot)["sampler"]["devices"][0]["last_error"] == "\xEF\xBF\xBD");
 }
 
-TEST_CASE("a time before 1970 is shown as it is", "[gateway][status]") {
+TEST_CASE("a time before 1970 is shown correctly", "[gateway][status]") {
     StatusSnapshot snapshot;
     snapshot.time_utc_ns = -1;
     CHECK(shown(snapshot)["time"] == "1969-12-31T23:59:59.999999999Z");
@@ -268,7 +268,7 @@ TEST_CASE("the status shows what each consumer of samples has received", "[gatew
           nlohmann::json::parse(R"([{"name":"history","taken":900,"missing":7}])"));
 }
 
-TEST_CASE("a recorder is shown with its counts and its trouble", "[gateway][status]") {
+TEST_CASE("a recorder is shown with its counts and its error", "[gateway][status]") {
     StatusSnapshot snapshot;
     snapshot.recorders = {{"/a", "", 4, 3, 2, 1, ""}, {"/b", "boiler", 0, 0, 0, 0, "/b: No space left on device"}};
     CHECK(shown(snapshot)["recorders"] ==
@@ -280,14 +280,14 @@ TEST_CASE("a recorder is shown with its counts and its trouble", "[gateway][stat
 TEST_CASE("an empty gateway has every member", "[gateway][status]") {
     const json status = shown(StatusSnapshot{});
     const auto member =
-        GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "books", "sampler",
-                 "consumers", "recorders", "transport", "services", "rest", "channels");
+        GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "ledger",
+                 "sampler", "consumers", "recorders", "transport", "services", "rest", "channels");
     CAPTURE(member);
     CHECK(status.contains(member));
-    CHECK(status["books"]["balanced"] == true);
+    CHECK(status["ledger"]["balanced"] == true);
 }
 
-TEST_CASE("the most channels that there can be are all shown", "[gateway][status]") {
+TEST_CASE("the maximum number of channels is shown completely", "[gateway][status]") {
     StatusSnapshot snapshot;
     for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
         snapshot.channels.push_back(channel("host/" + std::to_string(index)));

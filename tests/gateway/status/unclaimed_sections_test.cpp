@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Two devices, of which "boiler" is measuring; time stands until it is moved.
+/// Two devices, of which "boiler" is measuring, and a clock that moves only on request.
 struct Watched {
     Reactor reactor;
     ManualClock clock;
@@ -49,7 +49,7 @@ using Topics = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a section that no channel has claimed for a minute is told once, with the channel that is near",
+TEST_CASE("a section that no channel has claimed for a minute is reported once, with the nearest channel",
           "[gateway][channels]") {
     Watched w({"boiler/flow.temps", "boiler/flow.temp"});
     w.add("flow.temp");
@@ -64,7 +64,7 @@ TEST_CASE("a section that no channel has claimed for a minute is told once, with
     CHECK(w.told[0].others == 0);
 }
 
-TEST_CASE("a section whose channel appears late is not unclaimed any more", "[gateway][channels]") {
+TEST_CASE("a section whose channel appears late is no longer unclaimed", "[gateway][channels]") {
     Watched w({"boiler/pulses"});
     (void)w.look_after(60s);
     REQUIRE(w.told.size() == 1);
@@ -75,7 +75,7 @@ TEST_CASE("a section whose channel appears late is not unclaimed any more", "[ga
     CHECK(w.sections.unclaimed() == Topics{"boiler/pulses"});
 }
 
-TEST_CASE("a device that cannot be read is not taken for a wrong name", "[gateway][channels]") {
+TEST_CASE("an unreadable device does not make its sections unclaimed", "[gateway][channels]") {
     Watched w({"boiler/flow", "other/flow"});
     w.is_measuring = false;
     CHECK(w.look_after(1h));
@@ -102,7 +102,7 @@ TEST_CASE("after a change of settings only sections that were not unclaimed wait
     CHECK(w.sections.unclaimed().empty());
 }
 
-TEST_CASE("of very many unclaimed sections some are told by name and all are counted", "[gateway][channels]") {
+TEST_CASE("of very many unclaimed sections some are reported by name and all are counted", "[gateway][channels]") {
     Topics topics;
     for (std::size_t i = 0; i < UnclaimedSections::told_max + 30; ++i) {
         topics.push_back("boiler/x" + std::to_string(i));

@@ -1,4 +1,4 @@
-// A subscriber of go-zeromq: go_zeromq ENDPOINT PREFIX prints how many frames each message has, and its first frame.
+// A go-zeromq subscriber: go_zeromq ENDPOINT PREFIX prints the number of frames of each message, and its first frame.
 package main
 
 import (

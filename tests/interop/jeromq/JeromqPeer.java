@@ -11,8 +11,8 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * Sockets of JeroMQ, for a test that talks by lines: each line is a command, each answer one line, "ok ..." or
- * "error ...". Payloads are numbered as telegate_peer numbers them.
+ * JeroMQ sockets controlled by a test through lines of text: each line is a command, and each reply is one line, "ok ..."
+ * or "error ...". Payloads are numbered like those of telegate_peer.
  */
 public final class JeromqPeer {
     private static final int WAIT_MS = 60_000;
@@ -97,7 +97,7 @@ public final class JeromqPeer {
             case "unsubscribe":
                 socket.unsubscribe(bytes(words.length > 2 ? words[2] : ""));
                 return "";
-            case "pump": // JeroMQ tells its subscriptions only while the socket is used
+            case "pump": // JeroMQ reports subscriptions only while the socket is used
                 socket.getEvents();
                 return "";
             case "send_text": // bytes in hexadecimal notation
@@ -122,7 +122,7 @@ public final class JeromqPeer {
         }
     }
 
-    /** send NAME FIRST COUNT SIZE [frame ...]: numbered messages, each behind these frames; "-" is an empty one. */
+    /** send NAME FIRST COUNT SIZE [frame ...]: sends numbered messages, each after these frames; "-" is an empty frame. */
     private static void send(ZMQ.Socket socket, String[] words) {
         long first = Long.parseLong(words[2]);
         long count = Long.parseLong(words[3]);
@@ -135,7 +135,7 @@ public final class JeromqPeer {
         }
     }
 
-    /** receive NAME FIRST COUNT SIZE FRAMES: numbered messages of so many frames, in order. */
+    /** receive NAME FIRST COUNT SIZE FRAMES: receives numbered messages with this number of frames, in order. */
     private static void receive(ZMQ.Socket socket, String[] words) {
         long first = Long.parseLong(words[2]);
         long count = Long.parseLong(words[3]);
@@ -152,7 +152,7 @@ public final class JeromqPeer {
         }
     }
 
-    /** The frames of one message in hexadecimal notation. */
+    /** Returns the frames of one message in hexadecimal notation. */
     private static String receiveText(ZMQ.Socket socket) {
         StringBuilder text = new StringBuilder();
         do {

@@ -11,7 +11,7 @@
 namespace telegate::test {
 namespace {
 
-/// What the command line says in words and numbers, before it means something.
+/// Command-line values before they are interpreted.
 struct Words {
     std::vector<std::string> bind;
     std::vector<std::string> connect;
@@ -53,30 +53,31 @@ Security security(const Words& words) {
 
 void add_socket_options(CLI::App& app, PeerOptions& options, Words& words) {
     app.add_option("--bind", words.bind, "Endpoint to bind");
-    app.add_option("--connect", words.connect, "Endpoint to connect");
-    app.add_option("--sockets", options.sockets, "Number of sockets, all alike");
-    app.add_option("--identity", options.socket.identity, "Told to ROUTER peers");
-    app.add_option("--heartbeat-ms", words.heartbeat_ms, "Silence after which a peer is sent PING; 0 sends none");
-    app.add_option("--heartbeat-timeout-ms", words.heartbeat_timeout_ms, "Silence after which a peer is closed");
-    app.add_option("--handshake-ms", words.handshake_ms, "Longest handshake");
-    app.add_option("--backlog-bytes", options.socket.backlog_bytes_max, "May wait for one peer");
-    app.add_option("--message-bytes-max", options.socket.message_bytes_max, "Largest incoming message");
+    app.add_option("--connect", words.connect, "Endpoint to connect to");
+    app.add_option("--sockets", options.sockets, "Number of sockets, all with the same options");
+    app.add_option("--identity", options.socket.identity, "Routing id sent to ROUTER peers");
+    app.add_option("--heartbeat-ms", words.heartbeat_ms, "Idle time after which a peer is sent PING; 0: never");
+    app.add_option("--heartbeat-timeout-ms", words.heartbeat_timeout_ms,
+                   "Idle time after which a peer is disconnected");
+    app.add_option("--handshake-ms", words.handshake_ms, "Time limit for a handshake");
+    app.add_option("--backlog-bytes", options.socket.backlog_bytes_max, "Maximum number of queued bytes per peer");
+    app.add_option("--message-bytes-max", options.socket.message_bytes_max, "Maximum size of an incoming message");
     app.add_option("--curve-server", words.curve_server, "Secret key file of a CURVE server");
-    app.add_option("--clients", words.curve_clients, "Directory of the client keys that are let in");
+    app.add_option("--clients", words.curve_clients, "Directory with the public keys of accepted clients");
     app.add_option("--curve-client", words.curve_client, "Secret key file of a CURVE client");
     app.add_option("--server-key", words.server_key, "Public key file of the CURVE server");
 }
 
 void add_traffic_options(CLI::App& app, PeerOptions& options, Words& words) {
-    app.add_option("--subscribe", options.subscriptions, "Prefix (sub)");
+    app.add_option("--subscribe", options.subscriptions, "Prefix to subscribe to (sub)");
     app.add_option("--topic", options.topic, "First frame (pub)");
-    app.add_option("--size", options.payload_bytes, "Payload bytes")->check(CLI::Range(8, 64 * 1024 * 1024));
-    app.add_option("--frames", options.frames, "Frames of each message (dealer, router)")->check(CLI::Range(1, 1'000));
-    app.add_flag("--delimiter", options.delimiter, "An empty frame first, for REP (dealer, router)");
-    app.add_flag("--echo", options.echo, "Send back what comes (dealer, router)");
+    app.add_option("--size", options.payload_bytes, "Payload size in bytes")->check(CLI::Range(8, 64 * 1024 * 1024));
+    app.add_option("--frames", options.frames, "Frames per message (dealer, router)")->check(CLI::Range(1, 1'000));
+    app.add_flag("--delimiter", options.delimiter, "Send an empty frame first, for REP (dealer, router)");
+    app.add_flag("--echo", options.echo, "Send received messages back (dealer, router)");
     app.add_flag("--lossy", options.lossy, "Do not wait for slow peers (pub, --echo)");
-    app.add_option("--alias", options.alias, "Of what is connected, and of whom is sent to (router)");
-    app.add_option("--deadline-s", words.deadline_s, "Exit by itself after this time");
+    app.add_option("--alias", options.alias, "Routing id of the peer to connect and send to (router)");
+    app.add_option("--deadline-s", words.deadline_s, "Exit after this time");
 }
 
 }  // namespace
@@ -85,11 +86,12 @@ PeerOptions parse_peer_options(int argc, char** argv) {
     PeerOptions options;
     Words words;
     CLI::App app(
-        "One of our sockets, for tests in any language. Tells about itself in one line of JSON at its start, for "
-        "each status, and at its end.");
+        "A socket of core as a program, for tests in any language. Prints one line of JSON at its "
+        "start, for each status, and at its end.");
     app.footer(
-        "Commands, one in each line of standard input (a pipe; its end is quit):\n"
-        "  status | send COUNT | rate PER_SECOND | pause | resume | subscribe PREFIX | unsubscribe PREFIX | quit");
+        "Commands are read from standard input (a pipe; its end means quit), one per line:\n  "
+        "status | send COUNT | rate PER_SECOND | pause | resume | subscribe PREFIX | unsubscribe "
+        "PREFIX | quit");
     app.add_option("role", options.role)->required()->check(CLI::IsMember({"pub", "sub", "dealer", "router"}));
     add_socket_options(app, options, words);
     add_traffic_options(app, options, words);

@@ -1,4 +1,4 @@
-/// telegate_peer: one of our sockets as a program, so that tests in any language can talk to it.
+/// telegate_peer: a socket of core as a program, so that tests in any language can communicate with it.
 
 #include "interop/peer/socket_peer.hpp"
 
@@ -30,14 +30,15 @@ void print(const PeerReport& report) {
 std::uint64_t number(std::string_view text) {
     std::uint64_t value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc{}) {
-        throw std::invalid_argument("not a number: " + std::string(text));
+        throw std::invalid_argument("invalid number: " + std::string(text));
     }
     return value;
 }
 
-/// Lines that come on standard input, which must be a pipe; its end is the line "quit".
+/// Reads lines from standard input, which must be a pipe; its end is reported as the line "quit".
 ///
-/// Threads: the reactor's. Limits: a line that does not end grows; tests send short ones. Failure: what on_line throws.
+/// Threads: the reactor's. Limits: an unterminated line grows without limit; tests send short lines. Failure:
+/// exceptions of on_line.
 class CommandLines {
   public:
     CommandLines(Reactor& reactor, std::function<void(std::string_view)> on_line)
@@ -87,7 +88,7 @@ void obey(SocketPeer<Socket>& peer, std::string_view line, const std::function<v
     } else if (word == "quit") {
         quit(0);
     } else {
-        throw std::invalid_argument("no such command: " + std::string(line));
+        throw std::invalid_argument("unknown command: " + std::string(line));
     }
 }
 

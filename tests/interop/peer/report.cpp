@@ -41,7 +41,7 @@ json peer_json(const PeerStatus& peer) {
             {"pending", peer.pending},
             {"backlog_bytes", peer.backlog_bytes},
             {"received", peer.received},
-            {"silent_ms", peer.silent.count()},
+            {"idle_ms", peer.silent.count()},
             {"round_trip_us", peer.round_trip ? json(peer.round_trip->count()) : json()}};
 }
 
@@ -53,7 +53,7 @@ json totals_json(const PublisherTotals& totals) {
             {"accept_errors", totals.accept_errors},
             {"handshakes_failed", totals.handshakes_failed},
             {"violations", totals.violations},
-            {"silences", totals.silences},
+            {"heartbeat_timeouts", totals.heartbeat_timeouts},
             {"matched", totals.matched},
             {"sent", totals.sent},
             {"dropped", totals.dropped},
@@ -82,7 +82,7 @@ void add_totals(SocketTotals& sum, const SocketTotals& totals) noexcept {
     sum.accept_errors += totals.accept_errors;
     sum.handshakes_failed += totals.handshakes_failed;
     sum.violations += totals.violations;
-    sum.silences += totals.silences;
+    sum.heartbeat_timeouts += totals.heartbeat_timeouts;
     sum.matched += totals.matched;
     sum.sent += totals.sent;
     sum.dropped += totals.dropped;

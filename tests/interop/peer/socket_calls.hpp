@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the four sockets do differently, under one name each.
+/// A common interface to the operations that differ between the four kinds of sockets.
 namespace telegate::test {
 
 using Frames = std::span<const Bytes>;
@@ -31,13 +31,13 @@ inline SendStatus send_frames(Router& socket, const PeerOptions& options, Frames
     return socket.send(options.alias, frames);
 }
 [[noreturn]] inline SendStatus send_frames(Subscriber&, const PeerOptions&, Frames) {
-    throw std::invalid_argument("a subscriber does not send");
+    throw std::invalid_argument("a subscriber cannot send");
 }
 
-/// Whether more may be sent without a loss that the receiver would see.
+/// Returns whether more can be sent without a loss that the receiver would notice.
 template <class Socket>
 bool has_room(const Socket&, const PeerOptions&) {
-    return true;  // dealer and router say so when they send
+    return true;  // dealer and router report it when they send
 }
 inline bool has_room(const Publisher& socket, const PeerOptions& options) {
     if (options.lossy) {
@@ -57,7 +57,7 @@ inline bool receive(Publisher&, MessageBatch&) {
     return false;
 }
 
-/// What a stream of numbers belongs to: a topic at a subscriber, the peer at the others.
+/// Returns the key of a stream of numbers: the topic for a subscriber, the peer for other kinds.
 template <class Socket>
 std::string stream_of(const Socket&, const MessageBatch& batch, const Message&) {
     return std::string(batch.peer());
@@ -74,7 +74,7 @@ inline SendStatus reply(Router& socket, std::string_view peer, Frames frames) {
 }
 template <class Socket>
 [[noreturn]] SendStatus reply(Socket&, std::string_view, Frames) {
-    throw std::invalid_argument("only dealer and router reply");
+    throw std::invalid_argument("only dealer and router can reply");
 }
 
 template <class Socket>
@@ -94,7 +94,7 @@ inline void on_writable(Router& socket, std::function<void()> handler) {
 
 template <class Socket>
 void subscribe(Socket&, std::string_view, bool) {
-    throw std::invalid_argument("only a subscriber subscribes");
+    throw std::invalid_argument("only a subscriber can subscribe");
 }
 inline void subscribe(Subscriber& socket, std::string_view prefix, bool wanted) {
     wanted ? socket.subscribe(prefix) : socket.unsubscribe(prefix);

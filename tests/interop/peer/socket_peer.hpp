@@ -24,11 +24,12 @@
 
 namespace telegate::test {
 
-/// Sockets of one kind that do what a test says: send numbered messages, check those that come, or send them back.
+/// Sockets of one kind, controlled by a test: they send numbered messages and check received ones or send them back.
 ///
 /// Threads: the reactor's.
-/// Limits:  replies that found no room wait, one batch of each socket; nothing is received meanwhile.
-/// Failure: throws std::invalid_argument for what this kind of socket cannot do, and what the sockets throw.
+/// Limits: replies that cannot be sent wait, one batch per socket; nothing is received meanwhile.
+/// Failure: throws std::invalid_argument for operations that this kind of socket does not support, and exceptions of
+/// the sockets.
 template <class Socket>
 class SocketPeer {
   public:
@@ -42,12 +43,12 @@ class SocketPeer {
         }
     }
 
-    /// Sends `count` more, as fast as the receivers take them.
+    /// Sends `count` more messages, as fast as the receivers accept them.
     void send(std::uint64_t count) {
         to_send_ += count;
         send_some();
     }
-    /// Sends this many each second from now on; 0 ends it.
+    /// Sends this many messages per second from now on; 0 stops.
     void set_rate(std::uint64_t per_second) {
         rate_ = per_second;
         rate_since_ = std::chrono::steady_clock::now();
@@ -83,7 +84,7 @@ class SocketPeer {
         return report;
     }
 
-    /// `done` is called when all sockets are closed.
+    /// Calls `done` when all sockets are closed.
     void close_all(std::function<void()> done) {
         rate_ = 0;
         to_send_ = 0;
@@ -153,7 +154,7 @@ class SocketPeer {
                 return;
             }
             if (send_frames(socket, options_, next_message()) != SendStatus::sent) {
-                return;  // on_writable comes
+                return;  // on_writable will be called
             }
             ++numbered_;
             --to_send_;
@@ -249,7 +250,8 @@ class SocketPeer {
     bool paused_ = false;
     std::string payload_;
     std::vector<Bytes> message_;
-    std::vector<std::unique_ptr<Seat>> seats_;  // last: the sockets go first, and call back no more
+    // last member: the sockets are destroyed first and make no more callbacks
+    std::vector<std::unique_ptr<Seat>> seats_;
 };
 
 }  // namespace telegate::test

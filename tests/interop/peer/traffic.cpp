@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t seq_bytes = 8;
 constexpr std::uint64_t fill_values = 251;
 
-/// The number of a payload that is as make_payload() makes it.
+/// Returns the number of a payload that was made by make_payload().
 std::optional<std::uint64_t> seq_of(std::string_view payload) {
     if (payload.size() < seq_bytes) {
         return std::nullopt;

@@ -29,7 +29,7 @@ constexpr Gap gap(std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-TEST_CASE("the report tells what came, what was lost and what came twice", "[tail][account]") {
+TEST_CASE("the report lists received, lost and duplicate samples", "[tail][account]") {
     Account account;
     for (const std::uint64_t seq : {1U, 2U, 3U, 6U, 7U, 7U}) {
         account.give(sample(seq, seq == 3));
@@ -48,7 +48,7 @@ TEST_CASE("the report tells what came, what was lost and what came twice", "[tai
     CHECK(topic["lost"][0]["last_seq"] == 5);
 }
 
-TEST_CASE("an end that is in doubt is no known end in the report, and a doubt has a word there", "[tail][account]") {
+TEST_CASE("the report marks a doubtful end as unknown and names the doubt", "[tail][account]") {
     Account account;
     account.give(sample(1));
     CHECK(nlohmann::json::parse(account.report())["doubts"] == nlohmann::json::array());
@@ -64,19 +64,19 @@ TEST_CASE("an end that is in doubt is no known end in the report, and a doubt ha
     CHECK_FALSE(account.is_anything_lost());
 }
 
-TEST_CASE("the summary names a few ranges and counts the rest", "[tail][account]") {
+TEST_CASE("the summary lists a few ranges and counts the rest", "[tail][account]") {
     Account account;
     account.lose(gap(1, 1));
     account.lose(gap(5, 6));
     account.lose(gap(8, 9));
     const std::string text = account.summary(std::chrono::milliseconds(61'500), 2);
     CHECK(text ==
-          "0 samples of 1 topic in 1 min 1 s; 0 recovered by replay, 5 lost\n"
-          "  lost (queue_overflow) a/x 1\n  lost (queue_overflow) a/x 5..6\n"
-          "  and 1 more range; --report FILE has all\n");
+          "0 samples of 1 topic in 1 min 1 s; 0 recovered by replay, 5 lost\n  lost (queue_overflow) "
+          "a/x 1\n  lost (queue_overflow) a/x 5..6\n  and 1 more range; use --report FILE to list "
+          "all\n");
 }
 
-TEST_CASE("recovery is told when it is settled, and once a second at most", "[tail][narrator]") {
+TEST_CASE("recovered samples are reported once settled, at most once a second", "[tail][narrator]") {
     Narrator narrator;
     Time now = Time() + std::chrono::hours(1);
     narrator.lost_connection();
@@ -85,44 +85,46 @@ TEST_CASE("recovery is told when it is settled, and once a second at most", "[ta
     narrator.give(sample(1, true));
     narrator.lose(gap(43, 54));
     CHECK_FALSE(narrator.words(now, false).has_value());
-    CHECK(narrator.words(now, true) == "back: 1 sample recovered by replay, 12 lost (queue_overflow) a/x 43..54");
+    CHECK(narrator.words(now, true) ==
+          "reconnected: 1 sample recovered by replay, 12 lost (queue_overflow) a/x 43..54");
     narrator.lose(gap(60, 60));
     CHECK_FALSE(narrator.words(now, true).has_value());
     CHECK(narrator.words(now + std::chrono::seconds(1), true) == "1 lost (queue_overflow) a/x 60");
 }
 
-TEST_CASE("a trouble is said once, and again when a connection was made since", "[tail][troubles]") {
+TEST_CASE("a connection problem is reported once, and again after a connection was made", "[tail][troubles]") {
     Troubles troubles(false, false);
     const auto said = [&] {
-        return troubles.words(Troubles::Socket::publish, "tcp://h:1", "another mechanism").value_or("");
+        return troubles.words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match").value_or("");
     };
-    CHECK(said() == "tcp://h:1: the gateway encrypts (CURVE): give --curve-server-key");
+    CHECK(said() == "tcp://h:1: the gateway requires CURVE: use --curve-server-key");
     CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer left").has_value());
     CHECK(said().empty());
     troubles.forget("tcp://h:1");
     CHECK_FALSE(said().empty());
 }
 
-TEST_CASE("who has a key is told to look at it", "[tail][troubles]") {
+TEST_CASE("a client with a key is advised to check it", "[tail][troubles]") {
     Troubles troubles(true, true);
     CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer left") ==
-          "tcp://h:1: refused: is the key right?");
-    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "another mechanism") ==
-          "tcp://h:1: the gateway does not encrypt (CURVE): leave --curve-server-key out");
+          "tcp://h:1: handshake refused: is the key correct?");
+    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match") ==
+          "tcp://h:1: the gateway does not use CURVE: remove --curve-server-key");
 }
 
-TEST_CASE("where one socket encrypts and the other does not, the option for that is named", "[tail][troubles]") {
-    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "another mechanism") ==
-          "tcp://h:2: the services do not encrypt (CURVE): give --curve-for publish");
+TEST_CASE("the option is named if only one of the two sockets uses CURVE", "[tail][troubles]") {
+    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==
+          "tcp://h:2: the services do not use CURVE: use --curve-for publish");
     CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "peer left") ==
-          "tcp://h:2: refused: is the key right? If the services do not encrypt, give --curve-for publish");
-    CHECK(Troubles(true, false).words(Troubles::Socket::services, "tcp://h:2", "another mechanism") ==
-          "tcp://h:2: the services encrypt (CURVE): leave --curve-for out");
-    CHECK(Troubles(false, true).words(Troubles::Socket::publish, "tcp://h:1", "another mechanism") ==
-          "tcp://h:1: the gateway encrypts (CURVE): leave --curve-for out");
+          "tcp://h:2: handshake refused: is the key correct? If the services do not use CURVE, use "
+          "--curve-for publish");
+    CHECK(Troubles(true, false).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==
+          "tcp://h:2: the services require CURVE: remove --curve-for");
+    CHECK(Troubles(false, true).words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match") ==
+          "tcp://h:1: the gateway requires CURVE: remove --curve-for");
 }
 
-TEST_CASE("the table has a row for each topic, and counts those that have no room", "[tail][rates]") {
+TEST_CASE("the table has a row for each topic and counts the topics that do not fit", "[tail][rates]") {
     RateTable table;
     Sample other = sample(1);
     other.topic = "a/y";
@@ -139,7 +141,7 @@ TEST_CASE("the table has a row for each topic, and counts those that have no roo
           std::string::npos);
 }
 
-TEST_CASE("a topic that has given nothing yet has no row", "[tail][rates]") {
+TEST_CASE("a topic without output has no row", "[tail][rates]") {
     RateTable table;
     Sample third = sample(1);
     third.topic_index = 2;
@@ -149,7 +151,7 @@ TEST_CASE("a topic that has given nothing yet has no row", "[tail][rates]") {
     CHECK(page.find("\na/x ") != std::string::npos);
 }
 
-TEST_CASE("services are beside the publish endpoint", "[tail][options]") {
+TEST_CASE("the default services endpoint is next to the publish endpoint", "[tail][options]") {
     CHECK(default_services({.transport = Transport::tcp, .host = "h", .port = 5556, .path = ""})->port == 5557);
     CHECK_FALSE(default_services({.transport = Transport::tcp, .host = "h", .port = 65535, .path = ""}).has_value());
     CHECK(
@@ -157,7 +159,7 @@ TEST_CASE("services are beside the publish endpoint", "[tail][options]") {
         "/tmp/telegate-services.ipc");
 }
 
-TEST_CASE("a service's ipc path has its services beside it", "[tail][options]") {
+TEST_CASE("the default services path of the packaged service is in the same folder", "[tail][options]") {
     const auto beside = [](const char* path) {
         const auto services = default_services({.transport = Transport::ipc, .host = "", .port = 0, .path = path});
         return services ? services->path : "none";
@@ -166,12 +168,12 @@ TEST_CASE("a service's ipc path has its services beside it", "[tail][options]") 
     CHECK(beside("/run/telegate/other.ipc") == "none");
 }
 
-TEST_CASE("prefixes that another one covers are left out", "[tail][options]") {
+TEST_CASE("prefixes covered by another prefix are removed", "[tail][options]") {
     CHECK(without_covered({"b/", "a/x", "a/", "b/"}) == std::vector<std::string>{"a/", "b/"});
     CHECK(without_covered({}) == std::vector<std::string>{""});
 }
 
-TEST_CASE("hosts may have names, and an age is told to the gateway in ms", "[tail][options]") {
+TEST_CASE("endpoints may have host names, and an age is sent to the gateway in ms", "[tail][options]") {
     const char* const arguments[] = {"gateway_tail", "tcp://gateway.example.org:5556", "host/", "--since", "10m"};
     const ParsedTailOptions parsed = parse_tail_options(5, arguments);
     REQUIRE(parsed.options.has_value());
@@ -180,7 +182,7 @@ TEST_CASE("hosts may have names, and an age is told to the gateway in ms", "[tai
     CHECK(parsed.options->since == "600000ms");
 }
 
-TEST_CASE("a prefix may be as long as services take one", "[tail][options]") {
+TEST_CASE("a prefix may be as long as the services accept", "[tail][options]") {
     const auto exit_code_with = [](const std::string& topic) {
         const char* const arguments[] = {"gateway_tail", "tcp://127.0.0.1:5556", topic.c_str()};
         return parse_tail_options(3, arguments).exit_code;
@@ -191,7 +193,7 @@ TEST_CASE("a prefix may be as long as services take one", "[tail][options]") {
     CHECK(exit_code_with("\xC3") == exit_code::usage);
 }
 
-TEST_CASE("the last values alone are not waited for longer than a few seconds, unless it is said", "[tail][options]") {
+TEST_CASE("without other options, --last waits a few seconds at most", "[tail][options]") {
     const auto timeout_with = [](const std::vector<const char*>& options) {
         std::vector<const char*> arguments = {"gateway_tail", "tcp://127.0.0.1:5556"};
         arguments.insert(arguments.end(), options.begin(), options.end());

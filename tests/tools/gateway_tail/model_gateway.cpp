@@ -154,7 +154,7 @@ void ModelGateway::answer_snapshot(const Request& request, Answer& answer) {
     }
 }
 
-/// "since" is everything that is held.
+/// "since" returns everything that is retained.
 void ModelGateway::answer_since(const Request& request, Answer& answer) {
     if (request.epoch != epoch_) {
         answer.error = AnswerError{"unknown_epoch", "", {}};
@@ -183,7 +183,7 @@ void ModelGateway::answer_holes(const Request& request, Answer& answer) {
             if (each.fates[seq - 1] == Fate::queue_overflow) {
                 answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::dropped});
             } else if (seq < each.first_held) {
-                answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::not_held});
+                answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::not_retained});
             } else if (limit == 0) {
                 answer.left.push_back(hole.topic);
                 break;
@@ -206,7 +206,7 @@ void ModelGateway::answer_former(const Request& request, Answer& answer) {
         const std::uint64_t end = found->second.fates.size();
         const std::uint64_t last = hole.last_seq == 0 ? end : std::min(hole.last_seq, end);
         if (hole.first_seq <= last) {
-            answer.gone.push_back({found->first.first, request.epoch, hole.first_seq, last, Reason::not_held});
+            answer.gone.push_back({found->first.first, request.epoch, hole.first_seq, last, Reason::not_retained});
         }
     }
     answer.is_end = true;

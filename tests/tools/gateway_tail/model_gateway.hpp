@@ -12,7 +12,7 @@
 
 namespace telegate::tail::test {
 
-/// What may go wrong, each as chances in a hundred.
+/// Probabilities of faults, in percent.
 struct ModelTroubles {
     unsigned dropped = 5;  // before publication
     unsigned slow = 3;     // for this subscriber
@@ -22,14 +22,14 @@ struct ModelTroubles {
     std::size_t history_samples = 1'000'000;
 };
 
-/// A gateway as docs/wire.md has it, made of vectors, that one splice listens to. It knows what the truth is.
+/// A model of a gateway as described in docs/wire.md, with one splice as its subscriber. It knows the expected output.
 class ModelGateway {
   public:
     enum class Fate : std::uint8_t { published, queue_overflow };
     struct Truth {
         std::vector<Fate> fates;       // by seq - 1
-        std::uint64_t first_held = 1;  // below it the history has nothing
-        std::uint64_t last_told = 0;   // published, or told in a gap
+        std::uint64_t first_held = 1;  // the history retains nothing below this seq
+        std::uint64_t last_told = 0;   // published, or reported in a gap
         bool end_is_known = true;
     };
     using Key = std::pair<std::string, std::int64_t>;  // topic and epoch
@@ -43,17 +43,17 @@ class ModelGateway {
     void beat_all();
     void restart();
     void connect() { is_connected_ = true; }
-    /// What is on its way is lost.
+    /// Drops the messages in flight.
     void disconnect();
-    /// Hands up to `count` messages to the splice.
+    /// Passes up to `count` messages to the splice.
     void deliver(Splice& splice, std::size_t count);
-    /// False: no answer comes.
+    /// Returns false if no reply is sent.
     [[nodiscard]] bool answer(const Request& request, Answer& answer);
 
     [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] const std::map<Key, Truth>& truths() const noexcept { return truths_; }
-    /// What a sample of this seq must say.
+    /// The expected sample of a seq.
     [[nodiscard]] static std::int64_t value_of(std::int64_t epoch, std::uint64_t seq) noexcept {
         return epoch * 1'000'000 + static_cast<std::int64_t>(seq);
     }
@@ -90,7 +90,7 @@ class ModelGateway {
     std::deque<Held> history_;  // of this epoch
     std::uint64_t positions_ = 0;
     std::deque<Message> stream_;
-    std::map<std::string, std::string> names_;  // that answers show
+    std::map<std::string, std::string> names_;  // referenced by replies
 };
 
 }  // namespace telegate::tail::test

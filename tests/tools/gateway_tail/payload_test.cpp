@@ -33,7 +33,7 @@ std::string as_json_line(Sample sample) {
 
 }  // namespace
 
-TEST_CASE("the quick way and the long one read the same, and it is written as it was", "[tail][json]") {
+TEST_CASE("the fast and the slow parser return the same sample, and it is written as it was read", "[tail][json]") {
     const std::string value = GENERATE(values<std::string>(
         {"12.5", "-3", "0", "9223372036854775807", "-9223372036854775808", "1e+20", "1.7976931348623157e+308", "0.1",
          "true", "false", "null", R"("on")", R"("")", "\"\xC3\xA9\"", "5e-324"}));
@@ -55,9 +55,9 @@ TEST_CASE("the quick way and the long one read the same, and it is written as it
     CHECK(as_json_line(sample) == text);
 }
 
-TEST_CASE("a sample whose time nothing kept right is read like any other", "[tail][json]") {
+TEST_CASE("a sample with an unsynchronized time is read like any other", "[tail][json]") {
     std::string text = object("12.5");
-    text.insert(text.size() - 1, R"(,"time_quality":"unsynchronised","mono_ns":8421337005112)");
+    text.insert(text.size() - 1, R"(,"time_quality":"unsynchronized","mono_ns":8421337005112)");
     ScannedSample scanned;
     std::string_view rest = text;
     REQUIRE(scan_sample(rest, scanned));
@@ -72,7 +72,7 @@ TEST_CASE("a sample whose time nothing kept right is read like any other", "[tai
     CHECK(sample.seq == 42);
 }
 
-TEST_CASE("a sample with tags is read the quick way, and the long way where a tag has escapes", "[tail][json]") {
+TEST_CASE("a sample with tags is read by the fast parser, or by the slow one if a tag has escapes", "[tail][json]") {
     std::string text = object("12.5");
     text.insert(text.find(R"(,"quality")"), R"(,"tags":{"site":"north","line":"3"})");
     ScannedSample scanned;
@@ -89,7 +89,7 @@ TEST_CASE("a sample with tags is read the quick way, and the long way where a ta
     CHECK(as_json_line(sample) == object("12.5"));
 }
 
-TEST_CASE("what is written otherwise is read the long way", "[tail][json]") {
+TEST_CASE("a sample in another notation is read by the slow parser", "[tail][json]") {
     const std::string text =
         GENERATE_COPY(values<std::string>({object(R"("a\nb")"), object("1", R"(\u0025)"), object("1").insert(1, " "),
                                            object("1").insert(object("1").size() - 1, R"(,"new":[{}])")}));
@@ -104,7 +104,7 @@ TEST_CASE("what is written otherwise is read the long way", "[tail][json]") {
     CHECK(sample.quality == Quality::uncertain);
 }
 
-TEST_CASE("any cut or changed byte is refused or read, and never more than that", "[tail][json]") {
+TEST_CASE("truncated or changed payloads are rejected or read within their bounds", "[tail][json]") {
     const std::string text = object("12.5");
     for (std::size_t at = 0; at < text.size(); ++at) {
         ScannedSample scanned;
@@ -117,14 +117,14 @@ TEST_CASE("any cut or changed byte is refused or read, and never more than that"
     }
 }
 
-TEST_CASE("a list that says to be longer than memory is not understood", "[tail][cbor]") {
+TEST_CASE("an array that claims to be longer than memory is rejected", "[tail][cbor]") {
     const std::string_view list("\xa1\x61\x61\x9b\x7f\xff\xff\xff\xff\xff\xff\xff", 12);
     Sample sample;
     SampleTexts texts;
     CHECK_FALSE(parse_any_sample(ObjectCoding::cbor, list, sample, texts));
 }
 
-TEST_CASE("lists within lists are followed only so far", "[tail][cbor]") {
+TEST_CASE("nested arrays are followed to a limited depth", "[tail][cbor]") {
     const auto nested = [](int depth) {
         return std::string(static_cast<std::size_t>(depth), '\x81') + '\x01';
     };
@@ -134,7 +134,7 @@ TEST_CASE("lists within lists are followed only so far", "[tail][cbor]") {
     CHECK_FALSE(is_shallow_cbor("\x81"));
 }
 
-TEST_CASE("a beat may have 0, there was none yet, and nothing below", "[tail][json][cbor]") {
+TEST_CASE("a heartbeat notice may have seq 0, for no sample yet, but nothing below", "[tail][json][cbor]") {
     const ObjectCoding format = GENERATE(values({ObjectCoding::json, ObjectCoding::cbor}));
     const auto reads = [format](const char* seq, Beat& beat) {
         const std::string text = R"({"epoch":9,"seq":)" + std::string(seq) + "}";
@@ -153,7 +153,7 @@ TEST_CASE("a beat may have 0, there was none yet, and nothing below", "[tail][js
     }
 }
 
-TEST_CASE("a record of a beat may have 0, that of a gap may not", "[tail][record]") {
+TEST_CASE("a heartbeat record may have seq 0, a gap record may not", "[tail][record]") {
     constexpr std::size_t seq_at = 16;
     constexpr std::size_t type_at = 24;
     constexpr std::size_t last_seq_at = 32;
@@ -174,11 +174,11 @@ TEST_CASE("a record of a beat may have 0, that of a gap may not", "[tail][record
     CHECK(read_gap_record(record, gap));
 }
 
-TEST_CASE("an answer with samples of both kinds keeps their order", "[tail][services]") {
+TEST_CASE("a reply with samples in both notations keeps their order", "[tail][services]") {
     const std::string odd = object(R"("\t")");
     const std::string frame = R"({"service":"replay","id":7,"epoch":9,"samples":[)" + object("1") + "," + object("2") +
                               "," + odd + "," + object("4") +
-                              R"(],"gone":[{"topic":"a/b","first_seq":1,"last_seq":3,"reason":"not_held"}],)"
+                              R"(],"gone":[{"topic":"a/b","first_seq":1,"last_seq":3,"reason":"not_retained"}],)"
                               R"("left":[{"topic":"a/c","first_seq":4}],"end":false,"position":12})";
     Answer answer;
     std::string what;
@@ -188,12 +188,12 @@ TEST_CASE("an answer with samples of both kinds keeps their order", "[tail][serv
     CHECK(answer.samples[1].value.integer == 2);
     CHECK(answer.samples[2].value.text == "\t");
     CHECK(answer.samples[3].topic == "host/cpu.user");
-    CHECK(answer.gone.at(0).reason == Reason::not_held);
+    CHECK(answer.gone.at(0).reason == Reason::not_retained);
     CHECK(answer.left.at(0) == "a/c");
     CHECK(answer.position == 12U);
 }
 
-TEST_CASE("an answer that is not as documented says why", "[tail][services]") {
+TEST_CASE("a malformed reply is rejected with a reason", "[tail][services]") {
     const std::string frame = GENERATE(values<std::string>(
         {"", "[]", "{}", R"({"id":1})", R"({"id":-1,"epoch":1})", R"({"id":1,"epoch":1,"samples":[1]})",
          R"({"id":1,"epoch":1,"gone":[{"topic":"a"}]})", R"({"id":1,"epoch":1,"error":"busy"})",
@@ -204,7 +204,7 @@ TEST_CASE("an answer that is not as documented says why", "[tail][services]") {
     CHECK_FALSE(what.empty());
 }
 
-TEST_CASE("requests are what docs/wire.md says", "[tail][services]") {
+TEST_CASE("requests have the format of docs/wire.md", "[tail][services]") {
     Request request;
     request.kind = Request::Kind::holes;
     request.id = 3;
@@ -219,7 +219,7 @@ TEST_CASE("requests are what docs/wire.md says", "[tail][services]") {
           R"({"service":"snapshot","id":0,"prefix":"host/","after":"host/a","removed":true,"limit":1000})");
 }
 
-TEST_CASE("times and durations of people are read, and nothing else", "[tail][time]") {
+TEST_CASE("times and durations on the command line are read, and anything else is rejected", "[tail][time]") {
     CHECK(parse_duration("10m") == std::chrono::minutes(10));
     CHECK(parse_duration("1.5s") == std::chrono::milliseconds(1500));
     CHECK(parse_duration("1500ms") == std::chrono::milliseconds(1500));
@@ -247,7 +247,7 @@ TEST_CASE("times and durations of people are read, and nothing else", "[tail][ti
     CHECK(grouped(123) == "123");
 }
 
-TEST_CASE("texts cannot steer a terminal nor break a table", "[tail][output]") {
+TEST_CASE("texts cannot control a terminal or break a table", "[tail][output]") {
     Sample sample;
     sample.topic = "a/\x1b[2J";
     sample.value.type = ValueType::text;

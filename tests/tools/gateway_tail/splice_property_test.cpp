@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Holds what comes out against what must: one seq after the other, given as it was published or lost with a reason.
+/// Compares the output with the expected output: consecutive seqs, each output as published or lost with a reason.
 class Witness final : public SpliceOutput {
   public:
     explicit Witness(const ModelGateway& gateway) : gateway_(gateway) {}
@@ -33,12 +33,13 @@ class Witness final : public SpliceOutput {
         take(gap.topic, gap.epoch, gap.first_seq, gap.last_seq);
         const ModelGateway::Truth& truth = gateway_.truths().at({std::string(gap.topic), gap.epoch});
         for (std::uint64_t seq = gap.first_seq; seq <= gap.last_seq; ++seq) {
-            check(seq <= truth.fates.size(), "lost what there never was");
+            check(seq <= truth.fates.size(), "lost a seq that does not exist");
             const bool is_dropped = truth.fates[seq - 1] == ModelGateway::Fate::queue_overflow;
             const bool is_held = gap.epoch == gateway_.epoch() && seq >= truth.first_held;
             const bool says_dropped = gap.reason == Reason::queue_overflow || gap.reason == Reason::dropped;
-            check(!says_dropped || is_dropped, "lost as dropped, but it was published");
-            check(gap.reason == Reason::no_answer || is_dropped || !is_held, "lost, but the gateway has it");
+            check(!says_dropped || is_dropped, "reported as dropped, but it was published");
+            check(gap.reason == Reason::no_answer || is_dropped || !is_held,
+                  "reported as lost, but the gateway has it");
         }
         lost += gap.last_seq - gap.first_seq + 1;
         gave_up = gave_up || gap.reason == Reason::no_answer;
@@ -56,10 +57,10 @@ class Witness final : public SpliceOutput {
   private:
     void take(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
         const auto [at, is_new] = ranges.try_emplace({std::string(topic), epoch}, first, last);
-        check(is_new || at->second.second + 1 == first, "twice, or not in order");
+        check(is_new || at->second.second + 1 == first, "a duplicate, or out of order");
         at->second.second = last;
         std::int64_t& latest = latest_[std::string(topic)];
-        check(latest == epoch || is_new, "an epoch that was over");
+        check(latest == epoch || is_new, "an epoch that was already closed");
         latest = epoch;
     }
     void check(bool holds, const char* what) {
@@ -72,7 +73,7 @@ class Witness final : public SpliceOutput {
     std::map<std::string, std::int64_t> latest_;
 };
 
-/// One run: what happens is drawn from the seed.
+/// One run: the seed determines the events.
 struct Run {
     Run(unsigned seed, ModelTroubles troubles, SpliceOptions options)
         : gateway(seed, troubles), witness(gateway), splice(std::move(options), witness) {}
@@ -123,8 +124,8 @@ struct Run {
         }
         now += milliseconds(1);
     }
-    /// All is reachable again, and silent channels beat, or a new connection has them looked at: then everything must
-    /// be found out.
+    /// Everything is reachable again, and heartbeat notices or a new connection reveal missing samples: all must be
+    /// resolved.
     void settle(bool has_beats) {
         connect();
         for (int round = 0; round < 3'000; ++round) {
@@ -169,7 +170,7 @@ void check_all_is_covered(const Run& run) {
 
 }  // namespace
 
-TEST_CASE("whatever happens, each sample is given once in order or named lost", "[tail][splice]") {
+TEST_CASE("whatever happens, each sample is output once in order or reported as lost", "[tail][splice]") {
     const auto seed = GENERATE(range(0U, telegate::test::rounds(120U)));
     CAPTURE(seed);
     ModelTroubles troubles;
@@ -190,7 +191,7 @@ TEST_CASE("whatever happens, each sample is given once in order or named lost", 
     CHECK(run.witness.given > 100);
 }
 
-TEST_CASE("a gateway that always answers is never given up", "[tail][splice]") {
+TEST_CASE("requests to a gateway that always replies are never abandoned", "[tail][splice]") {
     const auto seed = GENERATE(range(0U, telegate::test::rounds(30U)));
     CAPTURE(seed);
     Run run(seed, {.lost_answers = 0, .busy = 5, .unclean_restart = 0}, {});

@@ -37,7 +37,7 @@ struct Fixture {
         splice.live(sample);
     }
     void gap(std::uint64_t first, std::uint64_t last, Reason reason) { splice.gap({"a/x", 1, first, last, reason}); }
-    /// The services answer the next request with a snapshot: of nothing, or of one sample, and what was lost behind.
+    /// The services reply to the next request with a snapshot: empty, or with one sample and the losses after it.
     void begin(std::uint64_t last_seq = 0, std::uint64_t lost_to = 0) {
         splice.services_up(now);
         look(last_seq, lost_to);
@@ -70,7 +70,7 @@ using Expected = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what comes before the first snapshot waits for it", "[tail][splice]") {
+TEST_CASE("live samples wait for the first snapshot", "[tail][splice]") {
     Fixture f;
     f.live(1);
     CHECK(f.lines().empty());
@@ -79,7 +79,7 @@ TEST_CASE("what comes before the first snapshot waits for it", "[tail][splice]")
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2"});
 }
 
-TEST_CASE("a beat of a channel that has given nothing yet makes no topic and no epoch", "[tail][splice]") {
+TEST_CASE("a heartbeat notice of a channel without samples creates neither a topic nor an epoch", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.splice.beat({"a/y", 1, 0});
@@ -89,7 +89,7 @@ TEST_CASE("a beat of a channel that has given nothing yet makes no topic and no 
     CHECK(f.splice.is_settled());
 }
 
-TEST_CASE("it begins behind what the first snapshot shows", "[tail][splice]") {
+TEST_CASE("output starts after the samples of the first snapshot", "[tail][splice]") {
     Fixture f;
     f.begin(7);
     CHECK(f.splice.is_settled());
@@ -97,8 +97,7 @@ TEST_CASE("it begins behind what the first snapshot shows", "[tail][splice]") {
     CHECK(f.splice.turn(f.now).value().holes.front().first_seq == 8);
 }
 
-TEST_CASE("what was lost behind the last sample, or in place of any, is not missed when it was before the beginning",
-          "[tail][splice]") {
+TEST_CASE("losses before the start are not missing", "[tail][splice]") {
     const std::uint64_t last_seq = GENERATE(std::uint64_t{0}, std::uint64_t{7});
     Fixture f;
     f.begin(last_seq, 9);
@@ -107,7 +106,7 @@ TEST_CASE("what was lost behind the last sample, or in place of any, is not miss
     CHECK(f.lines() == Expected{"a/x 10"});
 }
 
-TEST_CASE("a later snapshot tells what was lost behind the last sample", "[tail][splice]") {
+TEST_CASE("a later snapshot reveals losses after the last sample", "[tail][splice]") {
     Fixture f;
     f.begin(7, 9);
     f.live(10);
@@ -117,7 +116,7 @@ TEST_CASE("a later snapshot tells what was lost behind the last sample", "[tail]
     CHECK(f.lines() == Expected{"a/x 10", "a/x 11..12 dropped"});
 }
 
-TEST_CASE("what came live before the first snapshot is not left out for being older", "[tail][splice]") {
+TEST_CASE("live samples that arrived before the first snapshot are not discarded as old", "[tail][splice]") {
     Fixture f;
     f.live(5);
     f.live(7);
@@ -126,7 +125,10 @@ TEST_CASE("what came live before the first snapshot is not left out for being ol
     CHECK(f.splice.turn(f.now).value().holes.front().first_seq == 6);
 }
 
-TEST_CASE("without services it begins with the first sample after two seconds, and says so", "[tail][splice]") {
+TEST_CASE(
+    "without services, output starts with the first sample after two seconds, and this is "
+    "reported",
+    "[tail][splice]") {
     Fixture f;
     f.live(7);
     f.pass(0);
@@ -137,7 +139,7 @@ TEST_CASE("without services it begins with the first sample after two seconds, a
     CHECK(f.splice.counts().baseline_failed);
 }
 
-TEST_CASE("a hole is lost two seconds after the services became unreachable", "[tail][splice]") {
+TEST_CASE("a gap is lost two seconds after the services became unreachable", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -150,7 +152,7 @@ TEST_CASE("a hole is lost two seconds after the services became unreachable", "[
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2..3 no_answer", "a/x 4"});
 }
 
-TEST_CASE("a hole waits for as long as the gateway is away", "[tail][splice]") {
+TEST_CASE("a gap stays open while the gateway is unreachable", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -162,7 +164,7 @@ TEST_CASE("a hole waits for as long as the gateway is away", "[tail][splice]") {
     CHECK(f.lines() == Expected{"a/x 1"});
 }
 
-TEST_CASE("a lost answer is asked for again, and a late one is left out", "[tail][splice]") {
+TEST_CASE("a request without a reply is sent again, and a late reply is ignored", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -178,7 +180,7 @@ TEST_CASE("a lost answer is asked for again, and a late one is left out", "[tail
     CHECK(f.splice.counts().answers_ignored == 1);
 }
 
-TEST_CASE("services that are busy are asked again when they said, and are not given up", "[tail][splice]") {
+TEST_CASE("busy services are queried again after the requested delay and are not abandoned", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -195,7 +197,7 @@ TEST_CASE("services that are busy are asked again when they said, and are not gi
     CHECK(f.lines() == Expected{"a/x 1"});
 }
 
-TEST_CASE("services that never help are given up after ten seconds", "[tail][splice]") {
+TEST_CASE("services without useful replies are abandoned after ten seconds", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -206,7 +208,7 @@ TEST_CASE("services that never help are given up after ten seconds", "[tail][spl
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2..2 no_answer", "a/x 3"});
 }
 
-TEST_CASE("without recovery a loss is named at once, for the reason that was told", "[tail][splice]") {
+TEST_CASE("without recovery, a loss is reported at once with the reason of the notice", "[tail][splice]") {
     Fixture f({.recover = false});
     f.live(5);
     f.gap(6, 8, Reason::slow);
@@ -215,14 +217,14 @@ TEST_CASE("without recovery a loss is named at once, for the reason that was tol
     CHECK(f.lines() == Expected{"a/x 5", "a/x 6..8 slow", "a/x 9", "a/x 10..10 not_asked", "a/x 11"});
 }
 
-TEST_CASE("without recovery the end of an epoch is not known, and the next begins with 1", "[tail][splice]") {
+TEST_CASE("without recovery, the end of an epoch is unknown, and the next epoch starts with 1", "[tail][splice]") {
     Fixture f({.recover = false});
     f.live(5);
     f.live(3, 2);
     CHECK(f.lines() == Expected{"a/x 5", "end of 1 unknown", "a/x 1..2 not_asked", "a/x 3"});
 }
 
-TEST_CASE("what waits at the end is given out, and what is missing then is lost", "[tail][splice]") {
+TEST_CASE("at the end, waiting samples are output, and missing ones are lost", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -233,7 +235,7 @@ TEST_CASE("what waits at the end is given out, and what is missing then is lost"
     CHECK(f.splice.is_settled());
 }
 
-TEST_CASE("a sample that was told lost and comes before its turn is given out", "[tail][splice]") {
+TEST_CASE("a sample that was reported lost is output if it arrives before its turn", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -243,7 +245,7 @@ TEST_CASE("a sample that was told lost and comes before its turn is given out", 
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2", "a/x 3..4 queue_overflow", "a/x 5", "a/x 6..9 queue_overflow"});
 }
 
-TEST_CASE("the gateway's answer says better why a sample is lost than the notice before it", "[tail][splice]") {
+TEST_CASE("the reason in the gateway's reply overrides that of an earlier notice", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -257,7 +259,7 @@ TEST_CASE("the gateway's answer says better why a sample is lost than the notice
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2..3 dropped", "a/x 4..4 slow"});
 }
 
-TEST_CASE("the last look shows what was published and has not come, and waits a moment for it", "[tail][splice]") {
+TEST_CASE("the last snapshot reveals missing samples and leaves time for those in flight", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.live(1);
@@ -272,7 +274,7 @@ TEST_CASE("the last look shows what was published and has not come, and waits a 
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2", "a/x 3"});
 }
 
-TEST_CASE("when it was held up, a snapshot is to show what is missing though nothing comes live", "[tail][splice]") {
+TEST_CASE("after a stall, a snapshot reveals missing samples even if no live sample arrives", "[tail][splice]") {
     Fixture f;
     f.begin();
     f.now += milliseconds(500);
@@ -283,7 +285,7 @@ TEST_CASE("when it was held up, a snapshot is to show what is missing though not
     CHECK(f.splice.turn(f.now + milliseconds(500)).value().kind == Request::Kind::snapshot);
 }
 
-TEST_CASE("a gateway that does not know a key of a snapshot is asked without it, from then on", "[tail][splice]") {
+TEST_CASE("a key that the gateway does not know is omitted from later snapshot requests", "[tail][splice]") {
     Fixture f;
     f.splice.services_up(f.now);
     const Request first = f.splice.turn(f.now).value();
@@ -299,7 +301,7 @@ TEST_CASE("a gateway that does not know a key of a snapshot is asked without it,
     CHECK(f.splice.counts().refusal.empty());
 }
 
-TEST_CASE("topics over the limit are counted and cost no memory", "[tail][splice]") {
+TEST_CASE("topics beyond the limit are counted and use no memory", "[tail][splice]") {
     Fixture f({.recover = false});
     Sample sample;
     sample.epoch = 1;
@@ -313,7 +315,7 @@ TEST_CASE("topics over the limit are counted and cost no memory", "[tail][splice
     CHECK(f.splice.counts().lines.topics_refused == 10);
 }
 
-TEST_CASE("far more samples than may wait are forgotten and asked for again", "[tail][splice]") {
+TEST_CASE("samples beyond the limit are discarded and requested again", "[tail][splice]") {
     Fixture f({.kept_samples_max = 100});
     f.begin();
     f.live(1);

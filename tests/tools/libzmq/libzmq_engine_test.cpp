@@ -1,7 +1,5 @@
 #include "support/catch.hpp"
 #include "tools/tap.hpp"
-#include "transport/chosen_names.hpp"
-#include "transport/engine.hpp"
 #include "transport/libzmq_link.hpp"
 
 #include <string>
@@ -33,7 +31,7 @@ std::vector<std::string> variants_of(const Workload& work, std::size_t io_thread
 
 }  // namespace
 
-TEST_CASE("libzmq with CURVE sends nothing that can be read", "[tools][curve]") {
+TEST_CASE("libzmq with CURVE sends no plain text", "[tools][curve]") {
     const Tapped sealed = tapped(GENERATE(Pattern::pubsub, Pattern::router), true);
     CHECK(sealed.has_arrived);
     CHECK(mechanism_in(sealed.from_sender) == "CURVE");
@@ -41,13 +39,13 @@ TEST_CASE("libzmq with CURVE sends nothing that can be read", "[tools][curve]") 
     CHECK_FALSE(sealed.shows_the_text());
 }
 
-TEST_CASE("libzmq without CURVE sends what can be read", "[tools][curve]") {
+TEST_CASE("libzmq without CURVE sends plain text", "[tools][curve]") {
     const Tapped open = tapped(GENERATE(Pattern::pubsub, Pattern::router), false);
     CHECK(mechanism_in(open.from_sender) == "NULL");
     CHECK(open.shows_the_text());
 }
 
-TEST_CASE("every variant of libzmq can seal where it can send", "[tools][engine]") {
+TEST_CASE("every variant of libzmq that can send can encrypt", "[tools][engine]") {
     Workload work;
     work.messages = 1'000;
     work.curve = true;
@@ -60,14 +58,14 @@ TEST_CASE("every variant of libzmq can seal where it can send", "[tools][engine]
     }
 }
 
-TEST_CASE("libzmq over inproc is measured only in ways that differ there", "[tools][engine]") {
+TEST_CASE("over inproc, libzmq is measured only in variants that differ there", "[tools][engine]") {
     Workload work;
     work.transport = Transport::inproc;
     CHECK(variants_of(work, 2) ==
           std::vector<std::string>{"as reported", "HWM 0", "message API", "message API, HWM 0"});
 }
 
-TEST_CASE("libzmq has as many I/O threads as Telegate at most, in variants of their own", "[tools][engine]") {
+TEST_CASE("libzmq has at most as many I/O threads as Telegate, each number as its own variant", "[tools][engine]") {
     const std::vector<std::string> two = variants_of({}, 2);
     CHECK(two.front() == "as reported");
     CHECK(contains(two, "2 I/O threads"));
@@ -80,7 +78,7 @@ TEST_CASE("libzmq has as many I/O threads as Telegate at most, in variants of th
     CHECK(zmq_ctx_get(contexts.of_receivers().get(), ZMQ_IO_THREADS) == 2);
 }
 
-TEST_CASE("every variant of libzmq loses nothing", "[tools][engine]") {
+TEST_CASE("every variant of libzmq delivers all messages", "[tools][engine]") {
     Workload work;
     work.transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
     work.messages = 1'000;

@@ -1,5 +1,5 @@
-// Counts what the C library's allocator is asked for. Loaded with LD_PRELOAD into a program that is linked with the
-// shared C library; the counts are in the file that TELEGATE_ALLOCATIONS names, of three 64-bit numbers.
+// Counts the allocations of a program that is linked with the shared C library and loads this library with LD_PRELOAD.
+// The counts are in the file in TELEGATE_ALLOCATIONS, as three 64-bit numbers.
 #include "allocation_counts.hpp"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <new>
 
-// glibc's own functions behind malloc and its kin, under the names that it gives them.
+// The implementation of malloc() and related functions in glibc.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
@@ -26,7 +26,7 @@ namespace {
 
 using telegate::perf::AllocationCounts;
 
-constinit AllocationCounts before_mapping;  // what comes before this library is initialised
+constinit AllocationCounts before_mapping;  // until this library is initialized
 constinit std::atomic<AllocationCounts*> counts{&before_mapping};
 
 void* counted(void* memory) noexcept {
@@ -74,7 +74,7 @@ void* calloc(std::size_t count, std::size_t bytes) {
     return counted(__libc_calloc(count, bytes));
 }
 void* realloc(void* memory, std::size_t bytes) {
-    uncount(memory);  // it goes, or comes again
+    uncount(memory);
     return counted(__libc_realloc(memory, bytes));
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {

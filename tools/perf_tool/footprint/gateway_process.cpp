@@ -1,5 +1,7 @@
 #include "gateway_process.hpp"
 
+#include "system.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,40 +11,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <regex>
 #include <stdexcept>
-#include <system_error>
 
 namespace telegate::perf {
 
 namespace {
 
-constexpr std::chrono::seconds answer_time{10};
+constexpr std::chrono::seconds response_time_max{10};
 constexpr const char* running = " running rest=";
 constexpr int exec_failed = 127;
-
-/// The texts as an array that ends with nullptr. They must outlive it.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (std::string& text : texts) {
-        pointers.push_back(text.data());
-    }
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
-std::vector<std::string> environment_with(const std::vector<std::string>& more) {
-    std::vector<std::string> environment = more;
-    for (char** entry = ::environ; *entry != nullptr; ++entry) {
-        environment.emplace_back(*entry);
-    }
-    return environment;
-}
 
 }  // namespace
 
@@ -52,11 +34,13 @@ std::string gateway_beside() {
 }
 
 GatewayProcess::GatewayProcess(const Setup& setup) {
+    if (!std::filesystem::exists(setup.program)) {
+        throw std::runtime_error("missing program " + setup.program + ": build it, or name it with --app");
+    }
     spawn(setup);
     if (!read_line_with(running)) {
         end(SIGKILL);
-        throw std::runtime_error(setup.program +
-                                 " does not say that it runs: " + (log_.empty() ? "it says nothing" : log_));
+        throw std::runtime_error(setup.program + " is not running: " + (log_.empty() ? "no output" : log_));
     }
     const std::size_t at = log_.find(running);
     running_line_ = log_.substr(at, log_.find('\n', at) - at);
@@ -68,33 +52,30 @@ GatewayProcess::~GatewayProcess() {
 
 void GatewayProcess::spawn(const Setup& setup) {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw std::system_error(errno, std::generic_category(), "pipe2");
-    }
+    checked(::pipe2(ends.data(), O_CLOEXEC), "pipe2");
     log_end_ = UniqueFd(ends[0]);
     const UniqueFd write_end(ends[1]);
-    // Made before fork(), since a child may not allocate.
-    std::vector<std::string> arguments{setup.program, "--config", setup.config, "--log-level", "info"};
-    std::vector<std::string> environment = environment_with(setup.environment);
-    const std::vector<char*> argument_list = pointers_to(arguments);
-    const std::vector<char*> environment_list = pointers_to(environment);
+    // All memory is allocated before fork(). env replaces itself with the program, under the same process ID.
+    std::vector<std::string> words{"/usr/bin/env"};
+    words.insert(words.end(), setup.environment.begin(), setup.environment.end());
+    words.insert(words.end(), {setup.program, "--config", setup.config, "--log-level", "info"});
+    std::vector<char*> arguments;
+    std::ranges::transform(words, std::back_inserter(arguments), [](std::string& word) { return word.data(); });
+    arguments.push_back(nullptr);
     sigset_t no_signals;
     ::sigemptyset(&no_signals);
-    id_ = ::fork();
-    if (id_ < 0) {
-        throw std::system_error(errno, std::generic_category(), "fork");
-    }
+    id_ = checked(::fork(), "fork");
     if (id_ == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::pthread_sigmask(SIG_SETMASK, &no_signals, nullptr);
         ::dup2(write_end.get(), STDERR_FILENO);
-        ::execve(setup.program.c_str(), argument_list.data(), environment_list.data());
+        ::execv(arguments.front(), arguments.data());
         ::_exit(exec_failed);
     }
 }
 
 bool GatewayProcess::read_line_with(const std::string& text) {
-    const auto deadline = std::chrono::steady_clock::now() + answer_time;
+    const auto deadline = std::chrono::steady_clock::now() + response_time_max;
     std::array<char, 4'096> part{};
     while (log_.find('\n', log_.find(text)) == std::string::npos) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -130,7 +111,7 @@ std::string GatewayProcess::stop() {
     ::kill(id_, SIGTERM);
     if (!read_line_with(" stopped messages=")) {
         end(SIGKILL);
-        throw std::runtime_error("the gateway did not stop in order: " + log_);
+        throw std::runtime_error("the gateway did not stop: " + log_);
     }
     end(0);
     return log_;

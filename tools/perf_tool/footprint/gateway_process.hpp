@@ -9,40 +9,40 @@
 
 namespace telegate::perf {
 
-/// gateway_app of the build that this program is of, whether it is there or not.
+/// Returns the path of gateway_app in the build of this program, even if it does not exist.
 [[nodiscard]] std::string gateway_beside();
 
 /// gateway_app as a child of this process.
 ///
-/// Threads: one. Limits: its log is read while it starts and when it stops; a pipe's worth fits in between.
-/// Failure: throws std::runtime_error, with what the program wrote, when it does not say within ten seconds that it
-///          runs, or does not stop within ten. It never outlives this object, nor this process.
+/// Threads: one. Limits: its log is read while it starts and while it stops; in between, it must fit into a pipe.
+/// Failure: throws std::runtime_error with the log if the program does not exist, is not running within ten seconds or
+/// does not stop within ten. It never outlives this object or this process.
 class GatewayProcess {
   public:
     struct Setup {
         std::string program;
         std::string config;
-        std::vector<std::string> environment;  // "NAME=value", besides this process's own
+        std::vector<std::string> environment;  // "NAME=value", in addition to those of this process
     };
 
-    /// Starts it, with log level info, and waits until it runs.
+    /// Starts it with log level info and waits until it is running.
     explicit GatewayProcess(const Setup& setup);
     ~GatewayProcess();
     GatewayProcess(const GatewayProcess&) = delete;
     GatewayProcess& operator=(const GatewayProcess&) = delete;
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
-    /// "127.0.0.1:43567".
+    /// Returns "127.0.0.1:PORT".
     [[nodiscard]] std::string rest_address() const;
-    /// "tcp://127.0.0.1:45678" and so on, in the order of the settings.
+    /// Returns its publish endpoints in the order of the settings.
     [[nodiscard]] std::vector<std::string> endpoints() const;
 
-    /// Stops it in order and returns all that it has logged.
+    /// Stops it and returns its log.
     std::string stop();
 
   private:
     void spawn(const Setup& setup);
-    /// Whether a whole line with the text comes; false when the log has ended or ten seconds have passed.
+    /// Reads the log up to a line with the text. Returns false at the end of the log and after ten seconds.
     bool read_line_with(const std::string& text);
     void end(int signal) noexcept;
 

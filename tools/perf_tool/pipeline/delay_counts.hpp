@@ -10,9 +10,9 @@
 
 namespace telegate::perf {
 
-/// How many samples took how long, in steps of at most 1/64 of the time; the maximum is exact.
+/// A histogram of the delays of samples, in steps of at most 1/64 of the delay; the maximum is exact.
 ///
-/// Threads: one. Limits: 32 KiB, whatever is added; times from 2^44 ns, five hours, share the last step. Failure: none.
+/// Threads: one. Limits: 32 KiB; delays from 2^44 ns (five hours) share the last step. Failure: none.
 class DelayCounts {
   public:
     DelayCounts() : counts_(steps) {}
@@ -35,8 +35,8 @@ class DelayCounts {
     [[nodiscard]] std::uint64_t samples() const noexcept { return total_; }
     [[nodiscard]] double maximum_us() const noexcept { return static_cast<double>(maximum_ns_) / 1'000; }
 
-    /// The least time that the given share (0 to 1) of the samples are not above, to a step's precision and never above
-    /// the maximum; zero when there are none.
+    /// Returns the smallest delay that a share (0 to 1) of the samples does not exceed, rounded up to a step but at
+    /// most the maximum; 0 if there are no samples.
     [[nodiscard]] double quantile_us(double share) const noexcept {
         const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(total_)));
         std::uint64_t seen = 0;
@@ -50,7 +50,7 @@ class DelayCounts {
     }
 
   private:
-    using Steps = LogSteps<6>;                              // 64 steps between two powers of two
+    using Steps = LogSteps<6>;                              // 64 steps per power of two
     static constexpr std::size_t steps = Steps::count(44);  // 2^44 ns
 
     std::vector<std::uint64_t> counts_;

@@ -1,20 +1,12 @@
 #include "line_run.hpp"
 
 #include "app/gateway.hpp"
-#include "load_driver.hpp"
 #include "log/log.hpp"
 #include "plan/plan.hpp"
 #include "receiver.hpp"
-#include "stalled_peer.hpp"
-#include "thread_figures.hpp"
-#include "transport/patience.hpp"
+#include "transport/harness.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace telegate::perf {
 
@@ -31,7 +23,7 @@ std::string settings_text(const LineWork& work) {
            work.slow_policy + "\n" + format;
 }
 
-/// The ticks that a run takes, and as many again for a machine that is too slow for it.
+/// Returns twice the ticks of a run, for machines that are too slow for it.
 std::size_t ticks_of(const LineWork& work) {
     const double nominal = static_cast<double>(work.samples) / static_cast<double>(work.rate) *
                            (static_cast<double>(one_second.count()) / static_cast<double>(tick_of(work).count()));
@@ -39,9 +31,18 @@ std::size_t ticks_of(const LineWork& work) {
 }
 
 double resident_mib() {
-    constexpr double kib_in_mib = 1'024;
-    return static_cast<double>(number_after(text_of("/proc/self/status"), "VmRSS").value_or(0)) / kib_in_mib;
+    return static_cast<double>(number_after(content_of("/proc/self/status"), "VmRSS").value_or(0)) / 1'024;
 }
+
+/// A subscriber of all topics that connects and then reads nothing, so its connection's buffers fill up.
+struct StalledPeer {
+    explicit StalledPeer(const Endpoint& endpoint) : subscriber(reactor, {}) {
+        subscriber.subscribe("");
+        subscriber.connect(endpoint);
+    }
+    Reactor reactor;
+    Subscriber subscriber;
+};
 
 class Line {
   public:
@@ -52,7 +53,8 @@ class Line {
         device.options.name = load_device;
         device.options.interval = std::chrono::duration_cast<decltype(device.options.interval)>(interval_);
         if (device.options.interval != interval_) {
-            throw std::runtime_error("the sampler cannot tick every " + std::to_string(interval_.count()) + " ns");
+            throw std::runtime_error("the sampler cannot have an interval of " + std::to_string(interval_.count()) +
+                                     " ns");
         }
         device.options.started = false;
         device.driver =
@@ -74,14 +76,14 @@ class Line {
     LineResult run() {
         wait_until("subscription", [this] {
             for (const auto& peer : stalled_) {
-                peer->come_in();
+                peer->reactor.poll();  // for the handshake only
             }
             return status().publisher.subscriptions == receivers_.size() + stalled_.size();
         });
         const double memory = resident_mib();
         const std::vector<ThreadFigures> before = threads_of(0);
         if (!gateway_->command(load_device, DeviceCommand::start)) {
-            throw std::runtime_error("the sampling thread did not answer");
+            throw std::runtime_error("the sampling thread does not respond");
         }
         watch_until_still();
         const std::vector<ThreadFigures> after = threads_of(0);
@@ -96,7 +98,7 @@ class Line {
     }
 
   private:
-    /// Polls; nothing that is measured waits for it.
+    /// Polls a condition outside of the measured time.
     template <class Condition>
     static void wait_until(const char* awaited, Condition condition) {
         Patience patience;
@@ -110,10 +112,10 @@ class Line {
         if (auto snapshot = gateway_->snapshot()) {
             return std::move(*snapshot);
         }
-        throw std::runtime_error("the io thread did not answer");
+        throw std::runtime_error("the io thread does not respond");
     }
 
-    /// Of the subscribers that are there.
+    /// Returns the sum over the connected subscribers.
     [[nodiscard]] static std::uint64_t sum_of(const StatusSnapshot& status, std::uint64_t PeerStatus::*count) {
         std::uint64_t sum = 0;
         for (const SubscriberStatus& subscriber : status.subscribers) {
@@ -122,16 +124,18 @@ class Line {
         return sum;
     }
 
-    [[nodiscard]] std::uint64_t received() const {
+    [[nodiscard]] std::uint64_t received() const { return sum_of(&Receiver::samples); }
+    [[nodiscard]] std::uint64_t messages() const { return sum_of(&Receiver::messages); }
+    [[nodiscard]] std::uint64_t sum_of(std::uint64_t (Receiver::*count)() const noexcept) const {
         std::uint64_t sum = 0;
         for (const auto& receiver : receivers_) {
-            sum += receiver->samples();
+            sum += (*receiver.*count)();
         }
         return sum;
     }
 
-    /// Until everybody has everything, or nothing has come for so long that the rest must be in the books. It looks at
-    /// counters only: asking the gateway would wake the threads that are measured.
+    /// Waits until all subscribers have all samples, or nothing has arrived for so long that the rest must be in the
+    /// ledger. Reads only counters, because a request would wake the measured threads.
     void watch_until_still() {
         constexpr std::chrono::milliseconds still_time{500};
         const std::uint64_t wanted = work_.samples * receivers_.size();
@@ -143,7 +147,8 @@ class Line {
             if (now != seen) {
                 seen = now;
                 changed = std::chrono::steady_clock::now();
-            } else if (std::chrono::steady_clock::now() - changed > std::max(still_time, 3 * interval())) {
+            } else if (std::chrono::steady_clock::now() - changed >
+                       std::max(still_time, 3 * std::chrono::ceil<std::chrono::milliseconds>(interval_))) {
                 break;
             }
         }
@@ -152,24 +157,24 @@ class Line {
     LineResult settle() {
         (void)gateway_->command(load_device, DeviceCommand::stop);
         StatusSnapshot last;
-        wait_until("end of the queue and of the backlogs", [&] {
+        wait_until("empty queue and backlogs", [&] {
             last = status();
-            return last.books.front().queued == 0 && last.subscribers.size() == receivers_.size() &&
+            return last.ledger.front().queued == 0 && last.subscribers.size() == receivers_.size() &&
                    last.publisher.pending == 0 && messages() == sum_of(last, &SubscriberStatus::sent);
         });
         for (const auto& receiver : receivers_) {
             receiver->stop();
         }
         LineResult result;
-        const Books& books = last.books.front();
-        result.offered = books.sampled;
+        const LedgerCounts& counts = last.ledger.front();
+        result.offered = counts.sampled;
         result.received = received();
         result.messages = messages();
-        result.lost_at_queue = books.dropped_total();
+        result.lost_at_queue = counts.dropped_total();
         result.lost_at_backlogs = sum_of(last, &SubscriberStatus::dropped);
         result.lost_to_stalled = last.publisher.dropped - result.lost_at_backlogs;
         result.queue_high_water = last.queue_high_water;
-        check(result, books.balanced() && books.published + books.dropped_total() == books.sampled);
+        check(result, counts.balanced() && counts.published + counts.dropped_total() == counts.sampled);
         add_times(result);
         return result;
     }
@@ -181,14 +186,14 @@ class Line {
             }
         }
         const std::uint64_t wanted = (result.offered - result.lost_at_queue) * receivers_.size();
-        const bool complete = result.messages == result.received  // one sample each, so the losses can be compared
+        const bool complete = result.messages == result.received  // one sample per message
                                   ? result.received + result.lost_at_backlogs == wanted
                                   : result.received == wanted || result.lost_at_backlogs > 0;
         if (!balanced || !complete || result.offered != progress_.given) {
-            throw std::runtime_error("the books do not balance: offered " + std::to_string(progress_.given) +
+            throw std::runtime_error("the ledger does not balance: offered " + std::to_string(progress_.given) +
                                      ", captured " + std::to_string(result.offered) + ", received " +
-                                     std::to_string(result.received) + ", lost at the queue " +
-                                     std::to_string(result.lost_at_queue) + ", at the backlogs " +
+                                     std::to_string(result.received) + ", dropped by the queue " +
+                                     std::to_string(result.lost_at_queue) + ", in the backlogs " +
                                      std::to_string(result.lost_at_backlogs));
         }
     }
@@ -206,18 +211,6 @@ class Line {
         result.seconds = seconds_since_first(last);
     }
 
-    [[nodiscard]] std::uint64_t messages() const {
-        std::uint64_t sum = 0;
-        for (const auto& receiver : receivers_) {
-            sum += receiver->messages();
-        }
-        return sum;
-    }
-
-    [[nodiscard]] std::chrono::milliseconds interval() const {
-        return std::chrono::ceil<std::chrono::milliseconds>(interval_);
-    }
-
     const LineWork work_;
     const std::chrono::nanoseconds interval_ = tick_of(work_);
     CaptureTimes times_;
@@ -225,11 +218,19 @@ class Line {
     Log log_;
     const Settings settings_;
     std::unique_ptr<Gateway> gateway_;
-    std::vector<std::unique_ptr<Receiver>> receivers_;  // gone before the gateway
+    std::vector<std::unique_ptr<Receiver>> receivers_;  // destroyed before the gateway
     std::vector<std::unique_ptr<StalledPeer>> stalled_;
 };
 
 }  // namespace
+
+void require_lossless(const LineResult& result) {
+    if (!result.lossless()) {
+        throw std::runtime_error("samples were lost: the queue dropped " + std::to_string(result.lost_at_queue) +
+                                 " of " + std::to_string(result.offered) + ", the backlogs dropped " +
+                                 std::to_string(result.lost_at_backlogs) + " messages");
+    }
+}
 
 std::chrono::nanoseconds tick_of(const LineWork& work) {
     return std::max(work.tick_min, one_second / static_cast<std::int64_t>(work.rate));

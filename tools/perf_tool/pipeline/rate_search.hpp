@@ -7,16 +7,15 @@
 
 namespace telegate::perf {
 
-/// The highest rate at which `succeeds(rate)` holds, to about 3 %, by trials: the rate is doubled from `start` until
-/// one fails, or halved until one succeeds, and then the gap is halved. A rate that fails once is tried once more,
-/// since a noisy machine loses a trial that it could have won. Throws std::runtime_error when not even `least`
-/// succeeds.
 struct RateRange {
     std::uint64_t least;
     std::uint64_t start;
     std::uint64_t most;
 };
 
+/// Returns the highest rate, within about 3 %, for which `succeeds(rate)` is true. Doubles the rate from `start` until
+/// it fails, or halves it until it succeeds, and then bisects. A rate fails after two attempts, because noise may cause
+/// one failure. Throws std::runtime_error if `least` fails.
 template <class Succeeds>
 std::uint64_t highest_rate(const RateRange& range, const Succeeds& succeeds) {
     constexpr int halvings = 5;
@@ -27,7 +26,7 @@ std::uint64_t highest_rate(const RateRange& range, const Succeeds& succeeds) {
     std::uint64_t good = range.start;
     while (!holds(good)) {
         if (good == range.least) {
-            throw std::runtime_error("not even " + std::to_string(good) + " a second can be sustained");
+            throw std::runtime_error("cannot sustain even " + std::to_string(good) + " samples per second");
         }
         good = std::max(good / 2, range.least);
     }

@@ -1,24 +1,75 @@
 #pragma once
 
 #include "core/bounded_queue.hpp"
-#include "mutex_queue.hpp"
 
 #include <concurrentqueue/concurrentqueue.h>
 #include <boost/lockfree/spsc_queue.hpp>
+#ifdef TELEGATE_READERWRITERQUEUE
+#include <readerwriterqueue/readerwriterqueue.h>
+#endif
 
-#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
+#include <queue>
 #include <span>
 #include <thread>
+#include <utility>
 
-/// One adapter for each queue, all with the same shape: an Engine is made for a capacity, which those without a bound
-/// only begin with; a Producer of it lives in the thread that pushes, one sample or several; pop() takes up to as many
-/// as fit in `out`, without waiting unless it says so; lost() are those that the queue has refused or given up.
+/// One adapter per queue. The constructor takes the capacity, which is the initial size of queues without a limit. Each
+/// pushing thread has a Producer, whose push() takes one sample, or several if the queue supports that. pop() takes as
+/// many samples as fit into `out` and does not wait, except in MutexEngine. lost() returns the samples that the queue
+/// dropped; only bounded queues have it.
 ///
-/// Threads: as the queue's own. Limits: as the queue's own. Failure: std::bad_alloc.
+/// Threads and limits: those of the queue. Failure: std::bad_alloc.
 namespace telegate::perf {
+
+/// A std::queue with a mutex: it locks for each item, signals at each push, and copies the items out.
+///
+/// Threads: any.
+/// Limits:  none; it grows while the consumer is slower.
+/// Failure: push() throws std::bad_alloc.
+template <class T>
+class MutexQueue {
+  public:
+    template <class Item>
+    void push(Item&& item) {
+        {
+            const std::lock_guard lock(mutex_);
+            items_.push(std::forward<Item>(item));
+        }
+        not_empty_.notify_one();
+    }
+
+    /// Waits for an item. Returns nullopt if the queue is closed and empty.
+    std::optional<T> pop() {
+        std::unique_lock lock(mutex_);
+        not_empty_.wait(lock, [this] { return closed_ || !items_.empty(); });
+        if (items_.empty()) {
+            return std::nullopt;
+        }
+        std::optional<T> item(items_.front());
+        items_.pop();
+        return item;
+    }
+
+    void close() {
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = true;
+        }
+        not_empty_.notify_all();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable not_empty_;
+    std::queue<T> items_;
+    bool closed_ = false;
+};
 
 template <class Sample>
 class MutexEngine {
@@ -28,19 +79,13 @@ class MutexEngine {
     struct Producer {
         MutexEngine& engine;
         void push(const Sample& sample) { engine.queue_.push(sample); }
-        void push(std::span<const Sample> samples) {
-            for (const Sample& sample : samples) {
-                push(sample);
-            }
-        }
     };
-    /// Waits until there is one.
+    /// Waits for a sample.
     std::size_t pop(std::span<Sample> out) {
         auto sample = queue_.pop();
         out.front() = *std::move(sample);
         return 1;
     }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }
 
   private:
     MutexQueue<Sample> queue_;
@@ -71,13 +116,12 @@ class BoostEngine {
     std::size_t pop(std::span<Sample> out) {
         return out.size() == 1 ? std::size_t{queue_.pop(out.front())} : queue_.pop(out.data(), out.size());
     }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }
 
   private:
     boost::lockfree::spsc_queue<Sample> queue_;
 };
 
-/// Finds its part of the queue by the thread, for each push and pop.
+/// Without a token, the queue finds its part for the thread at each push and pop.
 template <class Sample>
 class MoodycamelEngine {
   public:
@@ -86,13 +130,8 @@ class MoodycamelEngine {
     struct Producer {
         MoodycamelEngine& engine;
         void push(const Sample& sample) { engine.queue_.enqueue(sample); }
-        void push(std::span<const Sample> samples) { engine.queue_.enqueue_bulk(samples.data(), samples.size()); }
     };
-    std::size_t pop(std::span<Sample> out) {
-        return out.size() == 1 ? std::size_t{queue_.try_dequeue(out.front())}
-                               : queue_.try_dequeue_bulk(out.data(), out.size());
-    }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }
+    std::size_t pop(std::span<Sample> out) { return queue_.try_dequeue(out.front()) ? 1 : 0; }
 
   private:
     moodycamel::ConcurrentQueue<Sample> queue_;
@@ -117,12 +156,33 @@ class MoodycamelTokenEngine {
         return out.size() == 1 ? std::size_t{queue_.try_dequeue(token_, out.front())}
                                : queue_.try_dequeue_bulk(token_, out.data(), out.size());
     }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }
 
   private:
     moodycamel::ConcurrentQueue<Sample> queue_;
     moodycamel::ConsumerToken token_;
 };
+
+#ifdef TELEGATE_READERWRITERQUEUE
+/// Its limit is in blocks, which hold a few more samples than the capacity.
+template <class Sample>
+class ReaderWriterEngine {
+  public:
+    explicit ReaderWriterEngine(std::size_t capacity) : queue_(capacity) {}
+
+    struct Producer {
+        ReaderWriterEngine& engine;
+        void push(const Sample& sample) {
+            while (!engine.queue_.try_enqueue(sample)) {
+                std::this_thread::yield();
+            }
+        }
+    };
+    std::size_t pop(std::span<Sample> out) { return queue_.try_dequeue(out.front()) ? 1 : 0; }
+
+  private:
+    moodycamel::ReaderWriterQueue<Sample> queue_;
+};
+#endif
 
 template <class Sample, OverflowPolicy policy>
 class BoundedEngine {
@@ -147,5 +207,15 @@ class BoundedEngine {
     BoundedQueue<Sample> queue_;
     std::atomic<bool> has_first_{false};
 };
+
+/// Returns the samples that an engine dropped.
+template <class Engine>
+[[nodiscard]] std::uint64_t lost_by(const Engine& engine) noexcept {
+    if constexpr (requires { engine.lost(); }) {
+        return engine.lost();
+    } else {
+        return 0;
+    }
+}
 
 }  // namespace telegate::perf

@@ -11,18 +11,18 @@
 #include <type_traits>
 #include <vector>
 
-/// What crosses the queues. Each sample names its producer and its number among that producer's, from 1.
+/// The samples in the queues. Each contains its producer and its number, from 1 for each producer.
 namespace telegate::perf {
 
-/// The sample of the gateway that ours is compared with: it owns the text of its unit.
-struct LabelledSample {
+/// The sample of TelemetryHub: it owns the text of its unit.
+struct LabeledSample {
     std::chrono::system_clock::time_point time{};
     double value = 0.0;
     std::string unit = "unitless";
     std::uint32_t seq = 0;
 };
 
-/// 240 bytes that carry their text with them, and are copied as bytes.
+/// 240 bytes, including the text, which can be copied as bytes.
 struct InlineTextSample {
     std::int64_t time_ns;
     std::uint64_t seq;
@@ -33,7 +33,7 @@ struct InlineTextSample {
 };
 static_assert(sizeof(InlineTextSample) == 240 && std::is_trivially_copyable_v<InlineTextSample>);
 
-/// 240 bytes, the text in a std::string; it is short, so that none has to be allocated.
+/// 240 bytes with a std::string that is short enough not to allocate.
 struct StringSample {
     std::int64_t time_ns = 0;
     std::uint64_t seq = 0;
@@ -55,7 +55,7 @@ template <class Sample>
     return sample;
 }
 
-/// Makes a sample, which is there already, the next one of its producer.
+/// Makes a sample the next one of its producer.
 inline void renew(TelemetrySample& sample, std::uint32_t producer, std::uint64_t seq) noexcept {
     sample.channel = ChannelId{producer};
     sample.seq = seq;
@@ -72,12 +72,15 @@ void renew(Sample& sample, std::uint32_t producer, std::uint64_t seq) noexcept {
 [[nodiscard]] inline std::size_t producer_of(const TelemetrySample& sample) noexcept {
     return to_index(sample.channel);
 }
+[[nodiscard]] inline std::size_t producer_of(const LabeledSample& /*sample*/) noexcept {
+    return 0;
+}
 template <class Sample>
 [[nodiscard]] std::size_t producer_of(const Sample& sample) noexcept {
     return sample.producer;
 }
 
-/// Whether every producer's samples came in order, and how many of all. Threads: one at a time.
+/// Checks the order of the samples of each producer and counts all samples. Threads: one at a time.
 class Receipts {
   public:
     explicit Receipts(std::size_t producers) : last_(producers, 0) {}
@@ -90,7 +93,7 @@ class Receipts {
         ++count_;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-    /// Whether, of `sent` samples, these and `lost` others are all, each once.
+    /// Returns whether each of the `sent` samples was received once, except `lost` samples.
     [[nodiscard]] bool complete(std::uint64_t sent, std::uint64_t lost) const noexcept {
         return rising_ && count_ + lost == sent;
     }

@@ -12,30 +12,30 @@
 
 namespace telegate::perf {
 
-/// Items of any size from one thread to one or several others, each of which gets all: what memory can do at best.
-/// Either side remembers what it last saw of the other's, and tells of many items at once.
+/// Passes items of any size from one thread to one or more readers, which all get every item, as fast as memory
+/// permits. Each side caches the position of the other one and publishes its own for many items at once.
 ///
-/// Threads: one writer; one for each reader.
-/// Limits:  capacity bytes, each item's size of eight bytes included; the writer waits for the slowest reader.
+/// Threads: one writer; one per reader.
+/// Limits:  capacity bytes, including eight bytes per item; the slowest reader determines the free space.
 /// Failure: the constructor throws std::bad_alloc.
 class ByteRing {
   public:
-    /// Room for four items of `item_bytes_max` at least. The writer tells of a quarter of the ring at once.
+    /// The ring has at least the size of four items. The writer publishes a quarter of the ring at once.
     ByteRing(std::size_t capacity_min, std::size_t item_bytes_max, std::size_t readers)
         : capacity_(capacity_for(capacity_min, item_bytes_max)),
           bytes_(std::make_unique<std::uint64_t[]>(capacity_ / word)),
           readers_(readers) {}
-    /// What a ring has that is made so.
+    /// Returns the capacity of a ring with these parameters.
     [[nodiscard]] static constexpr std::size_t capacity_for(std::size_t capacity_min,
                                                             std::size_t item_bytes_max) noexcept {
         return std::bit_ceil(std::max(capacity_min, 4 * stride_of(item_bytes_max)));
     }
 
-    /// Thread: writer. False when there is no room; then what was put has been told.
+    /// Thread: writer. Returns false if the ring is full; then all items are published.
     [[nodiscard]] bool put(std::string_view item) noexcept {
         const std::size_t left = capacity_ - (put_ & (capacity_ - 1));
         const std::size_t needed = stride_of(item.size()) + (left < stride_of(item.size()) ? left : 0);
-        if (put_ + needed - read_seen_ > capacity_ && !look(needed)) {
+        if (put_ + needed - read_seen_ > capacity_ && !update_free(needed)) {
             publish();
             return false;
         }
@@ -46,18 +46,18 @@ class ByteRing {
         write_size(put_, item.size());
         std::memcpy(at(put_) + word, item.data(), item.size());
         put_ += stride_of(item.size());
-        if (put_ - told_ >= capacity_ / 4) {
+        if (put_ - published_ >= capacity_ / 4) {
             publish();
         }
         return true;
     }
     /// Thread: writer.
     void publish() noexcept {
-        told_ = put_;
+        published_ = put_;
         written_.store(put_, std::memory_order_release);
     }
 
-    /// Thread: the reader's. Calls `each(data, bytes)` for some items. Whether there was any.
+    /// Thread: the reader's. Calls `each(data, bytes)` for some items. Returns whether there were any.
     template <class Each>
     bool take(std::size_t reader, const Each& each) noexcept {
         Reader& self = readers_[reader];
@@ -70,7 +70,7 @@ class ByteRing {
             return false;
         }
         while (read < end) {
-            __builtin_prefetch(at(read + prefetch_bytes));  // where the next ones begin is known only one by one
+            __builtin_prefetch(at(read + prefetch_bytes));
             std::uint64_t bytes = 0;
             std::memcpy(&bytes, at(read), word);
             if (bytes == skip) {
@@ -88,7 +88,7 @@ class ByteRing {
     static constexpr std::size_t word = sizeof(std::uint64_t);
     static constexpr std::size_t cache_line_bytes = 64;
     static constexpr std::size_t prefetch_bytes = 1024;
-    static constexpr std::uint64_t skip = UINT64_MAX;  // in place of a size: go on at the beginning
+    static constexpr std::uint64_t skip = UINT64_MAX;  // instead of a size: continue at the beginning
 
     struct alignas(cache_line_bytes) Reader {
         std::atomic<std::uint64_t> read{0};
@@ -102,8 +102,8 @@ class ByteRing {
         return reinterpret_cast<char*>(bytes_.get()) + (position & (capacity_ - 1));
     }
     void write_size(std::uint64_t position, std::uint64_t size) noexcept { std::memcpy(at(position), &size, word); }
-    /// Whether there is room for `needed` bytes after another look at the readers.
-    [[nodiscard]] bool look(std::size_t needed) noexcept {
+    /// Reads the positions of the readers. Returns whether there are `needed` free bytes.
+    [[nodiscard]] bool update_free(std::size_t needed) noexcept {
         read_seen_ = put_;
         for (const Reader& reader : readers_) {
             read_seen_ = std::min(read_seen_, reader.read.load(std::memory_order_acquire));
@@ -113,9 +113,9 @@ class ByteRing {
 
     const std::size_t capacity_;
     const std::unique_ptr<std::uint64_t[]> bytes_;
-    // The writer's.
+    // Of the writer:
     alignas(cache_line_bytes) std::uint64_t put_ = 0;
-    std::uint64_t told_ = 0;
+    std::uint64_t published_ = 0;
     std::uint64_t read_seen_ = 0;
     alignas(cache_line_bytes) std::atomic<std::uint64_t> written_{0};
     std::vector<Reader> readers_;

@@ -1,28 +1,21 @@
 #include "harness.hpp"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <ctime>
-#include <stdexcept>
-#include <system_error>
+#include <new>
 
 namespace telegate::perf {
 
 namespace {
 
-double seconds_of(clockid_t clock) noexcept {
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
-
-/// Whether the child has gone within stillness_max.
-bool has_gone(pid_t child) noexcept {
+/// Returns whether the child has ended within stillness_max.
+bool has_ended(pid_t child) noexcept {
     const auto deadline = std::chrono::steady_clock::now() + stillness_max;
     while (std::chrono::steady_clock::now() < deadline) {
         if (::waitpid(child, nullptr, WNOHANG) != 0) {
@@ -35,71 +28,115 @@ bool has_gone(pid_t child) noexcept {
 
 }  // namespace
 
-double process_cpu_seconds() noexcept {
-    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+void nap() noexcept {
+    ::poll(nullptr, 0, 1);
 }
 
-double thread_cpu_seconds() noexcept {
-    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+SharedBoard make_board() {
+    void* const memory = ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        throw std::system_error(errno, std::generic_category(), "mmap");
+    }
+    return {new (memory) Board, [](Board* board) {
+                ::munmap(board, sizeof(Board));
+            }};
 }
 
-ReceiverThreads::~ReceiverThreads() {
-    board_.stop();
+void Board::set_address(std::string_view text) noexcept {
+    address.set(text);
+    has_address = true;
+}
+
+bool Board::have_all_reached(std::size_t receivers, Stage stage) const noexcept {
+    return std::all_of(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(receivers),
+                       [stage](const Slot& slot) { return slot.stage.load() >= stage; });
+}
+
+void Board::check() const {
+    for (const Slot& slot : slots) {
+        if (slot.stage.load() == Stage::failed) {
+            throw std::runtime_error(slot.why.get());
+        }
+    }
+}
+
+std::string Board::wait_for_address() const {
+    Patience patience;
+    while (!has_address) {
+        patience.check("address to connect to");
+        nap();
+    }
+    return address.get();
+}
+
+void Board::fail(std::size_t receiver, std::string_view why) noexcept {
+    slots[receiver].why.set(why);
+    slots[receiver].stage = Stage::failed;
+}
+
+void Board::wait_for_stop() const {
+    while (!stopped) {
+        nap();
+    }
+}
+
+Receivers::~Receivers() {
+    board_.stopped = true;
     for (std::thread& thread : threads_) {
         thread.join();
     }
-}
-
-double ReceiverThreads::cpu_seconds() {
-    double sum = 0;
-    for (std::thread& thread : threads_) {
-        clockid_t clock{};
-        sum += ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? seconds_of(clock) : 0;
+    for (const pid_t child : children_) {
+        if (!has_ended(child)) {
+            ::kill(child, SIGKILL);
+            ::waitpid(child, nullptr, 0);
+        }
     }
-    return sum;
 }
 
-void ReceiverProcesses::start(std::size_t receiver, const std::function<void()>& body) {
+void Receivers::start(std::size_t receiver, const std::function<void()>& body) {
+    const auto guarded = [this, receiver, body] {
+        try {
+            body();
+        } catch (const std::exception& error) {
+            board_.fail(receiver, error.what());
+        }
+    };
+    are_processes_ ? fork_child(guarded) : static_cast<void>(threads_.emplace_back(guarded));
+}
+
+void Receivers::fork_child(const std::function<void()>& body) {
     const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child < 0) {
-        throw std::system_error(errno, std::generic_category(), "fork");
-    }
+    const pid_t child = checked(::fork(), "fork");
     if (child > 0) {
         children_.push_back(child);
         return;
     }
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // however the parent ends
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() == parent) {
-        try {
-            body();
-        } catch (const std::exception& error) {
-            board_.report_failed(receiver, error.what());
-        }
+        body();
     }
-    ::_exit(0);  // what the parent has open and buffered is not ours
+    ::_exit(0);  // without closing or flushing what belongs to the parent
 }
 
-void ReceiverProcesses::check() {
+void Receivers::check() const {
     board_.check();
     for (const pid_t child : children_) {
         siginfo_t info{};
         const int result = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
-        if (result == 0 && info.si_pid == child && !board_.is_stopped()) {
-            board_.check();  // it went because it failed
+        if (result == 0 && info.si_pid == child && !board_.stopped) {
+            board_.check();  // it may have ended because of a failure
             throw std::runtime_error("a receiving process has died");
         }
     }
 }
 
-ReceiverProcesses::~ReceiverProcesses() {
-    board_.stop();
-    for (const pid_t child : children_) {
-        if (!has_gone(child)) {
-            ::kill(child, SIGKILL);
-            ::waitpid(child, nullptr, 0);
-        }
+double Receivers::cpu_seconds() {
+    double sum = 0;
+    for (std::thread& thread : threads_) {
+        clockid_t clock{};
+        sum += ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? cpu_ns_of(clock) / 1e9 : 0;
     }
+    return sum;
 }
 
 }  // namespace telegate::perf

@@ -1,68 +1,122 @@
 #pragma once
 
-#include "core/endpoint.hpp"
+#include "core/bytes.hpp"
 #include "placement.hpp"
-#include "results.hpp"
+#include "system.hpp"
+#include "workload.hpp"
 
+#include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace CLI {
-class App;
-}
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <thread>
 
 namespace telegate::perf {
 
-/// What every engine does in one run: a DEALER sends a message of one frame, a ROUTER in another thread sends it back,
-/// and only then comes the next. Each has one connection. The answer's size, number and last byte are checked.
+/// One run of an engine: a DEALER sends a message of one frame, and a ROUTER in another thread sends it back, one
+/// message at a time. The size, number and last byte of each reply are checked.
 struct LatencyWork {
     Transport transport = Transport::tcp;
-    std::size_t size = 64;            // bytes of payload, 16 at least
-    std::uint64_t round_trips = 0;    // at most; the run ends with whichever comes first
-    std::chrono::nanoseconds time{};  // zero for no such end
+    std::size_t size = 64;            // of the payload in bytes, at least 16
+    std::uint64_t round_trips = 0;    // at most; the run ends at the first limit
+    std::chrono::nanoseconds time{};  // 0: no limit
     Placement placement{};
 };
 
-/// The time of each round trip, and the processor time of one.
+/// The time of each round trip, and the mean CPU time.
 struct RoundTrips {
-    std::vector<std::uint64_t> ns;
-    double cpu_ns = 0;         // of all threads, system calls included
-    double sender_cpu_ns = 0;  // of the thread of the DEALER
+    std::vector<std::uint64_t> ns{};
+    double cpu_ns = 0;  // of all threads, including system calls
 };
 
-/// One way to do it. `run` throws std::runtime_error when an answer is wrong or does not come within ten seconds.
+/// `run` throws std::runtime_error if a reply is wrong or does not arrive within ten seconds.
 struct LatencyEngine {
     std::string_view name;
-    std::string (*setup)();  // in words, with the version of what is not ours
+    std::string setup;  // its configuration, and the version of a library
     bool (*can)(Transport transport);
     RoundTrips (*run)(const LatencyWork& work);
 };
 
 [[nodiscard]] LatencyEngine telegate_latency();
 [[nodiscard]] LatencyEngine raw_latency();
-/// None when it is not linked.
-[[nodiscard]] std::span<const LatencyEngine> libzmq_latency();
+/// Returns nothing if libzmq is not linked.
+[[nodiscard]] std::vector<LatencyEngine> libzmq_latency();
 
-struct LatencyOptions {
-    std::vector<std::string> transports{"tcp", "ipc"};
-    std::vector<std::string> engines{"telegate", "libzmq", "raw"};
-    std::size_t size = 64;
-    double seconds = 2;          // each engine in each run
-    std::uint64_t messages = 0;  // instead of the seconds, when not zero
-    std::string placement = "apart";
-};
+inline constexpr std::chrono::milliseconds reply_time_max{10'000};
+/// How often the idle replying side checks whether the run has ended.
+inline constexpr std::chrono::milliseconds stop_interval{100};
+inline constexpr std::uint64_t warm_up_round_trips = 500;
 
-/// Adds the options to a command line that outlives what is returned being filled.
-[[nodiscard]] std::shared_ptr<LatencyOptions> add_latency_options(CLI::App& options);
+/// Sends numbered payloads one at a time. `exchange(payload)` sends one and returns the reply, which is valid until the
+/// next call and empty after a timeout.
+template <class Exchange>
+RoundTrips time_round_trips(const LatencyWork& work, Exchange exchange) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<std::byte> payload(work.size, std::byte{'p'});
+    std::uint64_t number = 0;
+    const auto once = [&] {
+        ++number;
+        std::memcpy(payload.data(), &number, sizeof number);
+        payload.back() = static_cast<std::byte>(number & 0xFF);
+        const auto begin = Clock::now();
+        const Bytes reply = exchange(Bytes(payload));
+        const auto end = Clock::now();
+        if (reply.size() != payload.size() || std::memcmp(reply.data(), &number, sizeof number) != 0 ||
+            reply.back() != payload.back()) {
+            throw std::runtime_error(reply.empty() ? "no reply within ten seconds"
+                                                   : "a reply differs from its request");
+        }
+        return end - begin;
+    };
+    while (number < std::min(warm_up_round_trips, work.round_trips)) {
+        once();
+    }
+    RoundTrips trips;
+    trips.ns.reserve(work.round_trips);
+    const double cpu_before = cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID);
+    const auto start = Clock::now();
+    do {
+        trips.ns.push_back(static_cast<std::uint64_t>(std::chrono::nanoseconds(once()).count()));
+    } while (trips.ns.size() < work.round_trips && (work.time.count() == 0 || Clock::now() - start < work.time));
+    const double count = static_cast<double>(trips.ns.size());
+    trips.cpu_ns = (cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before) / count;
+    return trips;
+}
 
-/// One group per transport, one cell per percentile, values in microseconds. The processor time of a round trip is
-/// with p50.
-[[nodiscard]] Matrix measure_latency(const LatencyOptions& options, std::size_t runs);
+/// Calls `answer_once()`, which waits for at most stop_interval, repeatedly in another thread until `ping()` has ended.
+/// Rethrows the exception of one of the two; if both failed, that of the answering side, which is the cause. Pins the
+/// threads only now, so that earlier threads of the engine are not affected.
+template <class AnswerOnce, class Ping>
+RoundTrips run_both(const Placement& placement, AnswerOnce answer_once, Ping ping) {
+    std::atomic<bool> is_over{false};
+    std::exception_ptr answering_fault;
+    std::exception_ptr ping_fault;
+    RoundTrips trips;
+    std::thread answering([&] {
+        try {
+            const Pin pin(placement.answering);
+            do {
+                answer_once();
+            } while (!is_over.load(std::memory_order_relaxed));
+        } catch (...) {
+            answering_fault = std::current_exception();
+        }
+    });
+    try {
+        const Pin pin(placement.asking);
+        trips = ping();
+    } catch (...) {
+        ping_fault = std::current_exception();
+    }
+    is_over.store(true, std::memory_order_relaxed);
+    answering.join();
+    for (const std::exception_ptr& fault : {answering_fault, ping_fault}) {
+        if (fault) {
+            std::rethrow_exception(fault);
+        }
+    }
+    return trips;
+}
 
 }  // namespace telegate::perf

@@ -1,32 +1,22 @@
 #pragma once
 
-#include "endpoint_text.hpp"
 #include "harness.hpp"
 
 #include <zmq.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <set>
 
-/// The workload with sockets of libzmq.
+/// Runs workloads with sockets of libzmq.
 namespace telegate::perf::libzmq {
 
 inline constexpr std::string_view receiver_name = "receiver";
 
-/// One row of the table of variants.
+/// The configuration of a variant.
 struct Setup {
-    bool two_contexts = false;  // sender and receivers each have an I/O thread of their own
-    bool message_api = false;   // zmq_msg_send and zmq_msg_recv, without the copy out
+    bool two_contexts = false;  // one for the sender, one for the receivers
+    bool message_api = false;   // zmq_msg_send and zmq_msg_recv, without the copy into a buffer
     bool unlimited = false;     // HWM 0
-    int buffer_bytes = 0;       // of each connection, either way; 0 leaves the system's
+    int buffer_bytes = 0;       // of each connection; 0: default
     int io_threads = 1;         // of each context
 };
 
@@ -45,7 +35,7 @@ struct Keys {
     KeyPair client;
 };
 
-/// Those that the workload needs. To be called before receivers are processes of their own, so that all know them.
+/// Creates the keys that the workload needs. Must be called before fork(), so that all processes know them.
 [[nodiscard]] inline Keys make_keys(const Workload& work) {
     Keys keys;
     for (KeyPair* const pair : {&keys.server, &keys.client}) {
@@ -56,61 +46,55 @@ struct Keys {
     return keys;
 }
 
-/// Whether it is worth while to try again: nothing came in time, or a signal.
-[[nodiscard]] inline bool is_passing(int error) noexcept {
-    return error == EAGAIN || error == EINTR;
+/// Throws std::runtime_error if a call failed.
+inline void check(int result, const char* what) {
+    if (result < 0) {
+        fail(what);
+    }
 }
 
-/// Threads: any. Limits: none. Failure: throws std::runtime_error.
-class Context {
-  public:
-    explicit Context(int io_threads) : context_(zmq_ctx_new()) {
-        if (context_ == nullptr || zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) != 0) {
-            fail("zmq_ctx_new");
-        }
-    }
-    ~Context() { zmq_ctx_term(context_); }
-    Context(const Context&) = delete;
-    Context& operator=(const Context&) = delete;
-    [[nodiscard]] void* get() const noexcept { return context_; }
+using Context = std::unique_ptr<void, int (*)(void*)>;
 
-  private:
-    void* context_;
-};
+[[nodiscard]] inline Context make_context(int io_threads) {
+    Context context(zmq_ctx_new(), zmq_ctx_term);
+    check(context == nullptr ? -1 : zmq_ctx_set(context.get(), ZMQ_IO_THREADS, io_threads), "zmq_ctx_new");
+    return context;
+}
 
-/// Threads: one. Limits: libzmq's. Failure: throws std::runtime_error.
+/// Threads: one. Limits: those of libzmq. Failure: throws std::runtime_error.
 class Socket {
   public:
-    Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
+    Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type), zmq_close) {
         if (socket_ == nullptr) {
             fail("zmq_socket");
         }
         set(ZMQ_LINGER, 0);
     }
-    ~Socket() { zmq_close(socket_); }
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    [[nodiscard]] void* get() const noexcept { return socket_; }
-
+    [[nodiscard]] void* get() const noexcept { return socket_.get(); }
+    void set(int option, int value) {
+        check(zmq_setsockopt(socket_.get(), option, &value, sizeof value), "zmq_setsockopt");
+    }
+    void set(int option, std::string_view value) {
+        check(zmq_setsockopt(socket_.get(), option, value.data(), value.size()), "zmq_setsockopt");
+    }
     void set_buffers(int bytes) {
         if (bytes > 0) {
             set(ZMQ_SNDBUF, bytes);
             set(ZMQ_RCVBUF, bytes);
         }
     }
-    void set(int option, int value) {
-        if (zmq_setsockopt(socket_, option, &value, sizeof value) != 0) {
-            fail("zmq_setsockopt");
-        }
-    }
-    void set(int option, std::string_view value) {
-        if (zmq_setsockopt(socket_, option, value.data(), value.size()) != 0) {
-            fail("zmq_setsockopt");
-        }
+    void bind(Transport transport) { check(zmq_bind(socket_.get(), endpoint_text(transport)), "zmq_bind"); }
+    void connect(const std::string& address) { check(zmq_connect(socket_.get(), address.c_str()), "zmq_connect"); }
+    /// Returns the bound address.
+    [[nodiscard]] std::string address() const {
+        std::array<char, 256> text{};
+        std::size_t bytes = text.size();
+        check(zmq_getsockopt(socket_.get(), ZMQ_LAST_ENDPOINT, text.data(), &bytes), "zmq_getsockopt");
+        return text.data();
     }
 
   private:
-    void* socket_;
+    std::unique_ptr<void, int (*)(void*)> socket_;
 };
 
 /// The contexts of one process.
@@ -118,25 +102,24 @@ struct Contexts {
     Contexts(const Workload& /*work*/, const Setup& setup_in, const Keys& keys_in)
         : setup(setup_in),
           keys(keys_in),
-          first(setup.io_threads),
-          second(setup.two_contexts ? std::make_unique<Context>(setup.io_threads) : nullptr) {}
-    [[nodiscard]] const Context& of_receivers() const noexcept { return second != nullptr ? *second : first; }
+          first(make_context(setup.io_threads)),
+          second(setup.two_contexts ? make_context(setup.io_threads) : Context(nullptr, zmq_ctx_term)) {}
+    [[nodiscard]] const Context& of_receivers() const noexcept { return second != nullptr ? second : first; }
 
     const Setup setup;
     const Keys keys;
     Context first;
-    std::unique_ptr<Context> second;
+    Context second;
 };
 
-/// Threads: one. Limits: the HWM. Failure: throws std::runtime_error, also when nothing moves for stillness_max.
+/// Threads: one. Limits: the HWM. Failure: throws std::runtime_error, including if it is full for stillness_max.
 class Sender {
   public:
     Sender(Contexts& contexts, const Workload& work)
-        : setup_(contexts.setup),
-          is_router_(work.pattern == Pattern::router),
-          socket_(contexts.first, is_router_ ? ZMQ_ROUTER : ZMQ_PUB) {
-        // Either waits now for a receiver that is full, instead of losing messages.
-        socket_.set(is_router_ ? ZMQ_ROUTER_MANDATORY : ZMQ_XPUB_NODROP, 1);
+        : setup_(contexts.setup), socket_(contexts.first, work.pattern == Pattern::router ? ZMQ_ROUTER : ZMQ_PUB) {
+        const bool is_router = work.pattern == Pattern::router;
+        // Then it waits for full receivers instead of dropping messages.
+        socket_.set(is_router ? ZMQ_ROUTER_MANDATORY : ZMQ_XPUB_NODROP, 1);
         socket_.set(ZMQ_SNDTIMEO, static_cast<int>(std::chrono::milliseconds(stillness_max).count()));
         if (setup_.unlimited) {
             socket_.set(ZMQ_SNDHWM, 0);
@@ -146,44 +129,33 @@ class Sender {
             socket_.set(ZMQ_CURVE_SERVER, 1);
             socket_.set(ZMQ_CURVE_SECRETKEY, contexts.keys.server.secret_key.data());
         }
-        for (std::size_t topic = 0; topic < work.topics && !is_router_; ++topic) {
-            topics_.push_back(topic_name(work, topic));
+        for (std::size_t topic = 0; topic < work.topics && (is_router || work.topics > 1); ++topic) {
+            first_frames_.push_back(is_router ? std::string(receiver_name) : topic_name(work, topic));
         }
-        for (std::size_t receiver = 0; receiver < work.receivers && !is_router_; ++receiver) {
-            wanted_.push_back(topic_of(work, receiver));
+        for (std::size_t receiver = 0; receiver < work.receivers; ++receiver) {
+            wanted_.insert(topic_of(work, receiver));
         }
-        if (zmq_bind(socket_.get(), endpoint_text(work.transport)) != 0) {
-            fail("zmq_bind");
-        }
+        socket_.bind(work.transport);
     }
 
-    [[nodiscard]] std::string address() const {
-        std::array<char, 256> text{};
-        std::size_t bytes = text.size();
-        if (zmq_getsockopt(socket_.get(), ZMQ_LAST_ENDPOINT, text.data(), &bytes) != 0) {
-            fail("zmq_getsockopt");
-        }
-        return text.data();
-    }
-    /// Reaches those who have come so far.
+    [[nodiscard]] std::string address() const { return socket_.address(); }
+    /// Reaches the connected receivers.
     void greet(std::string_view payload) {
-        if (is_router_) {
-            greet_by(receiver_name, payload);
-        } else if (topics_.size() == 1) {
+        if (first_frames_.empty()) {
             (void)zmq_send(socket_.get(), payload.data(), payload.size(), ZMQ_DONTWAIT);
+            return;
         }
-        for (std::size_t index = 0; topics_.size() > 1 && index < wanted_.size(); ++index) {
-            if (index == 0 || wanted_[index] != wanted_[index - 1]) {
-                greet_by(topics_[wanted_[index]], payload);
+        for (const std::size_t topic : wanted_) {
+            const std::string& first = first_frames_[topic];
+            if (zmq_send(socket_.get(), first.data(), first.size(), ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0) {
+                send_last(payload);
             }
         }
     }
     void send(std::string_view payload) {
-        if (is_router_) {
-            send_first(receiver_name);
-        } else if (topics_.size() > 1) {
-            send_first(topics_[next_]);
-            next_ = next_ + 1 == topics_.size() ? 0 : next_ + 1;
+        if (!first_frames_.empty()) {
+            send_frame(first_frames_[next_], ZMQ_SNDMORE);
+            next_ = next_ + 1 == first_frames_.size() ? 0 : next_ + 1;
         }
         send_last(payload);
     }
@@ -191,27 +163,17 @@ class Sender {
     void turn() { nap(); }
 
   private:
-    void greet_by(std::string_view first, std::string_view payload) {
-        if (zmq_send(socket_.get(), first.data(), first.size(), ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0) {
-            send_last(payload);
-        }
-    }
-    void send_first(std::string_view frame) {
-        while (zmq_send(socket_.get(), frame.data(), frame.size(), ZMQ_SNDMORE) < 0) {
+    void send_frame(std::string_view frame, int flags) {
+        while (zmq_send(socket_.get(), frame.data(), frame.size(), flags) < 0) {
             fail_unless_interrupted();
         }
     }
     void send_last(std::string_view payload) {
         if (!setup_.message_api) {
-            while (zmq_send(socket_.get(), payload.data(), payload.size(), 0) < 0) {
-                fail_unless_interrupted();
-            }
-            return;
+            return send_frame(payload, 0);
         }
         zmq_msg_t message;
-        if (zmq_msg_init_size(&message, payload.size()) != 0) {
-            fail("zmq_msg_init_size");
-        }
+        check(zmq_msg_init_size(&message, payload.size()), "zmq_msg_init_size");
         std::memcpy(zmq_msg_data(&message), payload.data(), payload.size());
         while (zmq_msg_send(&message, socket_.get(), 0) < 0) {
             fail_unless_interrupted();
@@ -224,10 +186,9 @@ class Sender {
     }
 
     const Setup setup_;
-    const bool is_router_;
     Socket socket_;
-    std::vector<std::string> topics_;
-    std::vector<std::size_t> wanted_;  // topics, in order
+    std::vector<std::string> first_frames_;  // the identity, or the topics; empty for a single topic
+    std::set<std::size_t> wanted_;           // the subscribed topics
     std::size_t next_ = 0;
 };
 
@@ -236,9 +197,9 @@ class Receiver {
   public:
     Receiver(Contexts& contexts, const Workload& work, const std::string& address, std::size_t index)
         : setup_(contexts.setup),
-          first_frames_(work.pattern == Pattern::router || work.topics > 1 ? 1 : 0),
+          has_first_frame_(work.pattern == Pattern::router || work.topics > 1),
           socket_(contexts.of_receivers(), work.pattern == Pattern::router ? ZMQ_ROUTER : ZMQ_SUB),
-          buffer_(work.size + 1) {  // one more, so that a message that is too long is seen
+          buffer_(work.size + 1) {  // one byte more, to detect messages that are too long
         if (work.pattern == Pattern::router) {
             socket_.set(ZMQ_ROUTING_ID, receiver_name);
         } else {
@@ -255,49 +216,37 @@ class Receiver {
             socket_.set(ZMQ_CURVE_SECRETKEY, contexts.keys.client.secret_key.data());
         }
         zmq_msg_init(&message_);
-        if (zmq_connect(socket_.get(), address.c_str()) != 0) {
-            fail("zmq_connect");
-        }
+        socket_.connect(address);
     }
     ~Receiver() { zmq_msg_close(&message_); }
     Receiver(const Receiver&) = delete;
     Receiver& operator=(const Receiver&) = delete;
 
     [[nodiscard]] bool receive(Checker& checker) {
-        if (first_frames_ > 0 && !receive_first()) {
+        if (has_first_frame_ && receive_frame(first_) < 0) {  // the rest of the message has arrived as well
             return false;
         }
-        if (setup_.message_api) {
-            if (zmq_msg_recv(&message_, socket_.get(), 0) < 0) {
-                return nothing();
-            }
-            checker.take(zmq_msg_data(&message_), zmq_msg_size(&message_));
-            return true;
+        const int bytes = receive_frame(buffer_);
+        if (bytes >= 0) {
+            checker.take(setup_.message_api ? zmq_msg_data(&message_) : buffer_.data(),
+                         static_cast<std::size_t>(bytes));
         }
-        const int bytes = zmq_recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
-        if (bytes < 0) {
-            return nothing();
-        }
-        checker.take(buffer_.data(), static_cast<std::size_t>(bytes));
-        return true;
+        return bytes >= 0;
     }
 
   private:
-    /// The peer's identity or the topic. What follows it is there already.
-    [[nodiscard]] bool receive_first() {
+    /// Receives into the message or the buffer. Returns the size, or -1 if nothing arrived in time.
+    [[nodiscard]] int receive_frame(std::span<char> buffer) {
         const int bytes = setup_.message_api ? zmq_msg_recv(&message_, socket_.get(), 0)
-                                             : zmq_recv(socket_.get(), first_.data(), first_.size(), 0);
-        return bytes >= 0 || nothing();
-    }
-    [[nodiscard]] static bool nothing() {
-        if (!is_passing(zmq_errno())) {
+                                             : zmq_recv(socket_.get(), buffer.data(), buffer.size(), 0);
+        if (bytes < 0 && zmq_errno() != EAGAIN && zmq_errno() != EINTR) {
             fail("zmq_recv");
         }
-        return false;
+        return bytes;
     }
 
     const Setup setup_;
-    const int first_frames_;
+    const bool has_first_frame_;
     Socket socket_;
     std::vector<char> buffer_;
     std::array<char, 256> first_{};

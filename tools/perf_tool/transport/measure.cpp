@@ -1,79 +1,61 @@
 #include "measure.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <stdexcept>
-#include <utility>
 
 namespace telegate::perf {
 
 namespace {
 
-/// Enough of a run to tell the rate from, of what is asked for.
+/// A pilot run is long enough if it takes this share of the requested time.
 constexpr double pilot_share = 0.125;
 constexpr std::uint64_t pilot_bytes = 4 * 1024 * 1024;
 constexpr std::uint64_t pilot_messages_min = 100;
 constexpr std::uint64_t pilot_messages_max = 20'000;
 constexpr std::uint64_t pilot_growth_max = 16;
 
-/// One that is measured in a cell, and with how many messages.
+/// An engine in a cell.
 struct Entry {
     const Engine& engine;
     std::uint64_t messages;
     Series series;
 };
 
-[[nodiscard]] Outcome run_in(const Cell& cell, const Engine& engine, std::uint64_t messages) {
-    Workload work = cell.work;
-    work.messages = messages;
-    try {
-        return engine.run(work);
-    } catch (const std::exception& error) {
-        throw std::runtime_error(name_of(engine) + ", " + cell.group + ", " + cell.name + ": " + error.what());
-    }
-}
-
 void add_run(Entry& entry, const Cell& cell) {
-    Outcome outcome = run_in(cell, entry.engine, entry.messages);
-    const std::size_t copies = cell.work.topics == 1 ? cell.work.receivers : 1;
+    Workload work = cell.work;
+    work.messages = entry.messages;
+    Outcome outcome = entry.engine.run(work);
+    const std::size_t copies = work.topics == 1 ? work.receivers : 1;
     const auto counted = static_cast<double>(entry.messages * copies);
     entry.series.rates.push_back(counted / outcome.seconds);
     entry.series.cpu_ns.push_back(outcome.cpu_seconds * 1e9 / counted);
-    entry.series.sender_cpu_ns.push_back(outcome.sender_cpu_seconds * 1e9 / counted);
     entry.series.publisher_cpu_ns.push_back(outcome.publisher_cpu_seconds * 1e9 / counted);
     if (!outcome.setup.empty()) {
         entry.series.variant = std::move(outcome.setup);
     }
 }
 
-template <class OnTrial>
-[[nodiscard]] std::vector<Entry> entries_of(const Cell& cell, const MeasurePlan& plan, const OnTrial& on_trial) {
-    std::vector<Entry> entries;
-    for (const Engine& engine : plan.engines) {
-        if (!engine.can(cell.work)) {
-            continue;
-        }
-        Amount amount{cell.work.messages};
-        if (amount.messages == 0) {
-            on_trial(engine);
-            try {
-                amount = messages_in(plan.seconds, engine, cell.work);
-            } catch (const std::exception& error) {
-                throw std::runtime_error(name_of(engine) + ", " + cell.group + ", " + cell.name + ": " + error.what());
-            }
-        }
-        Series series{std::string(engine.name), engine.variant, {}, {}, {}, {}};
-        series.is_cut = amount.is_cut;
-        entries.push_back({engine, amount.messages, std::move(series)});
+[[nodiscard]] Entry make_entry(const Cell& cell, const Engine& engine, double seconds) {
+    const Amount amount =
+        cell.work.messages != 0 ? Amount{cell.work.messages} : messages_in(seconds, engine, cell.work);
+    Entry entry{engine, amount.messages, {std::string(engine.name), engine.variant}};
+    entry.series.is_cut = amount.is_cut;
+    return entry;
+}
+
+/// Adds the names of the engine and the cell to exceptions.
+template <class Function>
+auto name_faults(const Engine& engine, const Cell& cell, const Function& function) {
+    try {
+        return function();
+    } catch (const std::exception& error) {
+        throw std::runtime_error(std::string(engine.name) +
+                                 (engine.variant.empty() ? "" : " (" + engine.variant + ")") + ", " + cell.group +
+                                 ", " + cell.name + ": " + error.what());
     }
-    return entries;
 }
 
 }  // namespace
-
-std::string name_of(const Engine& engine) {
-    return std::string(engine.name) + (engine.variant.empty() ? "" : " (" + engine.variant + ")");
-}
 
 Amount messages_in(double seconds, const Engine& engine, Workload work) {
     work.messages = std::clamp(pilot_bytes / work.size / work.receivers, pilot_messages_min, pilot_messages_max);
@@ -100,11 +82,17 @@ Amount messages_in(double seconds, const Engine& engine, Workload work) {
 void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress) {
     for (std::size_t index = 0; index < cells.size(); ++index) {
         Cell& cell = cells[index];
-        std::vector<Entry> entries = entries_of(cell, plan, [&](const Engine& engine) { progress(index, 0, engine); });
+        std::vector<Entry> entries;
+        for (const Engine& engine : plan.engines) {
+            if (engine.can(cell.work)) {
+                progress(index, 0, engine);
+                entries.push_back(name_faults(engine, cell, [&] { return make_entry(cell, engine, plan.seconds); }));
+            }
+        }
         for (std::size_t run = 0; run < plan.runs; ++run) {
             for (Entry& entry : entries) {
                 progress(index, run, entry.engine);
-                add_run(entry, cell);
+                name_faults(entry.engine, cell, [&] { add_run(entry, cell); });
             }
         }
         for (Entry& entry : entries) {

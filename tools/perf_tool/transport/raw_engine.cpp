@@ -1,28 +1,397 @@
-#include "engine.hpp"
+#include "byte_ring.hpp"
+#include "harness.hpp"
 #include "measure.hpp"
-#include "raw_links.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "zmtp/frame.hpp"
+
 #include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
+/// Moves the same bytes as the other engines with minimal overhead, the upper limit of their rates: over blocking
+/// sockets, tcp with TCP_NODELAY or Unix sockets instead of ipc, or through rings instead of inproc.
 namespace telegate::perf {
 
 namespace {
 
-constexpr std::array<std::size_t, 3> chunks{64 * 1024, 256 * 1024, 1024 * 1024};
-constexpr std::array<int, 2> buffers{0, 4 * 1024 * 1024};
-/// From 2 MiB on, what is read has left the writer's own cache for the one that cores share, where it comes from
-/// sooner.
-constexpr std::array<std::size_t, 6> ring_sizes{64 * 1024,       256 * 1024,      1024 * 1024,
-                                                2 * 1024 * 1024, 4 * 1024 * 1024, 8 * 1024 * 1024};
+void set_time(int socket, int name, std::chrono::milliseconds time) {
+    const timeval value{time.count() / 1'000, time.count() % 1'000 * 1'000};
+    checked(::setsockopt(socket, SOL_SOCKET, name, &value, sizeof value), "raw: setsockopt");
+}
+
+[[nodiscard]] UniqueFd make_socket(Transport transport) {
+    return UniqueFd(checked(::socket(transport == Transport::tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+                            "raw: socket"));
+}
+
+void set_up(const UniqueFd& socket, Transport transport, std::chrono::milliseconds read_time) {
+    if (transport == Transport::tcp) {
+        set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    set_time(socket.get(), SO_RCVTIMEO, read_time);
+    set_time(socket.get(), SO_SNDTIMEO, stillness_max);
+}
+
+/// Returns the number of bytes read; 0 if none arrive within receive_wait.
+[[nodiscard]] std::size_t read_some(int socket, char* data, std::size_t bytes_max) {
+    const ssize_t bytes = ::recv(socket, data, bytes_max, 0);
+    if (bytes == 0) {
+        throw std::runtime_error("raw: the connection was closed");
+    }
+    if (bytes < 0 && errno != EAGAIN && errno != EINTR) {
+        throw std::system_error(errno, std::generic_category(), "raw: recv");
+    }
+    return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+void write_all(int socket, const char* data, std::size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t sent = ::send(socket, data, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EAGAIN) {
+            throw std::runtime_error("raw: nothing was read for ten seconds");
+        }
+        if (sent < 0 && errno != EINTR) {
+            throw std::system_error(errno, std::generic_category(), "raw: send");
+        }
+        const std::size_t done = sent > 0 ? static_cast<std::size_t>(sent) : 0;
+        data += done;
+        bytes -= done;
+    }
+}
+
+/// A listening socket, blocking for a millisecond. Threads: one. Limits: none. Failure: throws std::system_error.
+class RawListener {
+  public:
+    /// `buffer_bytes` is the size of the connections' send buffers; 0 is the system's default.
+    RawListener(Transport transport, int buffer_bytes)
+        : transport_(transport), buffer_bytes_(buffer_bytes), socket_(make_socket(transport)) {
+        const sockaddr_in internet = LoopbackListener::loopback_address(0);
+        const sockaddr any_name{AF_UNIX, {}};  // the kernel chooses a name without a file
+        const bool is_tcp = transport == Transport::tcp;
+        checked(::bind(socket_.get(), is_tcp ? reinterpret_cast<const sockaddr*>(&internet) : &any_name,
+                       static_cast<socklen_t>(is_tcp ? sizeof internet : sizeof(sa_family_t))),
+                "raw: bind");
+        checked(::listen(socket_.get(), SOMAXCONN), "raw: listen");
+        set_time(socket_.get(), SO_RCVTIMEO, std::chrono::milliseconds(1));
+    }
+    /// Returns the address for raw_connect(), which is not text.
+    [[nodiscard]] std::string address() const {
+        sockaddr_storage address{};
+        socklen_t bytes = sizeof address;
+        checked(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &bytes), "raw: getsockname");
+        return {reinterpret_cast<const char*>(&address), bytes};
+    }
+    /// Accepts pending connections and stores each at its index.
+    void accept_some(std::vector<UniqueFd>& connections) {
+        for (;;) {
+            UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+            if (socket.get() < 0 && (errno == EAGAIN || errno == EINTR)) {
+                return;
+            }
+            checked(socket.get(), "raw: accept4");
+            set_up(socket, transport_, stillness_max);
+            if (buffer_bytes_ > 0) {
+                set_socket_option(socket.get(), SOL_SOCKET, SO_SNDBUF, buffer_bytes_);
+            }
+            std::uint32_t index = 0;
+            if (::recv(socket.get(), &index, sizeof index, MSG_WAITALL) != sizeof index ||
+                index >= connections.size()) {
+                throw std::runtime_error("raw: a connection sent no index");
+            }
+            connections[index] = std::move(socket);
+        }
+    }
+
+  private:
+    const Transport transport_;
+    const int buffer_bytes_;
+    UniqueFd socket_;
+};
+
+/// Connects and sends its index. `buffer_bytes` is the size of the receive buffer.
+[[nodiscard]] UniqueFd raw_connect(Transport transport, const std::string& address, int buffer_bytes,
+                                   std::size_t index) {
+    UniqueFd socket = make_socket(transport);
+    set_up(socket, transport, receive_wait);
+    if (buffer_bytes > 0) {  // before connecting, because it determines the window scale
+        set_socket_option(socket.get(), SOL_SOCKET, SO_RCVBUF, buffer_bytes);
+    }
+    checked(::connect(socket.get(), reinterpret_cast<const sockaddr*>(address.data()),
+                      static_cast<socklen_t>(address.size())),
+            "raw: connect");
+    const auto number = static_cast<std::uint32_t>(index);
+    write_all(socket.get(), reinterpret_cast<const char*>(&number), sizeof number);
+    return socket;
+}
+
+struct RawTuning {
+    std::size_t chunk_bytes = 0;  // of each write and read; of a ring, its capacity
+    int buffer_bytes = 0;         // of the sockets; 0: default
+};
+
+/// Returns the number of lanes, each of which has its own messages: one for all receivers, or one per receiver.
+[[nodiscard]] std::size_t lane_count(const Workload& work) noexcept {
+    return work.topics == 1 ? 1 : work.receivers;
+}
+
+/// The lane of each message in turn. Threads: one. Limits: none. Failure: none.
+class LaneTurns {
+  public:
+    explicit LaneTurns(const Workload& work) : lanes_(work.topics, -1) {
+        for (std::size_t receiver = 0; receiver < work.receivers; ++receiver) {
+            lanes_[topic_of(work, receiver)] = work.topics == 1 ? 0 : static_cast<int>(receiver);
+        }
+    }
+    /// Returns -1 for a topic without subscribers.
+    [[nodiscard]] int next() noexcept {
+        const int lane = lanes_[next_];
+        next_ = next_ + 1 == lanes_.size() ? 0 : next_ + 1;
+        return lane;
+    }
+
+  private:
+    std::vector<int> lanes_;  // by topic
+    std::size_t next_ = 0;
+};
+
+/// Collects frames of one size, with the header of ZMTP, in a chunk and writes it when it is full.
+/// Threads: one. Limits: one chunk. Failure: as write_all().
+class ChunkWriter {
+  public:
+    ChunkWriter(std::size_t chunk_bytes, std::size_t payload_bytes)
+        : chunk_(chunk_bytes), header_bytes_(zmtp::frame_header_bytes(payload_bytes)) {
+        zmtp::write_frame_header(header_.data(), 0, payload_bytes);
+    }
+
+    void add_socket(int socket) { sockets_.push_back(socket); }
+    void add(std::string_view payload) {
+        if (chunk_.size() - used_ >= zmtp::frame_header_bytes_max + payload.size()) [[likely]] {
+            std::memcpy(chunk_.data() + used_, header_.data(), header_.size());  // a fixed size costs less
+            std::memcpy(chunk_.data() + used_ + header_bytes_, payload.data(), payload.size());
+            used_ += header_bytes_ + payload.size();
+        } else {
+            add_in_parts({reinterpret_cast<const char*>(header_.data()), header_bytes_});
+            add_in_parts(payload);
+        }
+    }
+    void flush() {
+        for (const int socket : sockets_) {
+            write_all(socket, chunk_.data(), used_);
+        }
+        used_ = 0;
+    }
+
+  private:
+    void add_in_parts(std::string_view bytes) {
+        while (!bytes.empty()) {
+            if (used_ == chunk_.size()) {
+                flush();
+            }
+            const std::size_t part = bytes.copy(chunk_.data() + used_, chunk_.size() - used_);
+            used_ += part;
+            bytes.remove_prefix(part);
+        }
+    }
+
+    std::vector<char> chunk_;
+    std::size_t used_ = 0;
+    std::array<std::byte, zmtp::frame_header_bytes_max> header_{};
+    std::size_t header_bytes_;
+    std::vector<int> sockets_;
+};
+
+/// Blocking sockets; each chunk is written to one receiver after the other.
+struct StreamLink {
+    struct Shared {
+        Shared(const Workload& /*work*/, const RawTuning& tuning_in) : tuning(tuning_in) {}
+        const RawTuning tuning;
+    };
+    class Sender;
+    class Receiver;
+};
+
+class StreamLink::Sender {
+  public:
+    Sender(Shared& shared, const Workload& work)
+        : listener_(work.transport, shared.tuning.buffer_bytes),
+          turns_(work),
+          connections_(work.receivers),
+          lanes_(lane_count(work), ChunkWriter(shared.tuning.chunk_bytes, work.size)) {}
+    [[nodiscard]] std::string address() const { return listener_.address(); }
+    void greet(std::string_view payload) {
+        if (!is_complete_ && !complete()) {
+            return;
+        }
+        for (ChunkWriter& lane : lanes_) {
+            lane.add(payload);
+        }
+        flush();
+    }
+    void send(std::string_view payload) {
+        const int lane = turns_.next();
+        if (lane >= 0) {
+            lanes_[static_cast<std::size_t>(lane)].add(payload);
+        }
+    }
+    void flush() {
+        for (ChunkWriter& lane : lanes_) {
+            lane.flush();
+        }
+    }
+    void turn() { nap(); }
+
+  private:
+    /// Returns whether all receivers are connected.
+    [[nodiscard]] bool complete() {
+        listener_.accept_some(connections_);
+        is_complete_ = std::ranges::all_of(connections_, [](const UniqueFd& each) { return each.get() >= 0; });
+        for (std::size_t index = 0; is_complete_ && index < connections_.size(); ++index) {
+            lanes_[lanes_.size() == 1 ? 0 : index].add_socket(connections_[index].get());
+        }
+        return is_complete_;
+    }
+
+    RawListener listener_;
+    LaneTurns turns_;
+    std::vector<UniqueFd> connections_;
+    std::vector<ChunkWriter> lanes_;
+    bool is_complete_ = false;
+};
+
+class StreamLink::Receiver {
+  public:
+    Receiver(Shared& shared, const Workload& work, const std::string& address, std::size_t index)
+        : chunk_bytes_(shared.tuning.chunk_bytes),
+          socket_(raw_connect(work.transport, address, shared.tuning.buffer_bytes, index)),
+          bytes_(chunk_bytes_ + zmtp::frame_header_bytes_max + work.size) {}
+
+    [[nodiscard]] bool receive(Checker& checker) {
+        const std::size_t free = std::min(chunk_bytes_, bytes_.size() - have_);
+        const std::size_t came = read_some(socket_.get(), bytes_.data() + have_, free);
+        have_ += came;
+        std::size_t begin = 0;
+        for (std::size_t frame = frame_at(begin); frame > 0; frame = frame_at(begin)) {
+            const std::size_t header = is_long(begin) ? zmtp::frame_header_bytes_max : 2;
+            checker.take(bytes_.data() + begin + header, frame - header);
+            begin += frame;
+        }
+        std::memmove(bytes_.data(), bytes_.data() + begin, have_ - begin);
+        have_ -= begin;
+        return came > 0;
+    }
+
+  private:
+    [[nodiscard]] bool is_long(std::size_t begin) const noexcept {
+        return (static_cast<unsigned char>(bytes_[begin]) & zmtp::frame_flag::long_size) != 0;
+    }
+    /// Returns the size of the frame that begins there; 0 if it is incomplete.
+    [[nodiscard]] std::size_t frame_at(std::size_t begin) const {
+        const std::size_t left = have_ - begin;
+        if (left < 2) {
+            return 0;
+        }
+        std::uint64_t bytes = 2 + static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[begin + 1]));
+        if (is_long(begin)) {
+            if (left < zmtp::frame_header_bytes_max) {
+                return 0;
+            }
+            std::memcpy(&bytes, bytes_.data() + begin + 1, sizeof bytes);
+            bytes = __builtin_bswap64(bytes) + zmtp::frame_header_bytes_max;
+        }
+        if (bytes > bytes_.size()) {
+            throw std::runtime_error("raw: a frame is too large");
+        }
+        return bytes <= left ? static_cast<std::size_t>(bytes) : 0;
+    }
+
+    const std::size_t chunk_bytes_;
+    const UniqueFd socket_;
+    std::vector<char> bytes_;
+    std::size_t have_ = 0;
+};
+
+/// A ring per lane; all receivers of a lane read from the same ring.
+struct RingLink {
+    struct Shared {
+        Shared(const Workload& work, const RawTuning& tuning) {
+            for (std::size_t lane = 0; lane < lane_count(work); ++lane) {
+                rings.push_back(
+                    std::make_unique<ByteRing>(tuning.chunk_bytes, work.size, work.receivers / lane_count(work)));
+            }
+        }
+        std::vector<std::unique_ptr<ByteRing>> rings;
+    };
+    class Sender;
+    class Receiver;
+};
+
+class RingLink::Sender {
+  public:
+    Sender(Shared& shared, const Workload& work) : rings_(shared.rings), turns_(work) {}
+    [[nodiscard]] static std::string address() { return "ring"; }
+    void greet(std::string_view payload) {
+        for (const auto& ring : rings_) {
+            (void)ring->put(payload);
+        }
+        flush();
+    }
+    void send(std::string_view payload) {
+        const int lane = turns_.next();
+        if (lane < 0) {
+            return;
+        }
+        ByteRing& ring = *rings_[static_cast<std::size_t>(lane)];
+        if (!ring.put(payload)) [[unlikely]] {
+            wait_and_put(ring, payload);
+        }
+    }
+    void flush() {
+        for (const auto& ring : rings_) {
+            ring->publish();
+        }
+    }
+    static void turn() { nap(); }
+
+  private:
+    static void wait_and_put(ByteRing& ring, std::string_view payload) {
+        constexpr std::uint64_t rounds_between_checks = 1'024;
+        Patience patience;
+        for (std::uint64_t round = 1; !ring.put(payload); ++round) {
+            if (round % rounds_between_checks == 0) {
+                patience.check("free space in a ring");
+            }
+            std::this_thread::yield();
+        }
+    }
+
+    std::vector<std::unique_ptr<ByteRing>>& rings_;
+    LaneTurns turns_;
+};
+
+class RingLink::Receiver {
+  public:
+    Receiver(Shared& shared, const Workload& work, const std::string& /*address*/, std::size_t index)
+        : ring_(*shared.rings[work.topics == 1 ? 0 : index]), reader_(work.topics == 1 ? index : 0) {}
+
+    [[nodiscard]] bool receive(Checker& checker) {
+        constexpr int rounds_max = 1'000;
+        for (int round = 0; round < rounds_max; ++round) {
+            if (ring_.take(reader_, [&checker](const char* data, std::size_t bytes) { checker.take(data, bytes); })) {
+                return true;
+            }
+            std::this_thread::yield();
+        }
+        return false;
+    }
+
+  private:
+    ByteRing& ring_;
+    const std::size_t reader_;
+};
+
+constexpr std::size_t kib = 1024;
+constexpr int raw_buffer_bytes = 4 * 1024 * 1024;
 constexpr int trial_rounds = 3;
-constexpr std::uint64_t few_messages = 20'000;  // take no time worth finding out
+constexpr std::uint64_t few_messages = 20'000;  // take no time worth measuring
 
 Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
     return work.transport == Transport::inproc ? run_workload<RingLink>(work, tuning)
@@ -31,24 +400,23 @@ Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
 
 [[nodiscard]] std::vector<RawTuning> tunings_of(const Workload& work) {
     std::vector<RawTuning> tunings;
-    if (work.transport == Transport::inproc) {
-        for (const std::size_t ring : ring_sizes) {
-            const std::size_t bytes = ByteRing::capacity_for(ring, work.size);
-            if (tunings.empty() || tunings.back().chunk_bytes != bytes) {
-                tunings.push_back({bytes, 0});
-            }
+    if (work.transport != Transport::inproc) {
+        for (const std::size_t chunk_bytes : {64 * kib, 256 * kib, 1024 * kib}) {
+            tunings.push_back({chunk_bytes, 0});
+            tunings.push_back({chunk_bytes, raw_buffer_bytes});
         }
         return tunings;
     }
-    for (const std::size_t chunk_bytes : chunks) {
-        for (const int buffer_bytes : buffers) {
-            tunings.push_back({chunk_bytes, buffer_bytes});
+    // From 2 MiB on, data has moved from the writer's cache to a shared one, from which it is read faster.
+    for (const std::size_t ring : {64 * kib, 256 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib}) {
+        const std::size_t bytes = ByteRing::capacity_for(ring, work.size);
+        if (tunings.empty() || tunings.back().chunk_bytes != bytes) {
+            tunings.push_back({bytes, 0});
         }
     }
     return tunings;
 }
 
-/// One that is tried.
 struct Candidate {
     RawTuning tuning;
     std::uint64_t messages;
@@ -80,45 +448,31 @@ struct Candidate {
     return std::ranges::max_element(candidates, {}, &Candidate::rate_max)->tuning;
 }
 
-/// Found once for each cell, whatever the number of messages. Both patterns are the same work here.
-[[nodiscard]] RawTuning best_tuning(const RawTrial& trial, const Workload& work) {
+Outcome run_raw(const RawTrial& trial, const Workload& work) {
+    // Found once per cell; both patterns are the same work.
     using Key = std::tuple<Transport, std::size_t, std::size_t, std::size_t, bool>;
     static std::map<Key, RawTuning> known;
     const Key key{work.transport, work.size, work.receivers, work.topics, work.two_processes};
-    const auto found = known.find(key);
-    return found != known.end() ? found->second : known.emplace(key, find_best(trial, work)).first->second;
-}
-
-[[nodiscard]] std::string words_of(const RawTuning& tuning, Transport transport) {
-    if (transport == Transport::inproc) {
-        return size_name(tuning.chunk_bytes) + " ring";
+    if (!known.contains(key)) {
+        known.emplace(key, find_best(trial, work));
     }
-    const std::string chunk = size_name(tuning.chunk_bytes) + " chunks, ";
-    if (tuning.buffer_bytes == 0) {
-        return chunk + "the system's buffers";
-    }
-    const GivenBuffers given = given_buffers(transport, tuning.buffer_bytes);
-    return given.send == given.receive
-               ? chunk + size_name(given.send) + " buffers"
-               : chunk + size_name(given.send) + " to send and " + size_name(given.receive) + " to receive";
-}
-
-Outcome run_raw(const RawTrial& trial, const Workload& work) {
-    const RawTuning tuning = best_tuning(trial, work);
+    const RawTuning& tuning = known.at(key);
     Outcome outcome = run_tuned(work, tuning);
-    outcome.setup = words_of(tuning, work.transport);
+    outcome.setup = size_name(tuning.chunk_bytes);
+    outcome.setup += work.transport == Transport::inproc ? " ring"
+                     : tuning.buffer_bytes == 0          ? " chunks, default buffers"
+                                                         : " chunks, 4 MiB buffers";
     return outcome;
-}
-
-/// It seals nothing, so it is no ceiling where the others do.
-[[nodiscard]] bool can_run_raw(const Workload& work) {
-    return is_possible(work) && !work.curve;
 }
 
 }  // namespace
 
 std::vector<Engine> raw_engines(const RawTrial& trial) {
-    return {{"raw", {}, can_run_raw, [trial](const Workload& work) {
+    // It does not encrypt, so it is not an upper limit for CURVE.
+    return {{"raw",
+             {},
+             [](const Workload& work) { return is_possible(work) && !work.curve; },
+             [trial](const Workload& work) {
                  return run_raw(trial, work);
              }}};
 }

@@ -1,47 +1,62 @@
 #pragma once
 
+#include "report.hpp"
 #include "workload.hpp"
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace telegate::perf {
 
-/// One engine in one cell: a value per run, the same run at the same place everywhere.
+/// An engine in a cell: one value per run.
 struct Series {
     std::string engine;
-    std::string variant;
-    std::vector<double> rates;   // in the matrix's unit; fan-out: delivered in all, or published with many topics
-    std::vector<double> cpu_ns;  // of all threads, per message of that rate
-    std::vector<double> sender_cpu_ns;
-    std::vector<double> publisher_cpu_ns;
-    bool is_cut = false;  // its runs were shorter than the others', since it cannot send as many
+    std::string variant{};
+    std::vector<double>
+        rates{};  // in the unit of the matrix; fan-out: delivered, or published if there are many topics
+    std::vector<double> cpu_ns{};  // of all threads, per message of that rate
+    std::vector<double> publisher_cpu_ns{};
+    bool is_cut = false;  // its runs were shorter, because it cannot send as many messages
 };
 
-/// One workload, measured by all engines in turn.
+/// A workload, measured with all engines in turn.
 struct Cell {
-    std::string group;  // "PUB/SUB tcp": one row of the summary
-    std::string name;   // "64 B": its column
-    Workload work;
-    std::vector<Series> series;  // libzmq as reported comes before its other variants
+    std::string group;  // "PUB/SUB tcp"
+    std::string name;   // "64 B"
+    Workload work{};
+    std::vector<Series> series{};  // the first of libzmq is configured as reported
 };
 
-/// What one command measured.
+/// The result of transport, fanout or latency.
 struct Matrix {
     std::string command;
     std::string unit;  // of the rates
-    std::vector<std::pair<std::string, std::string>> parameters;
-    std::vector<Cell> cells;
-    bool lower_is_better = false;  // the rates are times, and raw is the floor
+    Facts parameters{};
+    std::vector<Cell> cells{};
+    bool lower_is_better = false;  // the rates are times
 };
 
-[[nodiscard]] inline bool is_sealed(const Matrix& matrix) {
-    return std::ranges::any_of(matrix.cells, [](const Cell& cell) { return cell.work.curve; });
-}
-[[nodiscard]] inline bool is_fan_out(const Matrix& matrix) {
-    return std::ranges::any_of(matrix.cells, [](const Cell& cell) { return cell.work.receivers > 1; });
-}
+/// Telegate compared with the other engines in a cell. Pointers are null, and comparisons empty, for engines that were
+/// not measured. Comparisons have one value per run.
+struct Standing {
+    const Series* telegate = nullptr;
+    const Series* libzmq = nullptr;       // as reported
+    const Series* libzmq_best = nullptr;  // the variant with the best median in this cell
+    const Series* raw = nullptr;
+
+    std::vector<double> over_libzmq;  // above 1, Telegate is better
+    std::vector<double> over_libzmq_best;
+    std::vector<double> of_raw;  // Telegate divided by raw
+};
+
+/// Returns one standing per series of Telegate, or one without it.
+[[nodiscard]] std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better);
+
+/// Prints the machine, the build, the parameters, and a table with a row per cell.
+void print_text(std::ostream& out, const Matrix& matrix);
+/// Prints everything, including all runs.
+void print_json(std::ostream& out, const Matrix& matrix);
+
+/// Returns three digits with a suffix, such as "2.85 M", "197 k" or "73.4"; "-" if the value is not finite.
+[[nodiscard]] std::string short_number(double value);
+/// Returns "12.3x".
+[[nodiscard]] std::string times(double value);
 
 }  // namespace telegate::perf

@@ -3,29 +3,21 @@
 #include "harness.hpp"
 
 #include "core/curve.hpp"
-#include "core/endpoint.hpp"
 #include "core/message.hpp"
 #include "core/message_reader.hpp"
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
 #include "core/subscriber.hpp"
-#include "endpoint_text.hpp"
 
-#include <chrono>
-#include <cstddef>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+#include <type_traits>
 
-/// The workload with sockets of core, a Reactor for each.
+/// Runs workloads with the sockets of core, each with its own Reactor.
 namespace telegate::perf {
 
 inline constexpr std::string_view telegate_receiver_name = "receiver";
-inline constexpr std::chrono::milliseconds telegate_room_wait{10};
+inline constexpr std::chrono::milliseconds telegate_capacity_wait{10};
 inline constexpr std::chrono::milliseconds telegate_turn{1};
 
 struct TelegateSettings {
@@ -34,8 +26,7 @@ struct TelegateSettings {
     CurveKeyPair client{};
 };
 
-/// With the keys that the workload needs. To be called before receivers are processes of their own, so that all know
-/// them.
+/// Creates the keys that the workload needs. Must be called before fork(), so that all processes know them.
 [[nodiscard]] inline TelegateSettings telegate_settings(const Workload& work, std::size_t io_threads) {
     TelegateSettings settings{io_threads};
     if (work.curve) {
@@ -47,48 +38,41 @@ struct TelegateSettings {
 
 struct TelegateShared {
     TelegateShared(const Workload& work, const TelegateSettings& settings_in)
-        : is_sealed(work.curve), settings(settings_in) {}
+        : is_encrypted(work.curve), settings(settings_in) {}
 
     [[nodiscard]] PublisherOptions publisher_options() const {
         PublisherOptions options;
         options.io_threads = settings.io_threads;
-        options.security = of_sender();
+        options.security = is_encrypted ? Security(CurveServer{settings.server, nullptr}) : Security();
         return options;
     }
     [[nodiscard]] SocketOptions router_options() const {
         SocketOptions options;
-        options.security = of_sender();
+        options.security = publisher_options().security;
         return options;
     }
     [[nodiscard]] SocketOptions receiver_options(std::string_view identity) const {
         SocketOptions options;
         options.identity = identity;
-        options.security = is_sealed ? Security(CurveClient{settings.client, settings.server.public_key}) : Security();
+        options.security =
+            is_encrypted ? Security(CurveClient{settings.client, settings.server.public_key}) : Security();
         return options;
     }
-    [[nodiscard]] Security of_sender() const {
-        return is_sealed ? Security(CurveServer{settings.server, nullptr}) : Security();
-    }
 
-    const bool is_sealed;
+    const bool is_encrypted;
     const TelegateSettings settings;
 };
-
-[[nodiscard]] inline Endpoint endpoint_to_bind(Transport transport) {
-    return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
-}
 
 [[nodiscard]] inline Endpoint endpoint_of(const std::string& address) {
     return std::get<Endpoint>(parse_endpoint(address));
 }
 
-/// Asks for room before each message, so that none is lost.
-/// Threads: one. Limits: the publisher's. Failure: throws std::runtime_error when there is no room for stillness_max.
+/// Waits while a subscriber is full, so that no message is lost.
+/// Threads: one. Limits: those of the publisher. Failure: throws std::runtime_error if it is full for stillness_max.
 class PublisherSender {
   public:
     PublisherSender(TelegateShared& shared, const Workload& work)
-        : publisher_(reactor_, shared.publisher_options()),
-          endpoint_(publisher_.bind(endpoint_to_bind(work.transport))) {
+        : publisher_(reactor_, shared.publisher_options()), endpoint_(publisher_.bind(endpoint_over(work.transport))) {
         const TopicPlace place = work.topics == 1 ? TopicPlace::in_payload : TopicPlace::first_frame;
         for (std::size_t topic = 0; topic < work.topics; ++topic) {
             topics_.push_back(publisher_.intern(topic_name(work, topic), place));
@@ -104,13 +88,13 @@ class PublisherSender {
     [[nodiscard]] std::string address() const { return to_string(endpoint_); }
     void greet(std::string_view payload) {
         for (const TopicId topic : wanted_) {
-            wait_for_room(payload.size());
+            wait_for_capacity(payload.size());
             publisher_.send(topic, payload);
         }
     }
     void send(std::string_view payload) {
         if (!publisher_.has_room(payload.size())) [[unlikely]] {
-            wait_for_room(payload.size());
+            wait_for_capacity(payload.size());
         }
         publisher_.send(topics_[next_], payload);
         next_ = next_ + 1 == topics_.size() ? 0 : next_ + 1;
@@ -119,11 +103,11 @@ class PublisherSender {
     void turn() { reactor_.run_for(telegate_turn); }
 
   private:
-    void wait_for_room(std::size_t bytes) {
+    void wait_for_capacity(std::size_t bytes) {
         Patience patience;
         while (!publisher_.has_room(bytes)) {
-            patience.check("room for a message");
-            reactor_.run_for(telegate_room_wait);
+            patience.check("capacity for a message");
+            reactor_.run_for(telegate_capacity_wait);
         }
     }
 
@@ -131,45 +115,16 @@ class PublisherSender {
     Publisher publisher_;
     const Endpoint endpoint_;
     std::vector<TopicId> topics_;
-    std::vector<TopicId> wanted_;  // each once
+    std::vector<TopicId> wanted_;  // without duplicates
     std::size_t next_ = 0;
 };
 
-/// Whether there was a message in time.
-template <class Socket>
-[[nodiscard]] bool check_next(MessageReader<Socket>& reader, Checker& checker) {
-    const std::optional<Message> message = reader.next(receive_wait);
-    if (!message) {
-        return false;
-    }
-    const Bytes payload = (*message)[message->size() - 1];
-    checker.take(payload.data(), payload.size());
-    return true;
-}
-
-/// Threads: one. Limits: the subscriber's. Failure: as Subscriber's.
-class SubscriberReceiver {
-  public:
-    SubscriberReceiver(TelegateShared& shared, const Workload& work, const std::string& address, std::size_t index)
-        : subscriber_(reactor_, shared.receiver_options({})) {
-        subscriber_.subscribe(topic_name(work, topic_of(work, index)));
-        subscriber_.connect(endpoint_of(address));
-    }
-
-    [[nodiscard]] bool receive(Checker& checker) { return check_next(reader_, checker); }
-
-  private:
-    Reactor reactor_;
-    Subscriber subscriber_;
-    MessageReader<Subscriber> reader_{subscriber_};
-};
-
-/// Tries again while the router is full, so that nothing is lost.
-/// Threads: one. Limits: the router's. Failure: throws std::runtime_error when it is full for stillness_max.
+/// Retries while the router is full, so that no message is lost.
+/// Threads: one. Limits: those of the router. Failure: throws std::runtime_error if it is full for stillness_max.
 class RouterSender {
   public:
     RouterSender(TelegateShared& shared, const Workload& work)
-        : router_(reactor_, shared.router_options()), endpoint_(router_.bind(endpoint_to_bind(work.transport))) {}
+        : router_(reactor_, shared.router_options()), endpoint_(router_.bind(endpoint_over(work.transport))) {}
 
     [[nodiscard]] std::string address() const { return to_string(endpoint_); }
     void greet(std::string_view payload) { (void)router_.send(telegate_receiver_name, {payload}); }
@@ -184,16 +139,13 @@ class RouterSender {
   private:
     void wait_and_send(std::string_view payload) {
         Patience patience;
-        for (;;) {
-            const SendStatus status = router_.send(telegate_receiver_name, {payload});
-            if (status == SendStatus::sent) {
-                return;
-            }
+        for (SendStatus status = SendStatus::full; status != SendStatus::sent;) {
+            patience.check("capacity for a message");
+            reactor_.run_for(telegate_capacity_wait);
+            status = router_.send(telegate_receiver_name, {payload});
             if (status == SendStatus::unknown_peer) {
-                throw std::runtime_error("the receiving router has gone");
+                throw std::runtime_error("the receiving router disconnected");
             }
-            patience.check("room for a message");
-            reactor_.run_for(telegate_room_wait);
         }
     }
 
@@ -202,32 +154,45 @@ class RouterSender {
     const Endpoint endpoint_;
 };
 
-/// Threads: one. Limits: the router's. Failure: as Router's.
-class RouterReceiver {
+/// A Subscriber or a Router. Threads: one. Limits and failure: as the socket.
+template <class Socket>
+class TelegateReceiver {
   public:
-    RouterReceiver(TelegateShared& shared, const Workload& /*work*/, const std::string& address, std::size_t /*index*/)
-        : router_(reactor_, shared.receiver_options(telegate_receiver_name)) {
-        router_.connect(endpoint_of(address));
+    TelegateReceiver(TelegateShared& shared, const Workload& work, const std::string& address, std::size_t index)
+        : socket_(reactor_, shared.receiver_options(is_subscriber ? std::string_view() : telegate_receiver_name)) {
+        if constexpr (is_subscriber) {
+            socket_.subscribe(topic_name(work, topic_of(work, index)));
+        }
+        socket_.connect(endpoint_of(address));
     }
 
-    [[nodiscard]] bool receive(Checker& checker) { return check_next(reader_, checker); }
+    [[nodiscard]] bool receive(Checker& checker) {
+        const std::optional<Message> message = reader_.next(receive_wait);
+        if (message) {
+            const Bytes payload = (*message)[message->size() - 1];
+            checker.take(payload.data(), payload.size());
+        }
+        return message.has_value();
+    }
 
   private:
+    static constexpr bool is_subscriber = std::is_same_v<Socket, Subscriber>;
+
     Reactor reactor_;
-    Router router_;
-    MessageReader<Router> reader_{router_};
+    Socket socket_;
+    MessageReader<Socket> reader_{socket_};
 };
 
 struct TelegatePubSub {
     using Shared = TelegateShared;
     using Sender = PublisherSender;
-    using Receiver = SubscriberReceiver;
+    using Receiver = TelegateReceiver<Subscriber>;
 };
 
 struct TelegateRouting {
     using Shared = TelegateShared;
     using Sender = RouterSender;
-    using Receiver = RouterReceiver;
+    using Receiver = TelegateReceiver<Router>;
 };
 
 }  // namespace telegate::perf

@@ -1,4 +1,4 @@
-#include "engine.hpp"
+#include "latency.hpp"
 
 namespace telegate::perf {
 
@@ -7,6 +7,10 @@ std::vector<Engine> libzmq_engines(std::size_t /*io_threads*/) {
 }
 
 std::string libzmq_version() {
+    return {};
+}
+
+std::vector<LatencyEngine> libzmq_latency() {
     return {};
 }
 

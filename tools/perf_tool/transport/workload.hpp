@@ -2,66 +2,119 @@
 
 #include "core/endpoint.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 namespace telegate::perf {
 
 enum class Pattern : std::uint8_t { pubsub, router };
 
-/// What every engine does in one run: one sender, one receiver or several, each in a thread of its own.
+/// One run of an engine: one sender and one or more receivers, each in a thread of its own.
 ///
-/// The sender makes one call for each message, which copies the payload from one buffer of the caller's; its first
-/// eight bytes are the number of the message, its last byte the low byte of that. A receiver looks at each message's
-/// size, first and last byte and number. Every message arrives, in order, or the run fails.
+/// The sender makes one call per message, which copies the payload from a buffer of the caller. The first eight bytes
+/// are the number of the message, the last byte is the low byte of the number. Receivers check the size, the number
+/// and the last byte. The run fails unless every message arrives in order.
 struct Workload {
     Pattern pattern = Pattern::pubsub;
     Transport transport = Transport::tcp;
-    std::size_t size = 64;  // bytes of payload, 16 at least
+    std::size_t size = 64;  // of the payload in bytes, at least 16
     std::uint64_t messages = 100'000;
-    std::size_t receivers = 1;  // fan-out, pubsub only: each has a connection of its own
-    /// Fan-out: messages go to as many topics in turn. With more than one, each receiver has asked for one of its own,
-    /// spread evenly; with one, all have asked for it.
+    std::size_t receivers = 1;  // fan-out, only for pubsub: each has a connection of its own
+    /// Messages are published to the topics in turn. With one topic, all receivers subscribe to it; otherwise each
+    /// subscribes to another one.
     std::size_t topics = 1;
-    bool two_processes = false;  // the receiver in a process of its own; not over inproc
-    bool curve = false;          // the sender is CURVE's server; not over inproc
+    bool two_processes = false;  // whether receivers are processes; not over inproc
+    bool curve = false;          // the sender is the CURVE server; not over inproc
 };
 
-/// Whether there is such a workload: routers are two, and inproc is one process, which seals nothing.
+/// Returns whether the workload can exist.
 [[nodiscard]] constexpr bool is_possible(const Workload& work) noexcept {
     return (work.pattern == Pattern::pubsub || (work.receivers == 1 && work.topics == 1)) &&
            (work.transport != Transport::inproc || !(work.two_processes || work.curve)) && work.receivers > 0 &&
            (work.topics == 1 || work.topics >= work.receivers);
 }
 
-/// The topic that a receiver has asked for. Message number n goes to topic n % topics.
+/// Returns the topic of a receiver. Message n is published to topic n % topics.
 [[nodiscard]] constexpr std::size_t topic_of(const Workload& work, std::size_t receiver) noexcept {
     return receiver * work.topics / work.receivers;
 }
-/// "64 B", "8 KiB", "1 MiB".
-[[nodiscard]] std::string size_name(std::size_t bytes);
-/// None is the beginning of another. Empty when there is only one, so that it costs least.
-[[nodiscard]] std::string topic_name(const Workload& work, std::size_t topic);
+/// Returns the name of a topic, which is not a prefix of another one. A single topic is empty, which costs least.
+[[nodiscard]] inline std::string topic_name(const Workload& work, std::size_t topic) {
+    return work.topics == 1 ? std::string() : std::string("topic/").append(std::to_string(10'000'000 + topic), 1);
+}
 
-/// Which messages one receiver is to get: `first`, and every `stride`th after it, below `end`.
+/// The messages for a receiver: `first`, and every `stride`th after it, below `end`.
 struct Share {
     std::uint64_t first = 0;
     std::uint64_t stride = 1;
     std::uint64_t end = 0;
 };
-
 [[nodiscard]] constexpr Share share_of(const Workload& work, std::size_t receiver) noexcept {
     return {topic_of(work, receiver), work.topics, work.messages};
 }
 
-/// What one run took. From before the first send() until the last receiver has the last message.
+/// The result of a run, from before the first send() until the last receiver has the last message.
 struct Outcome {
     double seconds = 0;
-    double cpu_seconds = 0;            // of all threads, system calls included
-    double sender_cpu_seconds = 0;     // of the thread that sends
-    double publisher_cpu_seconds = 0;  // of all threads but those that receive
-    std::string setup{};               // what the engine chose for itself, in words; empty for nothing
+    double cpu_seconds = 0;            // of all threads, including system calls
+    double publisher_cpu_seconds = 0;  // of all threads except those that receive
+    std::string setup{};               // the configuration that the engine chose; may be empty
 };
+
+/// An implementation of workloads.
+struct Engine {
+    std::string_view name;  // "telegate", "libzmq", "raw"
+    std::string variant;    // its configuration; empty if there is only one
+    std::function<bool(const Workload& work)> can;
+    /// Throws std::runtime_error if a message is lost, changed or out of order, or nothing happens for ten seconds.
+    std::function<Outcome(const Workload& work)> run;
+};
+
+/// Returns an engine for each number of io threads of the publisher, or one with a single thread.
+[[nodiscard]] std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads);
+/// The first is configured as in ServerLink's reports, see README.md. More than one I/O thread is a variant.
+[[nodiscard]] std::vector<Engine> libzmq_engines(std::size_t io_threads = 1);
+/// Returns the version of the linked library; empty if there is none. Then, there are no libzmq engines.
+[[nodiscard]] std::string libzmq_version();
+
+/// How long raw tries each configuration, three times, to find the best.
+struct RawTrial {
+    double seconds = 0.2;
+    std::uint64_t messages_max = UINT64_MAX;
+};
+[[nodiscard]] std::vector<Engine> raw_engines(const RawTrial& trial);
+
+/// Returns "64 B", "8 KiB" or "1 MiB".
+[[nodiscard]] inline std::string size_name(std::size_t bytes) {
+    constexpr std::size_t kib = 1024;
+    if (bytes < kib || bytes % kib != 0) {
+        return std::to_string(bytes) + " B";
+    }
+    return bytes % (kib * kib) == 0 ? std::to_string(bytes / kib / kib) + " MiB" : std::to_string(bytes / kib) + " KiB";
+}
+
+[[nodiscard]] inline Transport transport_of(std::string_view name) {
+    return name == "tcp" ? Transport::tcp : name == "ipc" ? Transport::ipc : Transport::inproc;
+}
+/// Returns the endpoint that engines bind.
+[[nodiscard]] inline const char* endpoint_text(Transport transport) noexcept {
+    return transport == Transport::tcp   ? "tcp://127.0.0.1:*"
+           : transport == Transport::ipc ? "ipc://*"
+                                         : "inproc://perf_tool";
+}
+[[nodiscard]] inline Endpoint endpoint_over(Transport transport) {
+    return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
+}
+
+[[nodiscard]] inline bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
 
 }  // namespace telegate::perf

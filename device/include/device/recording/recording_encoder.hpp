@@ -11,17 +11,18 @@
 
 namespace telegate::recording {
 
-/// Turns records into bytes, which pile up until they are taken away.
+/// Encodes records into a byte buffer, which grows until it is cleared.
 ///
 /// Threads: one.
-/// Limits:  a record has samples_per_record_max samples; more are several records. A unit is cut to unit_bytes_max.
-/// Failure: std::bad_alloc. Names that are no topic parts are an error of the caller.
+/// Limits: a record holds up to samples_per_record_max samples; more samples become several records. A unit is
+/// truncated to unit_bytes_max.
+/// Failure: std::bad_alloc. The caller must pass names that are topic parts.
 class RecordingEncoder {
   public:
-    /// The next record of the file has this number.
+    /// Sets the number of the next record in the file.
     void go_on_at(std::uint32_t number) noexcept { number_ = number; }
 
-    /// Begins a file; number 0 is next.
+    /// Begins a file; the next record has number 0.
     void file_header();
     void start(const Start& start);
     void channel(const Channel& channel);
@@ -41,7 +42,7 @@ class RecordingEncoder {
     void put_one(const TelemetrySample& sample);
 
     std::vector<std::byte> bytes_;
-    std::size_t begun_at_ = 0;  // of the record that is not finished
+    std::size_t begun_at_ = 0;  // where the unfinished record begins
     std::uint32_t number_ = 0;
 };
 

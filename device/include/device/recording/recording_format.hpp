@@ -9,11 +9,12 @@
 #include <string_view>
 #include <variant>
 
-/// What a recording looks like on disk: docs/recording.md. Bytes in, records out; no file, clock or log.
+/// The file format of recordings, described in docs/recording.md. Parses bytes into records; uses no file, clock or
+/// log.
 ///
 /// Threads: any.
-/// Limits:  payload_bytes_max a record.
-/// Failure: what is no whole record is told as ParseStatus.
+/// Limits: payload_bytes_max per record.
+/// Failure: bytes that are not a whole record are reported as ParseStatus.
 namespace telegate::recording {
 
 inline constexpr std::array<char, 8> magic{'T', 'G', 'R', 'E', 'C', '\r', '\n', '\x1A'};
@@ -21,28 +22,28 @@ inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t file_header_bytes = 16;
 inline constexpr std::size_t record_header_bytes = 16;
 inline constexpr std::size_t sample_bytes = 64;
-/// Every record begins at a multiple of it.
+/// Every record begins at a multiple of this offset.
 inline constexpr std::size_t alignment = 8;
-/// 1,024 samples: what a torn record loses at most.
+/// 1,024 samples: the most that is lost with a truncated record.
 inline constexpr std::size_t payload_bytes_max = 65'536;
 inline constexpr std::size_t samples_per_record_max = payload_bytes_max / sample_bytes;
 inline constexpr std::size_t record_bytes_max = record_header_bytes + payload_bytes_max;
-/// A longer unit is cut.
+/// A longer unit is truncated.
 inline constexpr std::size_t unit_bytes_max = 256;
-/// Of an end record with its header: it is looked for at the end of a file.
+/// The size of an end record with its header. It is looked up at the end of a file.
 inline constexpr std::size_t end_record_bytes = record_header_bytes + 32;
 
 enum class RecordType : std::uint16_t { start = 1, channel = 2, samples = 3, gap = 4, end = 5 };
 
 /// Why samples are missing in a recording.
 enum class GapReason : std::uint32_t {
-    queue_overflow = 1,  // dropped before anybody could have them
-    shutdown = 2,        // as well
-    recorder = 3,        // published, but the recorder was too slow, or its disk
+    queue_overflow = 1,  // dropped before they were published
+    shutdown = 2,        // dropped before they were published
+    recorder = 3,        // published, but the recorder or its disk was too slow
 };
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
 
-/// A recorder begins. Channels that were declared before it mean nothing after it.
+/// The start of a recorder. Channels declared before it are no longer valid.
 struct Start {
     std::int64_t epoch_ms = 0;
     std::int64_t time_utc_ns = 0;
@@ -54,21 +55,21 @@ struct Channel {
     std::string_view channel = {};  // a topic part
     std::string_view unit = {};
 };
-/// Samples first_seq to last_seq of the channel are not in the recording.
+/// Samples first_seq to last_seq of the channel are missing in the recording.
 struct Gap {
     std::uint32_t channel = 0;
     GapReason reason = GapReason::recorder;
     std::uint64_t first_seq = 0;
     std::uint64_t last_seq = 0;
 };
-/// The recorder ended in order.
+/// The normal end of a recorder.
 struct End {
     std::int64_t time_utc_ns = 0;
     std::int64_t time_mono_ns = 0;
     std::uint64_t samples = 0;  // written since start
-    std::uint64_t lost = 0;     // by the recorder since its last end, or since it began
+    std::uint64_t lost = 0;     // by the recorder since its previous end record, or since it started
 };
-/// One after the other, as they came. All are valid.
+/// The samples of a record, in the order of arrival. All are valid.
 class Samples {
   public:
     explicit Samples(Bytes bytes) noexcept : bytes_(bytes) {}
@@ -79,7 +80,7 @@ class Samples {
   private:
     Bytes bytes_;
 };
-/// Of a kind that this version does not know; to be passed over.
+/// A record of a type that this version does not know; ignored.
 struct Unknown {
     std::uint16_t type = 0;
 };
@@ -89,18 +90,18 @@ enum class ParseStatus : std::uint8_t { record, need_more, damaged };
 
 struct Parsed {
     ParseStatus status = ParseStatus::need_more;
-    /// Of the whole record; with need_more what is needed at least to go on.
+    /// The size of the whole record; with need_more the least number of bytes that are needed.
     std::size_t bytes = record_header_bytes;
-    std::uint32_t number = 0;      // of the record: counts those of a file from 0
-    Record record = Unknown{};     // refers to the bytes
-    std::string_view what = {};    // is wrong with damaged ones
-    std::size_t bytes_summed = 0;  // what it has cost
+    std::uint32_t number = 0;      // of the record: the records of a file are numbered from 0
+    Record record = Unknown{};     // refers to the input bytes
+    std::string_view what = {};    // damaged: what is wrong
+    std::size_t bytes_summed = 0;  // bytes that were checksummed: the cost of parsing
 };
 
-/// The record that `input` begins with.
+/// Parses the record at the beginning of `input`.
 [[nodiscard]] Parsed parse_record(Bytes input) noexcept;
 
-/// What is wrong with the first file_header_bytes of a file; "" when nothing is. Fewer are wrong as well.
+/// Returns what is wrong with the first file_header_bytes of a file; "" if nothing. Fewer bytes are an error.
 [[nodiscard]] std::string_view file_header_fault(Bytes input) noexcept;
 
 }  // namespace telegate::recording

@@ -12,15 +12,16 @@
 
 namespace telegate::recording {
 
-/// Where the bytes of a recording come from. Two implementations: a file, and the bytes of a test.
+/// The source of the bytes of a recording: a file, or bytes in a test.
 class RecordingSource {
   public:
     virtual ~RecordingSource() = default;
-    /// Up to so many bytes from `offset` on; fewer, or none, at the end only. A negative number is -errno.
+    /// Reads up to `into.size()` bytes from `offset`. Returns the number of bytes, which is smaller only at the end, or
+    /// -errno.
     virtual std::ptrdiff_t read_at(std::uint64_t offset, std::span<std::byte> into) noexcept = 0;
 };
 
-/// A file that is open. It belongs to somebody else, and its position stays.
+/// An open file. Does not own the descriptor and does not change its position.
 class FileSource final : public RecordingSource {
   public:
     explicit FileSource(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -30,43 +31,43 @@ class FileSource final : public RecordingSource {
     int descriptor_;
 };
 
-/// Reads a recording from front to back. What is damaged is told once and passed over, if a whole record follows
-/// somewhere behind it; otherwise it is a tail that was torn off, and the recording ends before it.
+/// Reads a recording from front to back. A damaged range is reported once and skipped if a whole record follows it.
+/// Otherwise it is a truncated tail, and the recording ends before it.
 ///
 /// Threads: one.
-/// Limits:  one buffer of buffer_bytes. Behind a damage the next record is looked for until so many bytes have been
-///          summed up for it in vain: search_bytes_max. Then all that is left counts as torn off. next() passes over
-///          search_step_bytes of it at a time, a few buffers more where it has to.
-/// Failure: next() says so. The constructor may throw std::bad_alloc.
+/// Limits: one buffer of buffer_bytes. After damage, the search for the next record ends when search_bytes_max bytes
+/// have been checksummed without success; the rest then counts as truncated. One call of next() searches about
+/// search_step_bytes.
+/// Failure: next() returns Step::failed or Step::damaged. The constructor may throw std::bad_alloc.
 class RecordingReader {
   public:
     static constexpr std::size_t buffer_bytes = 262'144;  // several of the largest records
-    /// Hundreds of records that seem to begin and do not; some tens of milliseconds.
+    /// Enough for hundreds of false record headers; takes some tens of milliseconds.
     static constexpr std::uint64_t search_bytes_max = 67'108'864;
 
-    /// Some tens of milliseconds, after which whoever waits may want to stop.
+    /// Takes some tens of milliseconds. After that, the caller may want to stop.
     static constexpr std::uint64_t search_step_bytes = 4'194'304;
 
     explicit RecordingReader(RecordingSource& source);
 
     enum class Step : std::uint8_t {
-        record,     // record() is the next one
-        searching,  // behind a damage; next() goes on with it
-        damaged,    // fault() says what and where; next() goes on behind it
-        end,        // no more whole records; torn_bytes() are left
-        failed,     // fault() says what the system said, or that this is no recording; it stays so
+        record,     // record() is the next record
+        searching,  // searching after damage; next() continues
+        damaged,    // fault() says what and where; next() continues after it
+        end,        // no more whole records; torn_bytes() remain
+        failed,     // fault() is a system error, or says that this is not a recording; permanent
     };
     [[nodiscard]] Step next() noexcept;
 
-    /// Valid until next().
+    /// Valid until the next call of next().
     [[nodiscard]] const Record& record() const noexcept { return record_; }
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
-    /// Where the next record begins; at the end: where the last whole one ends.
+    /// Returns where the next record begins; at the end, where the last whole record ends.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-    /// What the next record of the file is to be called.
+    /// Returns the number of the next record of the file.
     [[nodiscard]] std::uint32_t next_number() const noexcept { return number_; }
     [[nodiscard]] std::uint64_t torn_bytes() const noexcept { return torn_bytes_; }
-    /// Bytes that were passed over in the middle.
+    /// Returns the number of bytes that were skipped between whole records.
     [[nodiscard]] std::uint64_t damaged_bytes() const noexcept { return damaged_bytes_; }
 
   private:
@@ -80,20 +81,20 @@ class RecordingReader {
     [[nodiscard]] Step fail(std::string_view what, std::uint64_t offset) noexcept;
     void say(std::string_view what, std::uint64_t offset) noexcept;
 
-    /// For a whole record behind a damage, from one next() to another.
+    /// The search for a whole record after damage. It can span several calls of next().
     struct Search {
-        std::string_view what;        // the damage
-        std::uint64_t at = 0;         // so far; 0: nothing is searched for
-        std::uint64_t summed_up = 0;  // bytes
-        bool is_in_vain = false;      // only the end of the file is looked for
+        std::string_view what;        // describes the damage
+        std::uint64_t at = 0;         // current position; 0: no search in progress
+        std::uint64_t summed_up = 0;  // bytes that were checksummed
+        bool is_in_vain = false;      // the search was stopped: only the end of the file is searched
     };
 
     RecordingSource& source_;
     const std::unique_ptr<std::byte[]> buffer_;
-    std::uint64_t buffer_at_ = 0;    // offset of its first byte
-    std::size_t buffer_filled_ = 0;  // bytes in it
-    bool buffer_ends_ = false;       // the file ends with it
-    int error_ = 0;                  // of the system
+    std::uint64_t buffer_at_ = 0;    // file offset of its first byte
+    std::size_t buffer_filled_ = 0;  // bytes in the buffer
+    bool buffer_ends_ = false;       // the file ends in the buffer
+    int error_ = 0;                  // errno of the last read
     std::uint64_t offset_ = 0;
     std::uint32_t number_ = 0;
     Search search_;
@@ -106,14 +107,15 @@ class RecordingReader {
     bool ended_ = false;
 };
 
-/// Where a recorder may go on in a file.
+/// Where a recorder may append to a file.
 struct AppendPoint {
-    std::uint64_t offset = 0;  // what is behind it is to be cut
+    std::uint64_t offset = 0;  // the file must be truncated here
     std::uint32_t next_number = 0;
-    std::string fault = {};    // "": it may
-    bool is_recording = true;  // what may not be gone on with may be no recording, or not be readable
+    std::string fault = {};    // "": the recorder may append
+    bool is_recording = true;  // false: not a recording, or not readable
 };
-/// `file_bytes` is the size of the file. A file that ended in order is not read as a whole, others are.
+/// Finds the append point. `file_bytes` is the size of the file. A file with an end record is not read completely;
+/// other files are.
 [[nodiscard]] AppendPoint find_append_point(RecordingSource& source, std::uint64_t file_bytes);
 
 }  // namespace telegate::recording

@@ -1,4 +1,4 @@
-//! A subscriber of zmq.rs: zmq_rs ENDPOINT PREFIX prints how many frames each message has, and its first frame.
+//! A zmq.rs subscriber: zmq_rs ENDPOINT PREFIX prints the number of frames of each message, and its first frame.
 use zeromq::{Socket, SocketRecv};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,0 +1,268 @@
+#include "durable/durable_log.hpp"
+
+#include "config/load.hpp"
+#include "log/log_line.hpp"
+
+#include "core/start_thread.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+/// Size of a segment: small enough that removing one does not remove most of a small log.
+constexpr std::uint64_t segments_min = 8;
+constexpr std::uint64_t segment_bytes_min = 65'536;
+
+std::uint64_t segment_bytes_for(const store::LogLimits& limits) {
+    const std::uint64_t share =
+        limits.bytes_max == 0 ? store::SampleLog::segment_bytes : limits.bytes_max / segments_min;
+    return std::clamp(share, segment_bytes_min, store::SampleLog::segment_bytes);
+}
+
+store::LogId random_id() {
+    store::LogId id{};
+    randombytes_buf(id.data(), id.size());
+    return id;
+}
+
+store::GapReason to_gap_reason(recording::GapReason reason) noexcept {
+    switch (reason) {
+        case recording::GapReason::queue_overflow: return store::GapReason::queue_overflow;
+        case recording::GapReason::shutdown: return store::GapReason::shutdown;
+        case recording::GapReason::recorder: break;
+    }
+    return store::GapReason::log_slow;
+}
+
+constexpr std::chrono::milliseconds sync_interval_min{1};
+
+}  // namespace
+
+DurableLog::DurableLog(Parts parts, DurableLogOptions options)
+    : parts_(std::move(parts)), options_(std::move(options)) {
+    status_.path = options_.path;
+    try {
+        log_ = open();
+        note_state();
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::resource_unavailable_try_again) {
+            throw SettingsError({{{}, "path", '"' + options_.path + "\" is in use by another gateway", "log.path"}});
+        }
+        if (error.code() == std::errc::permission_denied) {
+            throw;
+        }
+        note_failure(error.what());
+    }
+    thread_ = start_thread("tg-log", [this] { run(); });
+}
+
+DurableLog::~DurableLog() {
+    close();
+}
+
+std::unique_ptr<store::SampleLog> DurableLog::open() const {
+    auto log = std::make_unique<store::SampleLog>(
+        store::SampleLog::Parts{parts_.files, parts_.channels, parts_.clock},
+        store::SampleLog::Options{options_.path, parts_.epoch_ms, random_id(), options_.limits,
+                                  segment_bytes_for(options_.limits)},
+        parts_.known);
+    report_recovery(log->recovery());
+    return log;
+}
+
+void DurableLog::report_recovery(const store::RecoveryReport& report) const {
+    if (report.truncated_bytes > 0) {
+        parts_.log.warn(LogLine("durable log ended within a record; truncated").add("bytes", report.truncated_bytes));
+    }
+    for (const std::string& name : report.renamed) {
+        parts_.log.error(
+            LogLine("segment of the durable log is damaged and was renamed").add("file", name + ".damaged"));
+    }
+    if (!report.damaged.empty()) {
+        parts_.log.error(LogLine("last segment of the durable log is damaged").add("ranges", report.damaged.size()));
+    }
+    if (!report.not_sealed.empty()) {
+        parts_.log.warn(LogLine("cannot repair the durable log").quote("reason", report.not_sealed));
+    }
+}
+
+void DurableLog::change(const DurableLogOptions& options) {
+    const std::lock_guard lock(mutex_);
+    options_.limits = options.limits;
+    options_.sync_interval = options.sync_interval;
+}
+
+DurableLogOptions DurableLog::options() const {
+    const std::lock_guard lock(mutex_);
+    return options_;
+}
+
+void DurableLog::close() {
+    buffer_.close();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void DurableLog::take(std::span<const TelemetrySample> samples) noexcept {
+    ledger_.taken += samples.size();
+    buffer_.put(samples);
+}
+
+void DurableLog::gap(const SampleGap& gap) noexcept {
+    ledger_.missing += gap.samples();
+    buffer_.put_gap(
+        {to_index(gap.channel),
+         gap.reason == DropReason::shutdown ? recording::GapReason::shutdown : recording::GapReason::queue_overflow,
+         gap.first_seq, gap.last_seq});
+}
+
+DurableLogStatus DurableLog::status() const {
+    const std::lock_guard lock(mutex_);
+    DurableLogStatus status = status_;
+    if (options_.limits.bytes_max > 0) {
+        status.capacity_bytes = options_.limits.bytes_max;
+    }
+    status.lost = buffer_.lost();
+    const std::uint64_t settled = status.log.samples + status.log.dropped_full + status.lost;
+    status.pending = std::max(buffer_.offered(), settled) - settled;
+    return status;
+}
+
+void DurableLog::run() {
+    open_until_closed();
+    if (log_ == nullptr) {
+        return;  // closed before the log could be opened
+    }
+    sync_until_closed();
+    while (buffer_.take(load_, idle_max())) {
+        append_load();
+        sync_until_closed();
+    }
+    end();
+}
+
+/// How long tg-log may sleep if there are no samples; nullopt: until there are some.
+std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
+    if (retry_.count() > 0) {
+        return retry_;
+    }
+    const store::LogStatus now = log_->status();
+    if (now.is_full) {
+        return retry_min;
+    }
+    return now.synced < now.next ? std::optional(std::max(options().sync_interval, sync_interval_min)) : std::nullopt;
+}
+
+/// Opens the log, if the constructor could not.
+void DurableLog::open_until_closed() {
+    while (log_ == nullptr && buffer_.wait(retry_)) {
+        try {
+            log_ = open();
+            note_success();
+        } catch (const std::exception& error) {
+            note_failure(error.what());
+        }
+    }
+}
+
+/// Moves the load into the log, in order.
+void DurableLog::append_load() {
+    const auto samples = std::span<const TelemetrySample>(load_.samples);
+    std::size_t next = 0;
+    for (const RecorderLoad::Gap& gap : load_.gaps) {
+        log_->append(samples.subspan(next, gap.before - next));
+        next = gap.before;
+        log_->append(store::LogGap{ChannelId{gap.gap.channel}, gap.gap.first_seq, gap.gap.last_seq,
+                                   to_gap_reason(gap.gap.reason)});
+    }
+    log_->append(samples.subspan(next));
+    append_lost();
+    load_.clear();
+}
+
+/// Names what the buffer had no capacity for; it came after everything else.
+void DurableLog::append_lost() {
+    for (const ChannelId channel : load_.lost_channels) {
+        const RecorderLoad::Lost& lost = load_.lost[to_index(channel)];
+        log_->append(store::LogGap{channel, lost.first_seq, lost.last_seq, store::GapReason::log_slow});
+    }
+}
+
+/// Writes, and repeats after failures until the log has capacity for another load.
+void DurableLog::sync_until_closed() {
+    bool is_open = true;
+    for (;;) {
+        try {
+            write_once();
+            note_success();
+        } catch (const std::exception& error) {
+            note_failure(error.what());
+        }
+        note_state();
+        if (log_->has_capacity() || !is_open) {
+            return;
+        }
+        is_open = buffer_.wait(retry_);
+    }
+}
+
+void DurableLog::write_once() {
+    const DurableLogOptions now = options();
+    log_->set_limits(now.limits);
+    const MonoTime time = parts_.clock.mono_now();
+    if (time - synced_at_ >= now.sync_interval || log_->status().is_full) {
+        log_->sync();
+        synced_at_ = time;
+    } else {
+        log_->write();
+    }
+}
+
+void DurableLog::end() {
+    try {
+        log_->close();
+        note_success();
+    } catch (const std::exception& error) {
+        note_failure(error.what());
+    }
+    note_state();
+    const DurableLogStatus last = status();
+    parts_.log.info(LogLine("durable log closed").add("samples", last.log.samples).add("lost", last.lost));
+    log_.reset();
+}
+
+void DurableLog::note_state() {
+    const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
+    {
+        const std::lock_guard lock(mutex_);
+        status_.log = log_->status();
+    }
+    if (was_blocking && !is_blocking_) {
+        parts_.wake_pump();
+    }
+}
+
+void DurableLog::note_failure(const std::string& what) {
+    retry_ = retry_.count() == 0 ? retry_min : std::min(retry_ * 2, retry_max);
+    parts_.log.warn_limited("durable log", LogLine("cannot write the durable log").quote("reason", what));
+    const std::lock_guard lock(mutex_);
+    status_.error = what;
+}
+
+void DurableLog::note_success() {
+    if (retry_.count() > 0) {
+        parts_.log.info(LogLine("durable log is being written again").add("lost", buffer_.lost()));
+    }
+    retry_ = std::chrono::milliseconds(0);
+    const std::lock_guard lock(mutex_);
+    status_.error.clear();
+}
+
+}  // namespace telegate

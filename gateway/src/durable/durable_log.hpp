@@ -1,0 +1,118 @@
+#pragma once
+
+#include "line/sample_consumer.hpp"
+#include "log/log.hpp"
+#include "recording/recorder_buffer.hpp"
+
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "store/file_system.hpp"
+#include "store/sample_log.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+
+namespace telegate {
+
+/// The settings of [log].
+struct DurableLogOptions {
+    std::string path;  // "": no log
+    store::LogLimits limits{};
+    std::chrono::milliseconds sync_interval{1'000};
+
+    bool operator==(const DurableLogOptions&) const = default;
+};
+
+struct DurableLogStatus {
+    std::string path;
+    store::LogStatus log;
+    std::optional<std::uint64_t> capacity_bytes;  // limit on the size; none: no limit
+    std::uint64_t pending = 0;                    // samples not handed to the log yet
+    std::uint64_t lost = 0;                       // samples that the disk was too slow for
+    std::string error;                            // why nothing can be written now; "": it can
+};
+
+/// Writes all published samples and gaps to the durable log, on its own thread (tg-log). Publishing never waits for the
+/// disk, unless the log is full and set to block.
+///
+/// Threads: take(), gap(), must_wait(), ledger(): the io thread. change(), status(): any. close(): one.
+/// Limits: RecorderBuffer's in memory, then samples are dropped, counted, and named in the log as gaps. On disk those
+/// of the options. close() waits for the disk. Failure: the constructor throws SettingsError if another process has
+/// locked the directory, and std::system_error if access is denied or no thread can be created. A disk that cannot be
+/// written is retried after 1 to 30 seconds; status() and the log lines name the reason.
+class DurableLog final : public SampleConsumer {
+  public:
+    static constexpr std::chrono::milliseconds retry_min{1'000};
+    static constexpr std::chrono::milliseconds retry_max{30'000};
+
+    struct Parts {
+        const ChannelTable& channels;
+        const Clock& clock;
+        Log& log;
+        std::int64_t epoch_ms = 0;
+        /// Returns what else is known of an epoch that did not end in order.
+        store::SampleLog::KnownSeqs known;
+        /// Called on tg-log when must_wait() has become false.
+        std::function<void()> wake_pump;
+        store::FileSystem& files = store::real_file_system();
+    };
+    DurableLog(Parts parts, DurableLogOptions options);
+    ~DurableLog() override;
+    DurableLog(const DurableLog&) = delete;
+    DurableLog& operator=(const DurableLog&) = delete;
+
+    /// Applies all options but the path.
+    void change(const DurableLogOptions& options);
+    /// Writes what is pending, ends the epoch in the log, and waits for both. Nothing is taken afterwards.
+    void close();
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "log"; }
+    void take(std::span<const TelemetrySample> samples) noexcept override;
+    void gap(const SampleGap& gap) noexcept override;
+    [[nodiscard]] bool must_wait() override { return is_blocking_.load(std::memory_order_relaxed); }
+    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return ledger_; }
+
+    [[nodiscard]] DurableLogStatus status() const;
+
+  private:
+    [[nodiscard]] std::unique_ptr<store::SampleLog> open() const;
+    void report_recovery(const store::RecoveryReport& report) const;
+    void run();
+    [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
+    void open_until_closed();
+    void append_load();
+    void append_lost();
+    void sync_until_closed();
+    void write_once();
+    void end();
+    void note_state();
+    void note_failure(const std::string& what);
+    void note_success();
+    [[nodiscard]] DurableLogOptions options() const;
+
+    const Parts parts_;
+    RecorderBuffer buffer_;
+    ConsumerLedger ledger_;  // used by the io thread
+    std::atomic<bool> is_blocking_{false};
+
+    // Used by tg-log.
+    std::unique_ptr<store::SampleLog> log_;
+    RecorderLoad load_;
+    MonoTime synced_at_{};
+    std::chrono::milliseconds retry_{0};
+
+    mutable std::mutex mutex_;  // guards the members below
+    DurableLogOptions options_;
+    DurableLogStatus status_;
+    std::thread thread_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,156 @@
+#include "durable/durable_log.hpp"
+
+#include "config/load.hpp"
+#include "store/log_reader.hpp"
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "support/gateway_fixture.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace telegate::test {
+namespace {
+
+/// The last number of a channel in a log, and the numbers of samples and missing samples up to it.
+struct ChannelCount {
+    std::uint64_t last_seq = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t missing = 0;
+};
+
+/// By topic, of all epochs together.
+std::map<std::string, ChannelCount> read_log(const std::string& directory) {
+    std::map<std::string, ChannelCount> counts;
+    store::LogReader reader(store::real_file_system(), directory);
+    store::LogBatch batch;
+    const auto count_of = [&](ChannelId id) -> ChannelCount& {
+        const store::SegmentChannel* const channel = batch.find(id);
+        REQUIRE(channel != nullptr);
+        return counts[channel->device + "/" + channel->channel];
+    };
+    while (reader.next(batch)) {
+        for (const TelemetrySample& sample : batch.samples) {
+            ++count_of(sample.channel).samples;
+            count_of(sample.channel).last_seq = sample.seq;
+        }
+        for (const store::BlockGap& gap : batch.gaps) {
+            count_of(gap.gap.channel).missing += gap.gap.last_seq - gap.gap.first_seq + 1;
+        }
+    }
+    return counts;
+}
+
+std::string settings_with_log(const std::string& directory, const std::string& more = "") {
+    return "[rest]\nlisten =\n[log]\npath = " + directory + "\n" + more +
+           "\n[device \"probe\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = counter, sine\n";
+}
+
+}  // namespace
+
+TEST_CASE("a gateway writes every published sample to its log", "[gateway][durable]") {
+    const ScratchDir scratch;
+    std::uint64_t published = 0;
+    {
+        GatewayFixture fixture(settings_with_log(scratch.path("log")));
+        CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.ledger.at(0).published > 200; }));
+        REQUIRE(fixture.stop());
+        fixture.gateway->finish();
+        published = fixture.gateway->ledger().cut(1).front().published;
+    }
+    std::uint64_t logged = 0;
+    for (const auto& [topic, count] : read_log(scratch.path("log"))) {
+        CHECK(count.samples == count.last_seq);
+        logged += count.samples;
+    }
+    CHECK(logged == published);
+}
+
+TEST_CASE("the log continues in the next run", "[gateway][durable]") {
+    const ScratchDir scratch;
+    for (int run = 0; run < 3; ++run) {
+        GatewayFixture fixture(settings_with_log(scratch.path("log")));
+        CHECK(
+            fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->log.samples > 20; }));
+    }
+    for (const auto& [topic, count] : read_log(scratch.path("log"))) {
+        CHECK(count.samples > 0);
+        CHECK(count.missing == 0);
+    }
+}
+
+TEST_CASE("the status shows the log, or that there is none", "[gateway][durable]") {
+    const ScratchDir scratch;
+    GatewayFixture fixture(settings_with_log(scratch.path("log")));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->log.synced > 0; }));
+    const DurableLogStatus log = fixture.status().log.value();
+    CHECK(log.path == scratch.path("log"));
+    CHECK(log.log.segments == 1);
+    CHECK(log.error.empty());
+    CHECK(log.lost == 0);
+    GatewayFixture without("[rest]\nlisten =\n");
+    CHECK_FALSE(without.status().log);
+}
+
+TEST_CASE("two gateways cannot use the same log", "[gateway][durable]") {
+    const ScratchDir scratch;
+    GatewayFixture fixture(settings_with_log(scratch.path("log")));
+    CHECK_THROWS_AS(GatewayFixture(settings_with_log(scratch.path("log"))), SettingsError);
+}
+
+TEST_CASE("a log that cannot be created keeps a gateway neither from starting nor from publishing",
+          "[gateway][durable]") {
+    const ScratchDir scratch;
+    const std::string directory = scratch.path("missing") + "/log";
+    GatewayFixture fixture(settings_with_log(directory));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.ledger.at(0).published > 20; }));
+    const DurableLogStatus log = fixture.status().log.value();
+    CHECK(log.error.find(directory) != std::string::npos);
+    const Health health = fixture.gateway->health();
+    const auto check = std::find_if(health.checks.begin(), health.checks.end(),
+                                    [](const HealthCheck& each) { return each.name == "log"; });
+    REQUIRE(check != health.checks.end());
+    CHECK_FALSE(check->good);
+    std::filesystem::create_directory(scratch.path("missing"));
+    CHECK(fixture.wait_for(
+        [](const StatusSnapshot& status) { return status.log->error.empty() && status.log->log.samples > 0; }));
+}
+
+TEST_CASE("the limits of a log can be changed while the gateway runs", "[gateway][durable]") {
+    const ScratchDir scratch;
+    GatewayFixture fixture(settings_with_log(scratch.path("log")));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->log.samples > 0; }));
+    Settings changed = fixture.wanted;
+    changed.log.free_bytes_min = 1'099'511'627'776;
+    changed.log.when_full = "drop_newest";
+    REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log->log.is_full; }));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log->log.dropped_full > 0; }));
+    changed.log.free_bytes_min = 0;
+    REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return !status.log->log.is_full; }));
+    REQUIRE(fixture.stop());
+    fixture.gateway->finish();
+    for (const auto& [topic, count] : read_log(scratch.path("log"))) {
+        CHECK(count.missing > 0);
+        CHECK(count.samples + count.missing == count.last_seq);
+    }
+}
+
+TEST_CASE("a log that blocks when it is full keeps samples in the queue", "[gateway][durable]") {
+    const ScratchDir scratch;
+    GatewayFixture fixture(settings_with_log(scratch.path("log"), "when_full = block"));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->log.samples > 0; }));
+    Settings changed = fixture.wanted;
+    changed.log.free_bytes_min = 1'099'511'627'776;
+    REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.queue_depth > 100; }));
+    changed.log.free_bytes_min = 0;
+    REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.queue_depth < 100; }));
+}
+
+}  // namespace telegate::test

@@ -1,0 +1,161 @@
+#pragma once
+
+#include "core/assert.hpp"
+#include "device/driver.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The samples of a run and their capture times.
+namespace telegate::perf {
+
+/// The capture time of each sample: one entry per tick of the driver, found by the number of the sample, which counts
+/// from 0. Thus, delays do not depend on the payload format.
+///
+/// Threads: add() one; a Reader belongs to one thread each. Limits: `ticks` entries of 16 bytes.
+/// Failure: the constructor may throw std::bad_alloc; add() must not be called if full().
+class CaptureTimes {
+  public:
+    explicit CaptureTimes(std::size_t ticks) : ticks_(ticks) {}
+
+    [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) == ticks_.size(); }
+
+    /// Adds a tick, whose first sample has this number.
+    void add(std::uint64_t first_sample, std::int64_t mono_ns) noexcept {
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        TELEGATE_ASSERT(count < ticks_.size());
+        ticks_[count] = {first_sample, mono_ns};
+        count_.store(count + 1, std::memory_order_release);  // readers see complete entries only
+    }
+
+    /// Finds samples that arrive approximately in the order of their numbers.
+    class Reader {
+      public:
+        explicit Reader(const CaptureTimes& times) : times_(times) {}
+
+        /// Returns the tick of a captured sample.
+        [[nodiscard]] std::size_t tick_of(std::uint64_t sample) noexcept {
+            while (tick_ > 0 && times_.ticks_[tick_].first_sample > sample) {
+                --tick_;
+            }
+            while (tick_ + 1 < known() && times_.ticks_[tick_ + 1].first_sample <= sample) {
+                ++tick_;
+            }
+            return tick_;
+        }
+        [[nodiscard]] std::int64_t mono_ns(std::size_t tick) const noexcept { return times_.ticks_[tick].mono_ns; }
+
+      private:
+        /// Returns the number of readable entries; loads it from the other thread only if necessary.
+        [[nodiscard]] std::size_t known() noexcept {
+            if (tick_ + 1 >= known_) {
+                known_ = times_.count_.load(std::memory_order_acquire);
+            }
+            return known_;
+        }
+
+        const CaptureTimes& times_;
+        std::size_t tick_ = 0;
+        std::size_t known_ = 0;
+    };
+
+  private:
+    struct Tick {
+        std::uint64_t first_sample = 0;
+        std::int64_t mono_ns = 0;
+    };
+
+    std::vector<Tick> ticks_;
+    std::atomic<std::size_t> count_{0};
+};
+
+/// Channels are named c0000 to c9999, so topics have a fixed length.
+inline constexpr std::size_t channels_max = 10'000;
+inline constexpr const char* load_device = "load";
+[[nodiscard]] inline std::string channel_name(std::size_t channel) {
+    std::string name = std::to_string(channels_max + channel);
+    name.front() = 'c';
+    return name;
+}
+
+/// The samples that a LoadDriver produces.
+struct Load {
+    std::uint64_t rate = 0;     // samples per second
+    std::uint64_t samples = 0;  // in total
+    std::size_t channels = 1;   // 1 to channels_max, in turn
+};
+
+/// Threads: the sampling thread writes, any reads; the values are consistent once `given` no longer changes.
+struct LoadProgress {
+    std::atomic<std::uint64_t> given{0};
+    std::atomic<std::int64_t> first_mono_ns{0};
+    std::atomic<std::int64_t> last_mono_ns{0};
+};
+
+/// A device that produces the samples due at each tick. After a late tick it catches up, with at most twice the usual
+/// number of samples per tick. The channels take turns, so sample i is sample i / channels of channel i % channels.
+///
+/// Threads: as Driver. `times` and `progress` outlive it. Limits: as many ticks as `times`; then it produces nothing.
+/// Failure: none.
+class LoadDriver final : public Driver {
+  public:
+    LoadDriver(Load load, MonoTime::duration interval, CaptureTimes& times, LoadProgress& progress)
+        : load_(load), times_(times), progress_(progress) {
+        const double per_tick = static_cast<double>(load.rate) * std::chrono::duration<double>(interval).count();
+        per_tick_max_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(2 * per_tick)));
+    }
+
+    void open(SampleBatch& batch) override {
+        channels_.clear();
+        for (std::size_t channel = 0; channel < load_.channels; ++channel) {
+            channels_.push_back(batch.add_channel(channel_name(channel), "1"));
+        }
+    }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
+        const std::uint64_t count = times_.full() ? 0 : due_at(now);
+        if (count == 0) {
+            return {};
+        }
+        times_.add(given_, to_ns(now));
+        for (std::uint64_t sample = 0; sample < count; ++sample) {
+            // Short numbers with few decimals, as of most sensors.
+            batch.add(channels_[next_channel_], static_cast<double>((given_ + sample) % 1'024) / 8);
+            next_channel_ = next_channel_ + 1 == channels_.size() ? 0 : next_channel_ + 1;
+        }
+        if (given_ == 0) {
+            progress_.first_mono_ns = to_ns(now);
+        }
+        given_ += count;
+        progress_.last_mono_ns = to_ns(now);
+        progress_.given = given_;
+        return {};
+    }
+    void reset() noexcept override {}
+
+  private:
+    /// One sample is due at the first tick.
+    [[nodiscard]] std::uint64_t due_at(MonoTime now) {
+        started_ = started_.value_or(now);
+        const double seconds = std::chrono::duration<double>(now - *started_).count();
+        const auto total = 1 + static_cast<std::uint64_t>(seconds * static_cast<double>(load_.rate));
+        return std::min(std::min(total, load_.samples) - given_, per_tick_max_);
+    }
+
+    const Load load_;
+    std::uint64_t per_tick_max_ = 1;
+    CaptureTimes& times_;
+    LoadProgress& progress_;
+    std::optional<MonoTime> started_;
+    std::uint64_t given_ = 0;
+    std::size_t next_channel_ = 0;
+    std::vector<SampleBatch::Channel> channels_;
+};
+
+}  // namespace telegate::perf

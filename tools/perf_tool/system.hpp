@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/unique_fd.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+/// Wrappers of system calls.
+namespace telegate::perf {
+
+/// Returns the result of a system call. Throws std::system_error if it is negative.
+template <class Result>
+Result checked(Result result, const char* what) {
+    if (result < 0) {
+        throw std::system_error(errno, std::generic_category(), what);
+    }
+    return result;
+}
+
+/// Returns the CPU time of a process or thread in nanoseconds.
+[[nodiscard]] inline double cpu_ns_of(clockid_t clock) noexcept {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+inline void set_socket_option(int socket, int level, int name, int value) {
+    checked(::setsockopt(socket, level, name, &value, sizeof value), "setsockopt");
+}
+
+/// A listening TCP socket on a free port of the loopback interface.
+struct LoopbackListener {
+    UniqueFd socket;
+    std::uint16_t port = 0;
+
+    /// Throws std::system_error. `flags` are those of socket(), such as SOCK_NONBLOCK.
+    explicit LoopbackListener(int flags = 0) : socket(checked(::socket(AF_INET, tcp | flags, 0), "socket")) {
+        sockaddr_in address = loopback_address(0);
+        auto* const generic = reinterpret_cast<sockaddr*>(&address);
+        socklen_t bytes = sizeof address;
+        checked(::bind(socket.get(), generic, bytes), "bind");
+        checked(::listen(socket.get(), SOMAXCONN), "listen");
+        checked(::getsockname(socket.get(), generic, &bytes), "getsockname");
+        port = ntohs(address.sin_port);
+    }
+
+    static constexpr int tcp = SOCK_STREAM | SOCK_CLOEXEC;
+    [[nodiscard]] static sockaddr_in loopback_address(std::uint16_t to) noexcept {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(to);
+        return address;
+    }
+};
+
+/// Connects to a port of the loopback interface, with TCP_NODELAY. Throws std::system_error.
+[[nodiscard]] inline UniqueFd connect_to_loopback(std::uint16_t port) {
+    UniqueFd socket(checked(::socket(AF_INET, LoopbackListener::tcp, 0), "socket"));
+    const sockaddr_in address = LoopbackListener::loopback_address(port);
+    checked(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "connect");
+    set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    return socket;
+}
+
+}  // namespace telegate::perf
