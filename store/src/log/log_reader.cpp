@@ -12,10 +12,11 @@ bool is_missing(const std::system_error& error) noexcept {
     return error.code() == std::errc::no_such_file_or_directory;
 }
 
-/// Returns null if the file was removed, or is not a segment.
-std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& path) {
+/// Returns null if the file was removed, or is not the segment that its name says.
+std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& directory, const SegmentRef& ref) {
     try {
-        return SegmentReader::open(files, path);
+        auto segment = SegmentReader::open(files, directory + "/" + ref.name);
+        return segment != nullptr && segment->head().first_position == ref.first_position ? std::move(segment) : nullptr;
     } catch (const std::system_error& error) {
         if (!is_missing(error)) {
             throw;
@@ -74,7 +75,7 @@ void LogReader::seek_time(std::int64_t utc_ns) {
     for (const SegmentRef& ref : list_segments(files_, directory_)) {
         const std::string path = directory_ + "/" + ref.name;
         const auto segment = may_have(files_, path, utc_ns, std::numeric_limits<std::int64_t>::max())
-                                 ? open_if_there(files_, path)
+                                 ? open_if_there(files_, directory_, ref)
                                  : nullptr;
         end = ref.first_position + 1;
         if (segment == nullptr) {
@@ -100,8 +101,8 @@ bool LogReader::open_segment() {
         --next;
     }
     for (; next != segments.end(); ++next) {
-        auto segment = open_if_there(files_, directory_ + "/" + next->name);
-        if (segment == nullptr || segment->head().first_position != next->first_position) {
+        auto segment = open_if_there(files_, directory_, *next);
+        if (segment == nullptr) {
             has_unreadable_ = true;
             continue;
         }
@@ -350,7 +351,8 @@ void LogReader::read_channel(std::string_view topic, std::int64_t since_ns, std:
     std::vector<TelemetrySample> samples;
     for (std::size_t i = 0; i < segments.size(); ++i) {
         const std::string path = directory_ + "/" + segments[i].name;
-        const auto segment = may_have(files_, path, since_ns, until_ns) ? open_if_there(files_, path) : nullptr;
+        const auto segment =
+            may_have(files_, path, since_ns, until_ns) ? open_if_there(files_, directory_, segments[i]) : nullptr;
         const SegmentChannel* const channel = segment == nullptr ? nullptr : segment->find(topic);
         if (channel == nullptr) {
             continue;
