@@ -191,6 +191,18 @@ auto encode_with_library(const Source& from, Write write) {
     };
 }
 
+void add_library_engines(std::vector<CodecEngine>& engines, const std::shared_ptr<const CodecSamples>& from,
+                         const std::string& value, std::uint64_t samples) {
+    const auto dump = [](const Document& document) {
+        return document.dump();
+    };
+    const auto to_cbor = [](const Document& document) {
+        return Document::to_cbor(document);
+    };
+    engines.push_back({"nlohmann json", value, samples, encode_with_library(from, dump)});
+    engines.push_back({"nlohmann cbor", value, samples, encode_with_library(from, to_cbor)});
+}
+
 std::vector<CodecEngine> make_engines(const CodecOptions& options) {
     const std::uint64_t few = std::max<std::uint64_t>(1, options.samples / slow_engine_divisor);
     std::vector<CodecEngine> engines;
@@ -206,14 +218,7 @@ std::vector<CodecEngine> make_engines(const CodecOptions& options) {
             } else if (format == "record") {
                 engines.push_back({format, value, options.samples, encode_with<RecordEncoder>(from)});
             } else {
-                const auto dump = [](const Document& document) {
-                    return document.dump();
-                };
-                const auto to_cbor = [](const Document& document) {
-                    return Document::to_cbor(document);
-                };
-                engines.push_back({"nlohmann json", value, few, encode_with_library(from, dump)});
-                engines.push_back({"nlohmann cbor", value, few, encode_with_library(from, to_cbor)});
+                add_library_engines(engines, from, value, few);
             }
         }
     }

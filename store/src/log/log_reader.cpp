@@ -16,7 +16,8 @@ bool is_missing(const std::system_error& error) noexcept {
 std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& directory, const SegmentRef& ref) {
     try {
         auto segment = SegmentReader::open(files, directory + "/" + ref.name);
-        return segment != nullptr && segment->head().first_position == ref.first_position ? std::move(segment) : nullptr;
+        const bool is_named = segment != nullptr && segment->head().first_position == ref.first_position;
+        return is_named ? std::move(segment) : nullptr;
     } catch (const std::system_error& error) {
         if (!is_missing(error)) {
             throw;
