@@ -251,7 +251,7 @@ void DurableLog::note_state() {
 
 void DurableLog::note_failure(const std::string& what) {
     retry_ = retry_.count() == 0 ? retry_min : std::min(retry_ * 2, retry_max);
-    parts_.log.warn_limited("durable log", LogLine("cannot write the durable log").quote("reason", what));
+    parts_.log.error(LogLine("cannot write the durable log").quote("reason", what));
     const std::lock_guard lock(mutex_);
     status_.error = what;
 }

@@ -55,6 +55,26 @@ auto name_faults(const Engine& engine, const Cell& cell, const Function& functio
     }
 }
 
+template <class NoteRun>
+void measure_cell(Cell& cell, const MeasurePlan& plan, const NoteRun& note_run) {
+    std::vector<Entry> entries;
+    for (const Engine& engine : plan.engines) {
+        if (engine.can(cell.work)) {
+            note_run(0, engine);
+            entries.push_back(name_faults(engine, cell, [&] { return make_entry(cell, engine, plan.seconds); }));
+        }
+    }
+    for (std::size_t run = 0; run < plan.runs; ++run) {
+        for (Entry& entry : entries) {
+            note_run(run, entry.engine);
+            name_faults(entry.engine, cell, [&] { add_run(entry, cell); });
+        }
+    }
+    for (Entry& entry : entries) {
+        cell.series.push_back(std::move(entry.series));
+    }
+}
+
 }  // namespace
 
 Amount messages_in(double seconds, const Engine& engine, Workload work) {
@@ -81,23 +101,7 @@ Amount messages_in(double seconds, const Engine& engine, Workload work) {
 
 void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress) {
     for (std::size_t index = 0; index < cells.size(); ++index) {
-        Cell& cell = cells[index];
-        std::vector<Entry> entries;
-        for (const Engine& engine : plan.engines) {
-            if (engine.can(cell.work)) {
-                progress(index, 0, engine);
-                entries.push_back(name_faults(engine, cell, [&] { return make_entry(cell, engine, plan.seconds); }));
-            }
-        }
-        for (std::size_t run = 0; run < plan.runs; ++run) {
-            for (Entry& entry : entries) {
-                progress(index, run, entry.engine);
-                name_faults(entry.engine, cell, [&] { add_run(entry, cell); });
-            }
-        }
-        for (Entry& entry : entries) {
-            cell.series.push_back(std::move(entry.series));
-        }
+        measure_cell(cells[index], plan, [&](std::size_t run, const Engine& engine) { progress(index, run, engine); });
     }
 }
 
