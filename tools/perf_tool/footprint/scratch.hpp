@@ -37,7 +37,7 @@ class ScratchFolder {
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// Creates a file and returns its path.
     std::string write(const std::string& name, const std::string& text) const {
-        const std::string path = path_ + "/" + name;
+        std::string path = path_ + "/" + name;
         if (!(std::ofstream(path) << text).flush()) {
             throw std::runtime_error("cannot write " + path);
         }
@@ -63,12 +63,13 @@ using SettingChanges = std::vector<std::pair<std::string, std::string>>;
     text = std::regex_replace(text, setting("endpoint", "ipc:[^\n]*/"), "$1endpoint = ipc://" + folder + "/");
     std::string missing;
     for (const auto& [key, value] : changes) {
-        const std::string line = key + " = " + value;
         const std::regex old = setting(key, "[^\n]*");
+        std::string line = key;
+        line.append(" = ").append(value);
         if (std::regex_search(text, old)) {
-            text = std::regex_replace(text, old, "$1" + line);
+            text = std::regex_replace(text, old, line.insert(0, "$1"));
         } else {
-            missing += line + "\n";
+            missing.append(line).append("\n");
         }
     }
     return missing + text;
