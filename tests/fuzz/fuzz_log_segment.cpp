@@ -67,14 +67,29 @@ std::size_t bytes_of(MemoryFiles& files) {
     return bytes;
 }
 
+/// Whether all segments of an epoch follow one another, as those that a gateway writes do.
+bool has_whole_epochs(MemoryFiles& files) {
+    std::vector<std::int64_t> epochs;
+    for (const SegmentRef& segment : list_segments(files, directory)) {
+        const auto reader = SegmentReader::open(files, std::string(directory) + "/" + segment.name);
+        if (reader != nullptr && (epochs.empty() || epochs.back() != reader->head().epoch_ms)) {
+            epochs.push_back(reader->head().epoch_ms);
+        }
+    }
+    std::sort(epochs.begin(), epochs.end());
+    return std::adjacent_find(epochs.begin(), epochs.end()) == epochs.end();
+}
+
 /// Checks what LogReader promises: within an epoch, samples and gaps of a channel are every sequence number from the
-/// first one on, once and in order.
+/// first one on, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
 class Witness {
   public:
+    explicit Witness(MemoryFiles& files) : is_across_batches_(has_whole_epochs(files)) {}
+
     void take(const LogBatch& batch) {
         TELEGATE_ASSERT(batch.position >= position_ && batch.end_position >= batch.position);
         position_ = batch.end_position;
-        if (batch.epoch_ms != epoch_ms_) {
+        if (batch.epoch_ms != epoch_ms_ || !is_across_batches_) {
             epoch_ms_ = batch.epoch_ms;
             last_seqs_.clear();
         }
@@ -100,6 +115,7 @@ class Witness {
         before = last;
     }
 
+    const bool is_across_batches_;
     Position position_ = 0;
     std::optional<std::int64_t> epoch_ms_;
     std::map<ChannelId, std::uint64_t> last_seqs_;
@@ -109,7 +125,7 @@ class Witness {
 std::vector<Position> read_from(MemoryFiles& files, Position position) {
     LogReader reader(files, directory);
     reader.seek(position);
-    Witness witness;
+    Witness witness(files);
     LogBatch batch;
     std::vector<Position> positions;
     const std::size_t batches_max = bytes_of(files) / RecordHead::bytes + 4 * files.list(directory).size();
@@ -171,9 +187,9 @@ void read_growing(MemoryFiles& files) {
     MemoryFiles::Content& content = files.content(std::string(directory) + "/" + names.back());
     const MemoryFiles::Content whole = content;
     constexpr std::size_t steps = 3;
+    Witness witness(files);
     content.resize(whole.size() / steps);
     LogReader reader(files, directory);
-    Witness witness;
     LogBatch batch;
     for (std::size_t step = 1; step <= steps; ++step) {
         const auto end = whole.begin() + static_cast<std::ptrdiff_t>(whole.size() * step / steps);
@@ -223,7 +239,7 @@ void recover(MemoryFiles& files) {
         log.close();
     }
     LogReader reader(files, directory);
-    Witness witness;
+    Witness witness(files);
     LogBatch batch;
     std::uint64_t found = 0;
     bool is_ended = false;
