@@ -22,7 +22,8 @@ PRECOMPILED = (*rules.STANDARD_HEADERS, "boost/asio/basic_waitable_timer.hpp", "
 COMPILER = ["clang++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-DBOOST_ERROR_CODE_HEADER_ONLY",
             "-DBOOST_ASIO_NO_DEPRECATED", "-DTELEGATE_ROUNDS_DIVISOR=1",
             *(f'-DTELEGATE_{fact}=""' for fact in ("VERSION", "BUILD_TYPE", "BUILD", "FLAGS", "SOURCE_DIR", "CONFIG_FOLDER")),
-            *(f"-I{ROOT / folder}" for folder in rules.INCLUDE_FOLDERS), "-isystem", "/usr/include/modbus"]
+            *(f"-I{ROOT / folder}" for folder in rules.INCLUDE_FOLDERS), "-isystem", "/usr/include/modbus",
+            "-isystem", str(ROOT / "build_httplib")]
 
 
 def main():

@@ -26,6 +26,11 @@ std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::strin
     }
 }
 
+/// Whether a block has entries that the segment that begins at `limit` replaces.
+bool is_beyond(const BlockEntry& block, Position limit) noexcept {
+    return block.position >= limit || block.entries > limit - block.position;
+}
+
 /// Whether a segment has samples with times from `since_ns` to before `until_ns`, as far as its end says.
 bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns, std::int64_t until_ns) {
     try {
@@ -134,7 +139,7 @@ bool LogReader::next(LogBatch& batch) {
             begin_segment(batch);
         }
         const auto& blocks = segment_->index().blocks;
-        if (next_block_ < blocks.size() && !(limit_ && blocks[next_block_].position >= *limit_)) {
+        if (next_block_ < blocks.size() && !(limit_ && is_beyond(blocks[next_block_], *limit_))) {
             const BlockEntry entry = blocks[next_block_++];
             if (entry.position + entry.entries > position_) {
                 read_block(entry, batch);
@@ -359,7 +364,7 @@ void LogReader::read_channel(std::string_view topic, std::int64_t since_ns, std:
             continue;
         }
         for (const BlockEntry& block : segment->index().blocks) {
-            const bool is_superseded = i + 1 < segments.size() && block.position >= segments[i + 1].first_position;
+            const bool is_superseded = i + 1 < segments.size() && is_beyond(block, segments[i + 1].first_position);
             if (block.samples == 0 || block.utc_max_ns < since_ns || block.utc_min_ns >= until_ns || is_superseded) {
                 continue;
             }
