@@ -32,7 +32,7 @@ case "${1-}" in
   "") ;;
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
-    # checks of metrics and alert rules; python3-venv is for tools/fetch_rest_checkers.sh
+    # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
     packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
     # Any installed JDK and Maven are sufficient.
     command -v javac > /dev/null || packages+=(default-jdk-headless)

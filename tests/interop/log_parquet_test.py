@@ -1,16 +1,23 @@
-"""Parquet files of gateway_log, read with pyarrow and DuckDB (pip install pyarrow duckdb)."""
+"""Parquet files of gateway_log, read with pyarrow and DuckDB.
+
+Run by ctest with the folder of the tools in TELEGATE_CHECKERS; the test continues in the Python that has both.
+"""
 
 import datetime
+import os
 import sys
 import unittest
 
-try:
-    import duckdb
-    import pyarrow
-    import pyarrow.parquet
-except ImportError as missing:
-    print(f"skipped: this Python has no {missing.name}")
+PYTHON = os.path.join(os.environ["TELEGATE_CHECKERS"], "python", "bin", "python3")
+if not os.path.exists(PYTHON):
+    print("skipped: no pyarrow and DuckDB (tools/fetch_checkers.sh installs them)")
     sys.exit(77)
+if sys.prefix == sys.base_prefix:
+    os.execv(PYTHON, [PYTHON, "-B", *sys.argv])
+
+import duckdb
+import pyarrow
+import pyarrow.parquet
 
 from log_fixture import EPOCHS, GAP_SAMPLES, TOPICS, LogTest, expected_seqs, expected_value
 

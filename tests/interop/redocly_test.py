@@ -1,6 +1,6 @@
 """Redocly finds no problem in the /openapi.json of a running gateway_app with its recommended rules.
 
-Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_CHECKERS.
 """
 
 import json
@@ -13,9 +13,9 @@ import urllib.request
 
 from device_peers import DEADLINE_S, DeviceTest
 
-REDOCLY = os.path.join(os.environ["TELEGATE_REST_CHECKERS"], "node", "node_modules", ".bin", "redocly")
+REDOCLY = os.path.join(os.environ["TELEGATE_CHECKERS"], "node", "node_modules", ".bin", "redocly")
 if not shutil.which("node") or not os.path.exists(REDOCLY):
-    print("skipped: no Node or no Redocly CLI (tools/fetch_rest_checkers.sh installs it)")
+    print("skipped: no Node or no Redocly CLI (tools/fetch_checkers.sh installs it)")
     sys.exit(77)
 
 TOKEN = "5p0zWb8Qy3kE1nTq"

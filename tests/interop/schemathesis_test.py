@@ -1,6 +1,6 @@
 """schemathesis sends a running gateway_app requests that its /openapi.json allows, and many that it forbids.
 
-Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_REST_CHECKERS.
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder of the tools in TELEGATE_CHECKERS.
 """
 
 import os
@@ -9,9 +9,9 @@ import sys
 
 from device_peers import Gateway
 
-SCHEMATHESIS = os.path.join(os.environ["TELEGATE_REST_CHECKERS"], "python", "bin", "schemathesis")
+SCHEMATHESIS = os.path.join(os.environ["TELEGATE_CHECKERS"], "python", "bin", "schemathesis")
 if not os.path.exists(SCHEMATHESIS):
-    print("skipped: no schemathesis (tools/fetch_rest_checkers.sh installs it)")
+    print("skipped: no schemathesis (tools/fetch_checkers.sh installs it)")
     sys.exit(77)
 
 SETTINGS = """[gateway]

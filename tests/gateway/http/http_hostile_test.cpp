@@ -67,11 +67,11 @@ bool have_descriptors(rlim_t count) {
 
 }  // namespace
 
-TEST_CASE("sixty clients that send their requests slowly block neither other clients nor sampling",
+TEST_CASE("five hundred clients that send their requests slowly block neither other clients nor sampling",
           "[gateway][http][hostile]") {
     Attacked gateway;
     std::list<RawHttpClient> slow;
-    for (int client = 0; client < 60; ++client) {
+    for (int client = 0; client < 500; ++client) {
         slow.emplace_back(gateway.address()).send("GET /status HTTP/1.1\r\nHost: localhost\r\nA: ");
     }
     for (int round = 0; round < 20; ++round) {

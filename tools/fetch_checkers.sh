@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the tools that check /openapi.json and are not in Debian into build_rest_checkers: schemathesis and
-# openapi-python-client from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing. Does nothing if they
-# are installed. Usage: tools/fetch_rest_checkers.sh
+# Installs the tools that check /openapi.json and Parquet files and are not in Debian into build_checkers: schemathesis,
+# openapi-python-client, pyarrow and DuckDB from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing.
+# Does nothing if they are installed. Usage: tools/fetch_checkers.sh
 set -euo pipefail
-python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1)
+python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1)
 node_package=@redocly/cli@2.77.0
-folder="$(dirname "${BASH_SOURCE[0]}")/../build_rest_checkers"
+folder="$(dirname "${BASH_SOURCE[0]}")/../build_checkers"
 
 # Succeeds if a folder contains these packages. The list is written last, so an interrupted installation is repeated.
 has() {
@@ -26,5 +26,5 @@ elif command -v npm > /dev/null; then
   npm install --prefix "$folder/node" --loglevel=error --ignore-scripts --engine-strict --no-audit --no-fund "$node_package"
   echo "$node_package" > "$folder/node/packages"
 else
-  echo "fetch_rest_checkers: npm not found; skipping Redocly CLI" >&2
+  echo "fetch_checkers: npm not found; skipping Redocly CLI" >&2
 fi
