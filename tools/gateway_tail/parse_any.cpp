@@ -47,9 +47,9 @@ bool read_whole(const Json& object, const char* key, std::int64_t& value) {
     return true;
 }
 
-bool read_seq(const Json& object, const char* key, std::uint64_t& seq, std::int64_t seq_min = 1) {
+bool read_seq(const Json& object, const char* key, std::uint64_t& seq) {
     std::int64_t value = 0;
-    if (!read_whole(object, key, value) || value < seq_min) {
+    if (!read_whole(object, key, value) || value < 1) {
         return false;
     }
     seq = static_cast<std::uint64_t>(value);
@@ -219,17 +219,6 @@ bool read_answer(const Json& object, Answer& answer) {
 bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts) {
     const std::optional<Json> object = parse_object(coding, payload);
     return object && read_sample(*object, sample, texts);
-}
-
-bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap) {
-    const std::optional<Json> object = parse_object(coding, payload);
-    return object && read_whole(*object, "epoch", gap.epoch) && read_range(*object, gap);
-}
-
-bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat) {
-    const std::optional<Json> object = parse_object(coding, payload);
-    constexpr std::int64_t none_yet = 0;
-    return object && read_whole(*object, "epoch", beat.epoch) && read_seq(*object, "seq", beat.seq, none_yet);
 }
 
 bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {

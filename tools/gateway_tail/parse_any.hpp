@@ -22,10 +22,6 @@ enum class ObjectCoding : std::uint8_t { json, cbor };
 /// cannot read. Limits: payload_bytes_max.
 [[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
 
-/// Parse the payload of a `<topic>$gap` or `<topic>$beat` notice, without the topic.
-[[nodiscard]] bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap);
-[[nodiscard]] bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat);
-
 /// Parses a reply of the services. On failure, returns false and sets `what` to the reason.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);
 
