@@ -1,6 +1,6 @@
 #include "metrics_page.hpp"
 
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "rest/metric_text.hpp"
+#include "metrics/metric_text.hpp"
 
 #include "base/utf8.hpp"
 

@@ -1,5 +1,5 @@
 #include "encode/time_text.hpp"
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -105,8 +105,8 @@ void add_channels_bad(Source source, Text text) {
 }
 
 void add_events(Source source, Text text) {
-    if (source.handlers.events != nullptr) {
-        const EventCounts counts = source.handlers.events->counts();
+    if (source.events != nullptr) {
+        const EventCounts counts = source.events->counts();
         text.add({{"outcome", "added"}}, counts.added);
         text.add({{"outcome", "suppressed"}}, counts.suppressed);
         text.add({{"outcome", "overwritten"}}, counts.overwritten);

@@ -1,4 +1,4 @@
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include "gateway/rest/rest_call.hpp"
 #include "support/catch.hpp"
@@ -70,8 +70,8 @@ std::set<std::string> names_of_table() {
 }  // namespace
 
 TEST_CASE("names, types and meanings of metrics do not change unnoticed", "[gateway][metrics]") {
-    INFO("tests/gateway/rest/metrics.golden must be:\n" << frozen());
-    CHECK((file_text(TELEGATE_SOURCE_DIR "/tests/gateway/rest/metrics.golden") == frozen()));
+    INFO("tests/gateway/metrics/metrics.golden must be:\n" << frozen());
+    CHECK((file_text(TELEGATE_SOURCE_DIR "/tests/gateway/metrics/metrics.golden") == frozen()));
 }
 
 TEST_CASE("metrics are named according to the Prometheus conventions", "[gateway][metrics]") {

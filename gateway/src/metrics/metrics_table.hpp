@@ -1,10 +1,16 @@
 #pragma once
 
-#include "rest/metric_text.hpp"
-#include "rest/rest_handlers.hpp"
+#include "events/alarms.hpp"
+#include "events/events.hpp"
+#include "http/http_budget.hpp"
+#include "line/history.hpp"
+#include "metrics/metric_text.hpp"
+#include "status/health.hpp"
 #include "status/process_figures.hpp"
 #include "status/status.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,12 +19,24 @@
 
 namespace telegate {
 
-/// The data for the metrics, collected for one scrape.
+/// Requests to a REST path that were answered with a status.
+struct RequestCount {
+    std::string_view path;  // as in the table; "other" for unknown paths
+    int status = 0;
+    std::uint64_t requests = 0;
+};
+
+/// The data for the metrics, collected for one scrape. Metrics whose source is null or missing have no samples.
 struct MetricsSource {
     const StatusSnapshot& snapshot;
-    const RestHandlers& handlers;
     Health health;
     ProcessFigures process;
+    std::vector<ChannelAlarm> alarms = {};
+    const EventLog* events = nullptr;
+    const History* history = nullptr;
+    std::vector<RequestCount> requests = {};
+    std::optional<std::size_t> streams = {};
+    std::optional<HttpFigures> http = {};
 };
 
 /// A metric: its description, and how its samples are collected.

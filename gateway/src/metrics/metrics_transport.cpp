@@ -1,6 +1,6 @@
 #include "base/readable_bytes.hpp"
 #include "encode/time_text.hpp"
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <algorithm>
 #include <array>

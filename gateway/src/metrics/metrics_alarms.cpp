@@ -1,5 +1,4 @@
-#include "events/alarms.hpp"
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <array>
 
@@ -10,7 +9,7 @@ using Source = const MetricsSource&;
 using Text = MetricText&;
 
 void add_active(Source source, Text text) {
-    for (const ChannelAlarm& alarm : source.handlers.alarms->all()) {
+    for (const ChannelAlarm& alarm : source.alarms) {
         for (const AlarmState level : {AlarmState::high, AlarmState::low}) {
             text.add({{"device", alarm.device}, {"channel", alarm.channel}, {"level", to_string(level)}},
                      std::uint64_t{alarm.state == level});
@@ -19,14 +18,14 @@ void add_active(Source source, Text text) {
 }
 
 void add_known(Source source, Text text) {
-    for (const ChannelAlarm& alarm : source.handlers.alarms->all()) {
+    for (const ChannelAlarm& alarm : source.alarms) {
         const bool is_known = alarm.state != AlarmState::unknown && alarm.quality != Quality::bad;
         text.add({{"device", alarm.device}, {"channel", alarm.channel}}, std::uint64_t{is_known});
     }
 }
 
 void add_acknowledged(Source source, Text text) {
-    for (const ChannelAlarm& alarm : source.handlers.alarms->all()) {
+    for (const ChannelAlarm& alarm : source.alarms) {
         text.add({{"device", alarm.device}, {"channel", alarm.channel}}, std::uint64_t{alarm.acknowledged.has_value()});
     }
 }

@@ -1,5 +1,5 @@
 #include "base/build_info.hpp"
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <array>
 #include <vector>
@@ -46,10 +46,8 @@ void add_values_left_out(Source source, Text text) {
 }
 
 void add_requests(Source source, Text text) {
-    if (source.handlers.traffic != nullptr) {
-        for (const RestTraffic::Count& count : source.handlers.traffic->counts()) {
-            text.add({{"path", count.path}, {"code", std::to_string(count.status)}}, count.requests);
-        }
+    for (const RequestCount& count : source.requests) {
+        text.add({{"path", count.path}, {"code", std::to_string(count.status)}}, count.requests);
     }
 }
 
@@ -61,22 +59,22 @@ void add_health(Source source, Text text) {
 
 template <class Value>
 void add_http(Source source, Text text, const Value& value) {
-    if (source.handlers.http) {
-        text.add({}, value(source.handlers.http()));
+    if (source.http) {
+        text.add({}, value(*source.http));
     }
 }
 
 template <class Value>
 void add_history(Source source, Text text, const Value& value) {
-    if (source.handlers.history != nullptr) {
-        text.add({}, std::uint64_t{value(*source.handlers.history)});
+    if (source.history != nullptr) {
+        text.add({}, std::uint64_t{value(*source.history)});
     }
 }
 
 template <class Value>
 void add_kept(Source source, Text text, const Value& value) {
-    if (source.handlers.history != nullptr && source.handlers.history->kept() != nullptr) {
-        text.add({}, std::uint64_t{value(*source.handlers.history->kept())});
+    if (source.history != nullptr && source.history->kept() != nullptr) {
+        text.add({}, std::uint64_t{value(*source.history->kept())});
     }
 }
 
@@ -131,7 +129,7 @@ constexpr std::array service_rows{
               "path, code", add_requests},
     MetricRow{{"telegate_rest_streams", MetricType::gauge, "", "Open event streams."}, "",
               [](Source s, Text t) {
-                  if (s.handlers.streams != nullptr) { t.add({}, std::uint64_t{s.handlers.streams->count()}); }
+                  if (s.streams) { t.add({}, std::uint64_t{*s.streams}); }
               }},
     MetricRow{{"telegate_rest_response_bytes", MetricType::gauge, "bytes",
                "Bytes of response bodies over 16 KiB that are being sent, at most 64 MiB; shared bodies count once."},

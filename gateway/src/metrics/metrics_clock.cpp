@@ -1,4 +1,4 @@
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
 
 #include <array>
 
