@@ -1,17 +1,44 @@
 #include "parse_any.hpp"
 
-#include "cbor_depth.hpp"
 #include "json_scan.hpp"
 #include "time_words.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace telegate::tail {
 namespace {
+
+using Json = nlohmann::json;
+
+/// Stops the decoder when arrays and maps are nested too deeply.
+/// Threads: one. Limits: cbor_depth_max. Failure: none.
+class Depth final : public nlohmann::json_sax<Json> {
+  public:
+    bool null() override { return true; }
+    bool boolean(bool /*value*/) override { return true; }
+    bool number_integer(number_integer_t /*value*/) override { return true; }
+    bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+    bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+    bool string(string_t& /*value*/) override { return true; }
+    bool binary(binary_t& /*value*/) override { return true; }
+    bool key(string_t& /*value*/) override { return true; }
+    bool start_object(std::size_t /*size*/) override { return ++depth_ <= cbor_depth_max; }
+    bool end_object() override { return --depth_ >= 0; }
+    bool start_array(std::size_t /*size*/) override { return ++depth_ <= cbor_depth_max; }
+    bool end_array() override { return --depth_ >= 0; }
+    bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const Json::exception& /*why*/) override {
+        return false;
+    }
+
+  private:
+    int depth_ = 0;
+};
 
 using Json = nlohmann::json;
 
@@ -215,6 +242,11 @@ bool read_answer(const Json& object, Answer& answer) {
 }
 
 }  // namespace
+
+bool is_shallow_cbor(std::string_view payload) {
+    Depth depth;
+    return Json::sax_parse(payload, &depth, Json::input_format_t::cbor);
+}
 
 bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts) {
     const std::optional<Json> object = parse_object(coding, payload);

@@ -1,4 +1,3 @@
-#include "gateway_tail/cbor_depth.hpp"
 #include "gateway_tail/json_scan.hpp"
 #include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"

@@ -14,4 +14,10 @@ namespace telegate::reference {
 /// Returns `outline` with each line {{code NAME}} replaced by the lines of `source` between // [NAME and // NAME].
 [[nodiscard]] std::string with_code(std::string_view outline, std::string_view source);
 
+/// Returns gateway.ini(5), generated from the settings table.
+[[nodiscard]] std::string settings_manual();
+
+/// Returns docs/metrics.md: `page`, which ends with the header of the table, followed by the rows of the table.
+[[nodiscard]] std::string with_metrics(std::string page);
+
 }  // namespace telegate::reference

@@ -1,4 +1,4 @@
-#include "http/rest_credentials.hpp"
+#include "http/rest_options.hpp"
 
 #include "config/credential_path.hpp"
 
