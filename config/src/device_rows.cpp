@@ -1,6 +1,5 @@
 #include "config/setting_rules.hpp"
 #include "rows.hpp"
-#include "setting_slots.hpp"
 
 #include <array>
 

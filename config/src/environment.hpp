@@ -22,4 +22,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 /// Returns the variable of this setting: TELEGATE_SECTION_KEY or TELEGATE_SECTION_NAME_KEY.
 [[nodiscard]] std::string variable_name(const SettingKey& key);
 
+/// Parses the arguments of --set: "queue.policy=block", "device.boiler.interval_ms=250", or the key alone for settings
+/// of [gateway]. The section name reaches from the first dot to the last one before the equals sign, so it may contain
+/// dots. Any other text is a problem.
+[[nodiscard]] SettingsSource assignments_source(const std::vector<std::string>& assignments, ProblemList& problems);
+
 }  // namespace telegate

@@ -1,6 +1,5 @@
 #include "config/load.hpp"
 
-#include "assignments.hpp"
 #include "channel_tables.hpp"
 #include "config/given_settings.hpp"
 #include "config/settings_sources.hpp"

@@ -1,5 +1,7 @@
 #include "settings_files.hpp"
 
+#include "config/settings_sources.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -86,6 +91,27 @@ std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_miss
 
 std::string drop_in_folder_beside(const std::string& file) {
     return (std::filesystem::path(file).parent_path() / "conf.d").string();
+}
+
+std::string files_stamp(const SettingsSources& sources) {
+    std::vector<std::string> paths{sources.file};
+    const std::string folder =
+        sources.drop_in_folder.empty() ? drop_in_folder_beside(sources.file) : sources.drop_in_folder;
+    std::error_code error;
+    for (std::string& path : drop_ins_in(folder, true, error)) {
+        paths.push_back(std::move(path));
+    }
+    std::string stamp;
+    for (const std::string& path : paths) {
+        struct stat facts {};
+        stamp += path;
+        if (::stat(path.c_str(), &facts) == 0) {
+            stamp += ' ' + std::to_string(facts.st_ino) + ' ' + std::to_string(facts.st_size) + ' ' +
+                     std::to_string(facts.st_mtim.tv_sec) + '.' + std::to_string(facts.st_mtim.tv_nsec);
+        }
+        stamp += '\n';
+    }
+    return stamp;
 }
 
 }  // namespace telegate

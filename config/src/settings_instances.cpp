@@ -51,6 +51,15 @@ bool is_label(std::string_view name) noexcept {
            (name.front() < '0' || name.front() > '9');
 }
 
+void walk_instance(std::string_view section, const SectionInstance& instance,
+                   const std::function<void(const SettingSpot&)>& visit) {
+    for (const SettingRow& row : settings_table()) {
+        if (belongs(row, section, instance.driver)) {
+            visit({row, instance.name, instance.owner});
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<SectionInstance> instances_of(Settings& settings, std::string_view section) {
@@ -108,6 +117,14 @@ bool is_name_allowed(const SectionRow& section, std::string_view name) noexcept 
     }
     const std::size_t slash = name.find('/');
     return slash != std::string_view::npos && is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));
+}
+
+void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit) {
+    for (const SectionRow& section : section_table()) {
+        for (const SectionInstance& instance : instances_of(settings, section.name)) {
+            walk_instance(section.name, instance, visit);
+        }
+    }
 }
 
 }  // namespace telegate

@@ -3,7 +3,6 @@
 #include "config/setting_row.hpp"
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
-#include "config/settings_walk.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "config/settings_text.hpp"
 #include "config/load.hpp"
 #include "config/problems.hpp"
-#include "config/settings_walk.hpp"
+#include "config/settings_instances.hpp"
 #include "support/catch.hpp"
 
 #include <sstream>

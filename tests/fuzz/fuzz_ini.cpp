@@ -1,6 +1,6 @@
 #include "config/load.hpp"
+#include "config/settings_instances.hpp"
 #include "config/settings_text.hpp"
-#include "config/settings_walk.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"
-#include "gateway_tail/splice_output.hpp"
+#include "gateway_tail/topic_lines.hpp"
 
 #include <cstddef>
 #include <cstdint>

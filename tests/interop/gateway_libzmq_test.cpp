@@ -123,11 +123,11 @@ TEST_CASE(
     }));
     REQUIRE(fixture.gateway->command("simulated", DeviceCommand::start).has_value());
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.publisher.matched >= 100; }));
-    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    fixture.pause_pump();
     const std::uint64_t dropped_before = total(fixture.status().ledger).dropped_total();
     REQUIRE(fixture.wait_for(
         [&](const StatusSnapshot& s) { return total(s.ledger).dropped_total() >= dropped_before + 500; }));
-    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    fixture.resume_pump();
     REQUIRE(fixture.stop());
 
     SeqsByTopic seqs = receive_all(subscriber, fixture.status().publisher.sent);

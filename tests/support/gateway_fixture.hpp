@@ -9,9 +9,12 @@
 #include <poll.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -36,15 +39,31 @@ struct GatewayFixture {
         return gateway->live_settings().reload("test");
     }
 
+    /// Runs `call` on the io thread, while the test continues.
+    void post_to_io(std::function<void()> call) { gateway->reactor_.post(std::move(call)); }
     /// Runs `call` on the io thread and waits for it.
-    void on_io(std::function<void()> call) {
+    void on_io(const std::function<void()>& call) {
         std::promise<void> done;
-        gateway->reactor().post([&] {
+        post_to_io([&] {
             call();
             done.set_value();
         });
         done.get_future().wait();
     }
+    void pause_pump() {
+        on_io([this] { gateway->pump_.pause(); });
+    }
+    void resume_pump() {
+        on_io([this] { gateway->pump_.resume(); });
+    }
+    /// Removes samples from the queue as if they were lost, and returns their number.
+    std::size_t steal(std::span<TelemetrySample> samples) {
+        std::size_t taken = 0;
+        on_io([&] { taken = gateway->queue_.pop(samples); });
+        return taken;
+    }
+    /// Returns the last sequence number of the channel that the pump has passed on. Only after stop().
+    std::uint64_t last_pumped(ChannelId channel) const { return gateway->pump_.last(channel)->seq; }
 
     std::string endpoint(std::size_t index = 0) { return to_string(gateway->endpoints().at(index)); }
     StatusSnapshot status() { return gateway->snapshot().value(); }

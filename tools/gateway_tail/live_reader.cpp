@@ -1,16 +1,14 @@
 #include "live_reader.hpp"
 
+#include "encode/notice_encoder.hpp"
 #include "json_scan.hpp"
 #include "parse_any.hpp"
 #include "record_payload.hpp"
 
-#include <array>
+#include <optional>
 
 namespace telegate::tail {
 namespace {
-
-constexpr std::string_view gap_ending = "$gap";
-constexpr std::string_view beat_ending = "$beat";
 
 bool read_objects(ObjectCoding coding, std::string_view topic, std::string_view payload, Splice& splice) {
     Sample sample;
@@ -47,66 +45,63 @@ bool read_records(std::string_view topic, std::string_view payload, Splice& spli
     return true;
 }
 
+bool read_samples(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+    switch (format) {
+        case PayloadFormat::json: return read_json(topic, payload, splice);
+        case PayloadFormat::cbor: return read_objects(ObjectCoding::cbor, topic, payload, splice);
+        case PayloadFormat::record: break;
+    }
+    return read_records(topic, payload, splice);
+}
+
+std::optional<NoticeFields> read_any_notice(PayloadFormat format, NoticeKind kind, std::string_view payload) {
+    const auto fields = read_notice(format, kind, payload);
+    return fields && fields->seqs.last <= seq_max ? fields : std::nullopt;
+}
+
+bool read_gap(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+    const auto fields = read_any_notice(format, NoticeKind::gap, payload);
+    if (fields) {
+        splice.gap({topic, fields->epoch_ms, fields->seqs.first, fields->seqs.last, parse_reason(fields->reason)});
+    }
+    return fields.has_value();
+}
+
+bool read_beat(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+    const auto fields = read_any_notice(format, NoticeKind::beat, payload);
+    if (fields) {
+        splice.beat({topic, fields->epoch_ms, fields->seqs.last});
+    }
+    return fields.has_value();
+}
+
+/// Returns false for a payload that is not of this format.
+bool read_as(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+    if (topic.ends_with(gap_suffix)) {
+        return read_gap(format, topic.substr(0, topic.size() - gap_suffix.size()), payload, splice);
+    }
+    if (topic.ends_with(beat_suffix)) {
+        return read_beat(format, topic.substr(0, topic.size() - beat_suffix.size()), payload, splice);
+    }
+    return read_samples(format, topic, payload, splice);
+}
+
 }  // namespace
-
-/// Each function returns false for a payload that it cannot parse.
-struct LiveReader::Format {
-    bool (*samples)(std::string_view topic, std::string_view payload, Splice& splice);
-    bool (*gap)(std::string_view payload, Gap& gap);
-    bool (*beat)(std::string_view payload, Beat& beat);
-};
-
-const std::array<LiveReader::Format, 3> LiveReader::formats{{
-    {read_json, [](auto payload, Gap& gap) { return parse_any_gap(ObjectCoding::json, payload, gap); },
-     [](auto payload, Beat& beat) {
-         return parse_any_beat(ObjectCoding::json, payload, beat);
-     }},
-    {[](auto topic, auto payload, Splice& splice) { return read_objects(ObjectCoding::cbor, topic, payload, splice); },
-     [](auto payload, Gap& gap) { return parse_any_gap(ObjectCoding::cbor, payload, gap); },
-     [](auto payload, Beat& beat) {
-         return parse_any_beat(ObjectCoding::cbor, payload, beat);
-     }},
-    {read_records, read_gap_record, read_beat_record},
-}};
-
-LiveReader::LiveReader(Splice& splice) noexcept : splice_(&splice), format_(formats.data()) {}
 
 void LiveReader::read(std::string_view topic, std::string_view payload) {
     if (topic.size() <= topic_bytes_max) {
-        if (read_as(*format_, topic, payload)) {
+        if (read_as(format_, topic, payload, *splice_)) {
             return;
         }
-        for (const Format& format : formats) {
-            if (&format != format_ && read_as(format, topic, payload)) {
-                format_ = &format;
+        for (const PayloadFormat format : payload_format_names.values) {
+            if (format != format_ && read_as(format, topic, payload, *splice_)) {
+                format_ = format;
                 return;
             }
         }
     }
     ++not_understood_;
     strange_topic_ = topic.substr(0, topic_bytes_max);
-}
-
-bool LiveReader::read_as(const Format& format, std::string_view topic, std::string_view payload) {
-    if (topic.ends_with(gap_ending)) {
-        Gap gap;
-        gap.topic = topic.substr(0, topic.size() - gap_ending.size());
-        const bool reads = format.gap(payload, gap);
-        if (reads) {
-            splice_->gap(gap);
-        }
-        return reads;
-    }
-    if (topic.ends_with(beat_ending)) {
-        Beat beat;
-        beat.topic = topic.substr(0, topic.size() - beat_ending.size());
-        const bool reads = format.beat(payload, beat);
-        if (reads) {
-            splice_->beat(beat);
-        }
-        return reads;
-    }
-    return format.samples(topic, payload, *splice_);
 }
 
 }  // namespace telegate::tail

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "splice.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace telegate::tail {
 /// Failure: a message that cannot be parsed is counted; its samples appear as a gap.
 class LiveReader {
   public:
-    explicit LiveReader(Splice& splice) noexcept;
+    explicit LiveReader(Splice& splice) noexcept : splice_(&splice) {}
 
     void read(std::string_view topic, std::string_view payload);
 
@@ -29,13 +29,8 @@ class LiveReader {
     static constexpr std::size_t topic_bytes_max = 256;
 
   private:
-    struct Format;
-    static const std::array<Format, 3> formats;
-
-    [[nodiscard]] bool read_as(const Format& format, std::string_view topic, std::string_view payload);
-
     Splice* splice_;
-    const Format* format_;
+    PayloadFormat format_ = PayloadFormat::json;
     std::uint64_t not_understood_ = 0;
     std::string strange_topic_;
 };

@@ -1,17 +1,44 @@
 #include "parse_any.hpp"
 
-#include "cbor_depth.hpp"
 #include "json_scan.hpp"
 #include "time_words.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace telegate::tail {
 namespace {
+
+using Json = nlohmann::json;
+
+/// Stops the decoder when arrays and maps are nested too deeply.
+/// Threads: one. Limits: cbor_depth_max. Failure: none.
+class Depth final : public nlohmann::json_sax<Json> {
+  public:
+    bool null() override { return true; }
+    bool boolean(bool /*value*/) override { return true; }
+    bool number_integer(number_integer_t /*value*/) override { return true; }
+    bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+    bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+    bool string(string_t& /*value*/) override { return true; }
+    bool binary(binary_t& /*value*/) override { return true; }
+    bool key(string_t& /*value*/) override { return true; }
+    bool start_object(std::size_t /*size*/) override { return ++depth_ <= cbor_depth_max; }
+    bool end_object() override { return --depth_ >= 0; }
+    bool start_array(std::size_t /*size*/) override { return ++depth_ <= cbor_depth_max; }
+    bool end_array() override { return --depth_ >= 0; }
+    bool parse_error(std::size_t /*place*/, const std::string& /*token*/, const Json::exception& /*why*/) override {
+        return false;
+    }
+
+  private:
+    int depth_ = 0;
+};
 
 using Json = nlohmann::json;
 
@@ -47,9 +74,9 @@ bool read_whole(const Json& object, const char* key, std::int64_t& value) {
     return true;
 }
 
-bool read_seq(const Json& object, const char* key, std::uint64_t& seq, std::int64_t seq_min = 1) {
+bool read_seq(const Json& object, const char* key, std::uint64_t& seq) {
     std::int64_t value = 0;
-    if (!read_whole(object, key, value) || value < seq_min) {
+    if (!read_whole(object, key, value) || value < 1) {
         return false;
     }
     seq = static_cast<std::uint64_t>(value);
@@ -216,20 +243,14 @@ bool read_answer(const Json& object, Answer& answer) {
 
 }  // namespace
 
+bool is_shallow_cbor(std::string_view payload) {
+    Depth depth;
+    return Json::sax_parse(payload, &depth, Json::input_format_t::cbor);
+}
+
 bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts) {
     const std::optional<Json> object = parse_object(coding, payload);
     return object && read_sample(*object, sample, texts);
-}
-
-bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap) {
-    const std::optional<Json> object = parse_object(coding, payload);
-    return object && read_whole(*object, "epoch", gap.epoch) && read_range(*object, gap);
-}
-
-bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat) {
-    const std::optional<Json> object = parse_object(coding, payload);
-    constexpr std::int64_t none_yet = 0;
-    return object && read_whole(*object, "epoch", beat.epoch) && read_seq(*object, "seq", beat.seq, none_yet);
 }
 
 bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {

@@ -22,14 +22,16 @@ enum class ObjectCoding : std::uint8_t { json, cbor };
 /// cannot read. Limits: payload_bytes_max.
 [[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
 
-/// Parse the payload of a `<topic>$gap` or `<topic>$beat` notice, without the topic.
-[[nodiscard]] bool parse_any_gap(ObjectCoding coding, std::string_view payload, Gap& gap);
-[[nodiscard]] bool parse_any_beat(ObjectCoding coding, std::string_view payload, Beat& beat);
-
 /// Parses a reply of the services. On failure, returns false and sets `what` to the reason.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);
 
 /// Samples are much smaller; decoders may use stack space for each byte.
 inline constexpr std::size_t payload_bytes_max = 4096;
+
+/// The decoder recurses for each nested array, so a payload of nested arrays would overflow a small stack.
+inline constexpr int cbor_depth_max = 16;  // messages consist of one map without nested arrays
+
+/// Returns whether the payload is CBOR that nests no deeper than cbor_depth_max. Threads: any.
+[[nodiscard]] bool is_shallow_cbor(std::string_view payload);
 
 }  // namespace telegate::tail

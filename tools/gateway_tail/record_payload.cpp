@@ -2,7 +2,6 @@
 
 #include "core/endian.hpp"
 
-#include <array>
 #include <cstdint>
 
 namespace telegate::tail {
@@ -14,9 +13,6 @@ constexpr std::size_t type_at = 24;
 constexpr std::size_t quality_at = 25;
 constexpr std::size_t text_bytes_at = 27;
 constexpr std::size_t value_at = 32;
-constexpr std::size_t reason_at = 40;
-constexpr unsigned gap_type = 16;
-constexpr unsigned beat_type = 17;
 
 unsigned byte_at(std::string_view record, std::size_t at) noexcept {
     return static_cast<unsigned char>(record[at]);
@@ -32,10 +28,6 @@ bool is_sample_record(std::string_view record) noexcept {
            byte_at(record, text_bytes_at) <= TelemetrySample::text_bytes_max &&
            load_little_endian<std::int64_t>(record.data() + epoch_at) > 0 &&
            is_seq(load_little_endian<std::uint64_t>(record.data() + seq_at));
-}
-
-bool is_notice(std::string_view record, unsigned type) noexcept {
-    return record.size() == record_bytes && byte_at(record, type_at) == type;
 }
 
 }  // namespace
@@ -68,29 +60,6 @@ void read_record(std::string_view payload, Sample& sample) noexcept {
         case ValueType::boolean: sample.value.boolean = payload[value_at] != 0; break;
         case ValueType::text: sample.value.text = payload.substr(value_at, byte_at(payload, text_bytes_at)); break;
     }
-}
-
-bool read_gap_record(std::string_view payload, Gap& gap) noexcept {
-    constexpr std::array reasons_by_number = {Reason::other, Reason::queue_overflow, Reason::shutdown, Reason::slow,
-                                              Reason::expired};
-    if (!is_notice(payload, gap_type)) {
-        return false;
-    }
-    gap.epoch = load_little_endian<std::int64_t>(payload.data() + epoch_at);
-    gap.first_seq = load_little_endian<std::uint64_t>(payload.data() + seq_at);
-    gap.last_seq = load_little_endian<std::uint64_t>(payload.data() + value_at);
-    const unsigned reason = byte_at(payload, reason_at);
-    gap.reason = reason < reasons_by_number.size() ? reasons_by_number[reason] : Reason::other;
-    return is_seq(gap.first_seq) && is_seq(gap.last_seq) && gap.first_seq <= gap.last_seq;
-}
-
-bool read_beat_record(std::string_view payload, Beat& beat) noexcept {
-    if (!is_notice(payload, beat_type)) {
-        return false;
-    }
-    beat.epoch = load_little_endian<std::int64_t>(payload.data() + epoch_at);
-    beat.seq = load_little_endian<std::uint64_t>(payload.data() + seq_at);
-    return beat.seq <= seq_max;
 }
 
 }  // namespace telegate::tail

@@ -15,8 +15,4 @@ inline constexpr std::size_t record_bytes = 64;
 /// Reads the first record of such a payload, without the topic. Texts point into the payload.
 void read_record(std::string_view payload, Sample& sample) noexcept;
 
-/// Read the record of a notice, without the topic. Return false if it is not one.
-[[nodiscard]] bool read_gap_record(std::string_view payload, Gap& gap) noexcept;
-[[nodiscard]] bool read_beat_record(std::string_view payload, Beat& beat) noexcept;
-
 }  // namespace telegate::tail

@@ -1,5 +1,8 @@
 #include "sample_text.hpp"
 
+#include "sample.hpp"
+
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -67,6 +70,10 @@ void append_number(std::string& out, Number number) {
     out.append(digits.data(), end);
 }
 
+constexpr std::array<std::string_view, reasons> reason_words = {"queue_overflow", "shutdown", "slow",      "expired",
+                                                                "not_retained",   "dropped",  "no_answer", "not_asked",
+                                                                "unknown_epoch",  "ended",    "other"};
+
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
@@ -124,6 +131,15 @@ void append_plain_value(std::string& out, const Value& value) {
     } else if (value.type != ValueType::none) {
         append_json_value(out, value);
     }
+}
+
+std::string_view to_string(Reason reason) noexcept {
+    return reason_words[static_cast<std::size_t>(reason)];
+}
+
+Reason parse_reason(std::string_view text) noexcept {
+    const auto* const found = std::find(reason_words.begin(), reason_words.end() - 1, text);
+    return static_cast<Reason>(found - reason_words.begin());
 }
 
 }  // namespace telegate::tail

@@ -4,7 +4,6 @@
 #include "request_schedule.hpp"
 #include "sample.hpp"
 #include "service_messages.hpp"
-#include "splice_output.hpp"
 #include "topic_lines.hpp"
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include "narrator.hpp"
 #include "rate_table.hpp"
 #include "sample_lines.hpp"
-#include "splice_output.hpp"
 #include "tail_options.hpp"
+#include "topic_lines.hpp"
 
 namespace telegate::tail {
 

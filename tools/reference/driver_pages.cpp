@@ -1,10 +1,11 @@
-#include "driver_pages.hpp"
-
+#include "metrics/metrics_table.hpp"
+#include "pages.hpp"
 #include "settings_page.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace telegate::reference {
@@ -80,6 +81,19 @@ std::string with_code(std::string_view outline, std::string_view source) {
         } else {
             text += std::string(line) + '\n';
         }
+    }
+    return text;
+}
+
+std::string with_metrics(std::string page) {
+    std::string text = std::move(page);
+    for (const MetricRow* row : metrics_table()) {
+        const MetricName& metric = row->metric;
+        const char* const ending = metric.type == MetricType::counter ? "_total"
+                                   : metric.type == MetricType::info  ? "_info"
+                                                                      : "";
+        text += "| `" + std::string(metric.name) + ending + "` | " + std::string(to_string(metric.type)) + " | " +
+                std::string(metric.unit) + " | " + std::string(row->labels) + " | " + std::string(metric.help) + " |\n";
     }
     return text;
 }

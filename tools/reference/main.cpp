@@ -1,6 +1,4 @@
-#include "driver_pages.hpp"
-#include "manual_page.hpp"
-#include "metrics_page.hpp"
+#include "pages.hpp"
 #include "settings/settings_json.hpp"
 #include "settings_page.hpp"
 

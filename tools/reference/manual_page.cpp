@@ -1,4 +1,4 @@
-#include "manual_page.hpp"
+#include "pages.hpp"
 
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "config/setting_row.hpp"
+#include "config/settings_sources.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +29,18 @@ struct SectionInstance {
 /// Like allowed_name(), as a regular expression.
 [[nodiscard]] std::string name_pattern(const SectionRow& section);
 [[nodiscard]] bool is_name_allowed(const SectionRow& section, std::string_view name) noexcept;
+
+/// One setting of a Settings value: its row in the table, and where its value is stored.
+struct SettingSpot {
+    const SettingRow& row;
+    const std::string& name;  // of the instance; "" if the section has none
+    SettingOwner owner;
+
+    [[nodiscard]] SettingKey key() const { return {std::string(row.section), name, std::string(row.key)}; }
+};
+
+/// Calls `visit` for every setting, in the order of the table and of the instances. Settings that belong to other
+/// drivers than that of the device are omitted, also for its channels.
+void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

@@ -55,4 +55,8 @@ inline constexpr std::size_t settings_warnings_max = 50;
 /// the unreadable files are reported, because the other problems might be consequences.
 [[nodiscard]] LoadedSettings load_settings(const SettingsSources& sources);
 
+/// Returns a text that changes whenever a settings file of these sources is written, added or removed: inode, size and
+/// time of each file. Threads: any. Failure: a file that cannot be read contributes none of these.
+[[nodiscard]] std::string files_stamp(const SettingsSources& sources);
+
 }  // namespace telegate

@@ -1,6 +1,8 @@
 #include "core/ledger.hpp"
 
 #include "core/assert.hpp"
+#include "core/channel_progress.hpp"
+#include "core/counter_page.hpp"
 
 #include <numeric>
 
@@ -230,6 +232,34 @@ Ledger::LostUpTo Ledger::lost_up_to(ChannelId channel) const noexcept {
     const auto& records = blocks_.of(channel).dropped_at_queue[Blocks::slot(channel)];
     return {records[static_cast<std::size_t>(DropReason::queue_overflow)].last_seq(),
             records[static_cast<std::size_t>(DropReason::shutdown)].last_seq()};
+}
+
+void ChannelProgress::skip_to(std::uint64_t seq) noexcept {
+    const std::uint64_t missing = missing_.load(std::memory_order_relaxed) + seq - reached();
+    lock_.begin();
+    missing_.store(missing, std::memory_order_release);
+    reached_.store(seq, std::memory_order_release);
+    lock_.commit();
+}
+
+std::uint64_t ChannelProgress::published() const noexcept {
+    return lock_.read([this]() noexcept {
+        const std::uint64_t missing = missing_.load(std::memory_order_acquire);
+        return reached_.load(std::memory_order_acquire) - missing;
+    });
+}
+
+CounterPage::CounterPage(std::size_t cells)
+    : size_(cells), cells_(std::make_unique<std::atomic<std::uint64_t>[]>(cells)) {}
+
+void CounterPage::copy(std::span<std::uint64_t> out) const noexcept {
+    TELEGATE_ASSERT(out.size() <= size_);
+    lock_.read([&]() noexcept {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] = cells_[i].load(std::memory_order_acquire);
+        }
+        return out.size();
+    });
 }
 
 }  // namespace telegate

@@ -4,14 +4,11 @@
 #include "peers/peer_table_state.hpp"
 #include "reactor/deadline.hpp"
 
-#include <algorithm>
 #include <random>
 #include <system_error>
 #include <utility>
 
 namespace telegate {
-
-using std::chrono::steady_clock;
 
 PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options,
                      SessionEvents events)
@@ -34,13 +31,7 @@ Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor, std::
 
 bool PeerTable::set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security) {
     TELEGATE_ASSERT(state_->reactor.is_current());
-    for (const auto& listening : state_->listeners) {
-        if (listening->listener->endpoint() == endpoint) {
-            listening->security = std::move(security);
-            return true;
-        }
-    }
-    return false;
+    return state_->listeners.set_security(endpoint, std::move(security));
 }
 
 void PeerTable::close_handshakes(std::string_view endpoint, std::string_view why) {
@@ -49,52 +40,29 @@ void PeerTable::close_handshakes(std::string_view endpoint, std::string_view why
 }
 
 Endpoint PeerTable::listen(const Endpoint& endpoint, std::shared_ptr<const Security> security,
-                           const MakeListener& make) {
+                           const Listeners::MakeListener& make) {
     State& state = *state_;
     TELEGATE_ASSERT(state.reactor.is_current());
     state.check_not_closed();
-    auto listening = std::make_unique<State::Listening>();
-    transport::ListenerEvents events;
-    events.on_accept = [&state, at = listening.get()](std::unique_ptr<Stream> stream) {
-        state.accept(*at, std::move(stream));
-    };
-    events.on_error = [&state, at = listening.get()](int error) {
-        state.note_accept_error(*at, error);
-    };
     try {
-        listening->listener = make(std::move(events));
+        Endpoint bound = state.listeners.add(std::move(security), make);
+        state.monitor.tell(MonitorEventKind::listening, to_string(bound), {});
+        return bound;
     } catch (const std::system_error& error) {
         state.monitor.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
         throw;
     }
-    Endpoint bound = listening->listener->endpoint();
-    listening->endpoint = to_string(bound);
-    listening->security = std::move(security);
-    state.listeners.push_back(std::move(listening));
-    state.monitor.tell(MonitorEventKind::listening, to_string(bound), {});
-    return bound;
 }
 
 bool PeerTable::unbind(const Endpoint& endpoint) {
     TELEGATE_ASSERT(state_->reactor.is_current());
-    auto& listeners = state_->listeners;
-    const auto found = std::find_if(listeners.begin(), listeners.end(),
-                                    [&](const auto& listening) { return listening->listener->endpoint() == endpoint; });
-    if (found == listeners.end()) {
-        return false;
-    }
-    auto listening = std::move(*found);
-    listeners.erase(found);
-    state_->stop_listening(std::move(listening));
-    return true;
+    return state_->stop_listening(endpoint);
 }
 
 std::vector<std::uint64_t> PeerTable::accepted_at(std::string_view endpoint) const {
     std::vector<std::uint64_t> ids;
-    for (const auto& session : state_->sessions) {
-        if (!session->initiator() && session->endpoint() == endpoint) {
-            ids.push_back(session->id());
-        }
+    for (const Session* session : state_->sessions.accepted_at(endpoint)) {
+        ids.push_back(session->id());
     }
     if (state_->table_options.remote != nullptr) {
         state_->table_options.remote->add_ids_of(endpoint, ids);
@@ -139,7 +107,7 @@ bool PeerTable::disconnect(const Endpoint& endpoint) {
         dialer->stop();
     }
     for (Dialer* dialer : ending) {
-        if (Session* session = state.session_of(*dialer)) {
+        if (Session* session = state.sessions.of(*dialer)) {
             session->close("disconnected");
         }
         state.retire(*dialer);
@@ -148,11 +116,7 @@ bool PeerTable::disconnect(const Endpoint& endpoint) {
 }
 
 std::vector<Endpoint> PeerTable::endpoints() const {
-    std::vector<Endpoint> result;
-    for (const auto& listening : state_->listeners) {
-        result.push_back(listening->listener->endpoint());
-    }
-    return result;
+    return state_->listeners.endpoints();
 }
 
 void PeerTable::adopt(Handover handover) {
@@ -169,11 +133,11 @@ void PeerTable::set_held(bool held) noexcept {
 }
 
 const std::vector<std::unique_ptr<Session>>& PeerTable::sessions() const noexcept {
-    return state_->sessions;
+    return state_->sessions.all();
 }
 
 Session* PeerTable::find(std::uint64_t id) noexcept {
-    return state_->find(id);
+    return state_->sessions.find(id);
 }
 
 void PeerTable::mark(Session& session) {
@@ -202,23 +166,17 @@ const std::uint64_t& PeerTable::flushes() const noexcept {
 void PeerTable::close(std::chrono::milliseconds grace, std::function<void()> done) {
     State& state = *state_;
     TELEGATE_ASSERT(state.reactor.is_current());
-    if (done) {
-        state.on_closed.push_back(std::move(done));
-    }
-    if (!std::exchange(state.closing, true)) {
+    if (state.closing.begin(std::move(done))) {
         state.begin_close();
     }
     if (state.is_deserted()) {
-        return state.later_closed.ask();
+        return state.closing.finish();
     }
-    const steady_clock::time_point now = steady_clock::now();
-    state.grace_end = std::min(state.grace_end, deadline_in(grace));
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(state.grace_end - now);
-    state.grace_alarm.set(std::max(left, std::chrono::milliseconds(0)));
+    state.closing.set_grace(grace);
 }
 
 bool PeerTable::is_closing() const noexcept {
-    return state_->closing;
+    return state_->closing.state() != SocketClosing::State::open;
 }
 
 void PeerTable::set_monitor(MonitorHandler handler) {
@@ -235,7 +193,7 @@ void PeerTable::tell(const MonitorEvent& event) {
 
 std::vector<PeerStatus> PeerTable::statuses() const {
     std::vector<PeerStatus> result;
-    for (const auto& session : state_->sessions) {
+    for (const auto& session : state_->sessions.all()) {
         if (session->was_open()) {
             result.push_back(session->status());
         }

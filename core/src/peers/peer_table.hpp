@@ -5,9 +5,9 @@
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "core/watch.hpp"
+#include "peers/listeners.hpp"
 #include "peers/remote_sessions.hpp"
 #include "session/session.hpp"
-#include "transport/transport.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -122,9 +122,9 @@ class PeerTable {
 
   private:
     struct State;
-    using MakeListener = std::function<std::unique_ptr<transport::Listener>(transport::ListenerEvents)>;
 
-    Endpoint listen(const Endpoint& endpoint, std::shared_ptr<const Security> security, const MakeListener& make);
+    Endpoint listen(const Endpoint& endpoint, std::shared_ptr<const Security> security,
+                    const Listeners::MakeListener& make);
 
     std::unique_ptr<State> state_;
 };

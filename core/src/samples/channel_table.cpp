@@ -1,6 +1,7 @@
 #include "core/channel_table.hpp"
 
 #include "core/assert.hpp"
+#include "core/telemetry_sample.hpp"
 #include "core/topic.hpp"
 
 #include <new>
@@ -80,6 +81,16 @@ bool ChannelTable::is_current(ChannelId id) const noexcept {
     const std::size_t index = to_index(id);
     TELEGATE_ASSERT(index < size());
     return !blocks_[index / block_channels]->gone[index % block_channels].load(std::memory_order_relaxed);
+}
+
+std::string_view to_string(Quality quality) noexcept {
+    switch (quality) {
+        case Quality::good: return "good";
+        case Quality::uncertain: return "uncertain";
+        case Quality::bad: return "bad";
+        case Quality::stale: return "stale";
+    }
+    return "bad";
 }
 
 }  // namespace telegate

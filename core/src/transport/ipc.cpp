@@ -1,5 +1,5 @@
-#include "transport/adopted_socket.hpp"
 #include "transport/ipc_file.hpp"
+#include "transport/socket_address.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
 #include "transport/transport.hpp"

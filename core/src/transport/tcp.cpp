@@ -1,7 +1,6 @@
-#include "transport/adopted_socket.hpp"
+#include "transport/socket_address.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
-#include "transport/tcp_address.hpp"
 #include "transport/transport.hpp"
 
 #include <netinet/in.h>

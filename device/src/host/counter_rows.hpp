@@ -1,18 +1,32 @@
 #pragma once
 
-#include "host/counter_rate.hpp"
 #include "host/tick.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace telegate::host {
+
+/// The maximum rate of a counter. A faster step means that the counter restarted.
+struct RateLimits {
+    double per_second_max;
+    double wrapped_per_second_max;  // for steps across 2^32, because only old or slow hardware still counts in 32 bits
+};
+
+/// Returns the mean rate per second between two readings of a counter, `seconds` apart.
+///
+/// A lower value means that a 32-bit counter overflowed if the earlier value fits in 32 bits, the step across 2^32 is
+/// less than half of that range and the rate is within the limits. Otherwise the counter was reset, and the rate is
+/// unknown.
+[[nodiscard]] std::optional<double> counter_rate(std::uint64_t before, std::uint64_t now, double seconds,
+                                                 RateLimits limits) noexcept;
 
 /// The value of a counter: field number `field` of the row, times `factor`.
 struct CounterColumn {

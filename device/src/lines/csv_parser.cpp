@@ -1,7 +1,7 @@
 #include "core/topic.hpp"
 #include "device/option_error.hpp"
 #include "lines/field_value.hpp"
-#include "lines/line_parsers.hpp"
+#include "lines/line_parser.hpp"
 #include "lines/refusal.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "lines/line_parser.hpp"
 
 #include "lines/field_value.hpp"
-#include "lines/line_parsers.hpp"
 
 namespace telegate {
 

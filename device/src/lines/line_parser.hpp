@@ -53,4 +53,10 @@ class LineParser {
 /// an invalid pattern. The text names the setting (columns, delimiter, pattern), its value and what is allowed.
 [[nodiscard]] std::unique_ptr<LineParser> make_line_parser(const LineFormat& format);
 
+/// One factory for each kind of line; all throw std::invalid_argument for an invalid format.
+[[nodiscard]] std::unique_ptr<LineParser> make_key_value_parser();
+[[nodiscard]] std::unique_ptr<LineParser> make_csv_parser(const LineFormat& format);
+[[nodiscard]] std::unique_ptr<LineParser> make_nmea_parser(bool checksum_required);
+[[nodiscard]] std::unique_ptr<LineParser> make_regex_parser(const LineFormat& format);
+
 }  // namespace telegate

@@ -1,5 +1,5 @@
 #include "device/option_error.hpp"
-#include "lines/line_parsers.hpp"
+#include "lines/line_parser.hpp"
 
 namespace telegate {
 

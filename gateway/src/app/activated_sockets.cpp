@@ -1,6 +1,6 @@
 #include "app/activated_sockets.hpp"
 
-#include "base/take_variable.hpp"
+#include "app/service_notify.hpp"
 #include "log/log_line.hpp"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "app/schedule_refusals.hpp"
 #include "base/call_on_reactor.hpp"
-#include "events/event_notices.hpp"
+#include "events/device_events.hpp"
 #include "log/log_line.hpp"
 #include "status/state_text.hpp"
 

@@ -52,6 +52,9 @@
 #include <vector>
 
 namespace telegate {
+namespace test {
+struct GatewayFixture;
+}  // namespace test
 
 /// The whole gateway: creates all parts, connects them to the data path, and starts and stops them in order.
 ///
@@ -111,9 +114,6 @@ class Gateway {
     [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
     /// Returns the bound endpoints of the services. Threads: any.
     [[nodiscard]] std::vector<std::string> service_urls() const { return services_.endpoints().urls(); }
-    [[nodiscard]] Pump& pump() noexcept { return pump_; }
-    [[nodiscard]] Reactor& reactor() noexcept { return reactor_; }
-    [[nodiscard]] BoundedQueue<TelemetrySample>& queue() noexcept { return queue_; }
     [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
     /// Threads: any.
@@ -122,6 +122,8 @@ class Gateway {
     [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
 
   private:
+    friend struct test::GatewayFixture;  // pauses the pump, takes samples from the queue and blocks the io thread
+
     void run_io();
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();

@@ -1,6 +1,5 @@
 #include "app/service_notify.hpp"
 
-#include "base/take_variable.hpp"
 #include "log/log_line.hpp"
 
 #include <sys/socket.h>
@@ -10,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <system_error>
 
@@ -125,6 +126,22 @@ void ServiceNotify::send(const std::string& message) {
                                         .quote("message", message.substr(0, message.find('\n')))
                                         .quote("reason", why));
     }
+}
+
+std::string take_variable(const char* name) {
+    const char* const value = std::getenv(name);
+    std::string taken = value != nullptr ? value : "";
+    ::unsetenv(name);
+    return taken;
+}
+
+std::optional<std::uint64_t> to_number(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return number;
 }
 
 }  // namespace telegate

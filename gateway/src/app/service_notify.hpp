@@ -4,7 +4,9 @@
 #include "log/log.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,5 +54,12 @@ class ServiceNotify {
     std::mutex mutex_;  // guards last_status_
     std::string last_status_;
 };
+
+/// Returns an environment variable and removes it from the environment, so that children do not inherit it; "" if it is
+/// not set. Threads: the main thread, before other threads start.
+[[nodiscard]] std::string take_variable(const char* name);
+
+/// Parses a whole number of only decimal digits.
+[[nodiscard]] std::optional<std::uint64_t> to_number(std::string_view text);
 
 }  // namespace telegate

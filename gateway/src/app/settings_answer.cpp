@@ -5,7 +5,7 @@
 #include "plan/machine_check.hpp"
 #include "plan/plan.hpp"
 #include "settings/settings_json.hpp"
-#include "status/report_json.hpp"
+#include "status/status_json.hpp"
 
 #include <nlohmann/json.hpp>
 

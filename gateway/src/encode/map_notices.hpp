@@ -14,14 +14,16 @@ namespace telegate {
 struct JsonNotices {
     static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
     static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
-    /// See read_seqs().
-    [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload, bool is_gap);
+    /// See read_notice() and read_seqs().
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload) noexcept;
+    [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload) noexcept;
 };
 
 struct CborNotices {
     static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
     static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
-    [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload, bool is_gap);
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload) noexcept;
+    [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload) noexcept;
 };
 
 }  // namespace telegate

@@ -40,6 +40,15 @@ struct SeqRange {
     std::uint64_t last = 0;
 };
 
+enum class NoticeKind : std::uint8_t { gap, beat };
+
+/// A notice as read from a payload. Its channel follows from the topic.
+struct NoticeFields {
+    std::int64_t epoch_ms = 0;
+    SeqRange seqs;            // of a heartbeat: its `seq`, which is 0 if there was no sample yet
+    std::string_view reason;  // in the payload or constant; empty: a heartbeat, or a reason that is unknown here
+};
+
 [[nodiscard]] std::string gap_topic(const ChannelInfo& channel);
 [[nodiscard]] std::string beat_topic(const ChannelInfo& channel);
 

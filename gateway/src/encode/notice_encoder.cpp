@@ -12,12 +12,14 @@ namespace {
 struct NoticeRow {
     void (*append_gap)(const NoticeContext& context, const GapNotice& notice, std::string& out);
     void (*append_beat)(const NoticeContext& context, const BeatNotice& notice, std::string& out);
-    std::optional<SeqRange> (*read_seqs)(std::string_view payload, bool is_gap);
+    std::optional<NoticeFields> (*read)(NoticeKind kind, std::string_view payload) noexcept;
+    std::optional<SeqRange> (*read_seqs)(std::string_view payload) noexcept;
 };
 
 template <class... Encoder>
 constexpr std::array<NoticeRow, sizeof...(Encoder)> rows_of(std::tuple<Encoder...>* /*types*/) {
-    return {NoticeRow{Encoder::Notices::append, Encoder::Notices::append, Encoder::Notices::read_seqs}...};
+    return {NoticeRow{Encoder::Notices::append, Encoder::Notices::append, Encoder::Notices::read,
+                      Encoder::Notices::read_seqs}...};
 }
 
 const NoticeRow& row_of(PayloadFormat format) noexcept {
@@ -41,8 +43,15 @@ void NoticeEncoder::append(const BeatNotice& notice, std::string& out) const {
     row_of(format_).append_beat(context_, notice, out);
 }
 
-std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload, bool is_gap) {
-    return row_of(format).read_seqs(payload, is_gap);
+std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind, std::string_view payload) noexcept {
+    const auto fields = row_of(format).read(kind, payload);
+    const bool is_plausible =
+        fields && (kind == NoticeKind::beat || (fields->seqs.first != 0 && fields->seqs.first <= fields->seqs.last));
+    return is_plausible ? fields : std::nullopt;
+}
+
+std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload) noexcept {
+    return row_of(format).read_seqs(payload);
 }
 
 std::string gap_topic(const ChannelInfo& channel) {

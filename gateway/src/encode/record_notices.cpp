@@ -49,14 +49,32 @@ void RecordNotices::append(const NoticeContext& context, const BeatNotice& notic
     append_record({notice.time_utc_ns, context.epoch_ms, notice.seq, beat_record, Quality::bad, 0, 0, 0, {}}, out);
 }
 
-std::optional<SeqRange> RecordNotices::read_seqs(std::string_view payload, bool is_gap) {
-    const std::size_t records = payload.size() / sizeof(Record);
-    if (records == 0 || payload.size() % sizeof(Record) != 0) {
+std::optional<NoticeFields> RecordNotices::read(NoticeKind kind, std::string_view payload) noexcept {
+    Record record;
+    if (payload.size() != sizeof record) {
         return std::nullopt;
     }
-    const std::size_t last = is_gap ? offsetof(Record, value) : (records - 1) * sizeof(Record) + offsetof(Record, seq);
-    return SeqRange{load_little_endian<std::uint64_t>(payload.data() + offsetof(Record, seq)),
-                    load_little_endian<std::uint64_t>(payload.data() + last)};
+    std::memcpy(&record, payload.data(), sizeof record);
+    if (record.type != (kind == NoticeKind::gap ? gap_record : beat_record)) {
+        return std::nullopt;
+    }
+    NoticeFields fields{record.epoch_ms, {record.seq, record.seq}, {}};
+    if (kind == NoticeKind::gap) {
+        fields.seqs.last = load_little_endian<std::uint64_t>(record.value.data());
+        const std::size_t reason = static_cast<unsigned char>(record.value[reason_offset]) - std::size_t{1};
+        fields.reason = reason < reasons.size() ? reasons[reason] : std::string_view();
+    }
+    return fields;
+}
+
+std::optional<SeqRange> RecordNotices::read_seqs(std::string_view payload) noexcept {
+    if (payload.empty() || payload.size() % sizeof(Record) != 0) {
+        return std::nullopt;
+    }
+    const auto seq_at = [&payload](std::size_t record) {
+        return load_little_endian<std::uint64_t>(payload.data() + record + offsetof(Record, seq));
+    };
+    return SeqRange{seq_at(0), seq_at(payload.size() - sizeof(Record))};
 }
 
 }  // namespace telegate

@@ -1,7 +1,7 @@
 #include "live/settings_applier.hpp"
 
 #include "base/call_on_reactor.hpp"
-#include "events/event_notices.hpp"
+#include "events/device_events.hpp"
 #include "live/plan_change.hpp"
 
 #include <algorithm>

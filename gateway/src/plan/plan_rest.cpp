@@ -4,7 +4,7 @@
 #include "config/credential_path.hpp"
 #include "config/section_problems.hpp"
 #include "http/host_name.hpp"
-#include "http/rest_credentials.hpp"
+#include "http/rest_options.hpp"
 #include "http/tls_context.hpp"
 
 #include "core/endpoint.hpp"

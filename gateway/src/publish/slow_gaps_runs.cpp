@@ -25,6 +25,11 @@ std::optional<SeqRange> json_seq_at(std::string_view payload, std::size_t at) no
     return result.ec == std::errc() ? std::optional(SeqRange{seq, seq}) : std::nullopt;
 }
 
+std::optional<SeqRange> missing_in(PayloadFormat format, std::string_view gap_notice) noexcept {
+    const auto fields = read_notice(format, NoticeKind::gap, gap_notice);
+    return fields ? std::optional(fields->seqs) : std::nullopt;
+}
+
 }  // namespace
 
 RunReader::Kept& RunReader::place_of(const LostRun& run) noexcept {
@@ -73,12 +78,12 @@ std::uint32_t RunReader::channel_of(std::string_view topic) {
 
 std::optional<SeqRange> RunReader::seqs_of(PayloadFormat format, std::string_view payload, Known& known) {
     if (format != PayloadFormat::json) {
-        return read_seqs(format, payload, false);
+        return read_seqs(format, payload);
     }
     if (const auto seqs = json_seq_at(payload, known.seq_at)) {
         return seqs;
     }
-    const auto seqs = read_seqs(format, payload, false);
+    const auto seqs = read_seqs(format, payload);
     if (seqs) {
         known.seq_at = static_cast<std::uint32_t>(payload.find(json_seq_key) + json_seq_key.size());
     }
@@ -112,7 +117,7 @@ void RunReader::read_into(PayloadFormat format, Bytes wire, RunDigest& digest) {
         before = channel;
         guess = known_[channel].next;
         const auto seqs =
-            is_gap ? read_seqs(format, message.payload, true) : seqs_of(format, message.payload, known_[channel]);
+            is_gap ? missing_in(format, message.payload) : seqs_of(format, message.payload, known_[channel]);
         if (seqs) {
             note({*seqs, static_cast<ChannelId>(channel)}, digest);
         }

@@ -2,7 +2,6 @@
 
 #include "base/rate_limit.hpp"
 #include "http/http_calls.hpp"
-#include "http/rest_credentials.hpp"
 #include "http/rest_options.hpp"
 #include "http/tls_context.hpp"
 #include "status/reload_report.hpp"

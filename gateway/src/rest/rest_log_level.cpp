@@ -1,8 +1,8 @@
 #include "base/json_excerpt.hpp"
-#include "base/revert_time.hpp"
 #include "base/strict_json.hpp"
 #include "config/settings_table.hpp"
 #include "encode/time_text.hpp"
+#include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 

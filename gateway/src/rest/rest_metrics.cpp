@@ -1,4 +1,5 @@
-#include "rest/metrics_table.hpp"
+#include "metrics/metrics_table.hpp"
+#include "rest/rest_handlers.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 
@@ -16,7 +17,20 @@ HttpResponse get_metrics(const RestCall& call) {
         return unavailable(call.request, "the gateway did not provide its metrics in time");
     }
     const bool open = call.media_type == gives_metrics[1];
-    const MetricsSource source{*snapshot, call.handlers, call.handlers.health(), process_figures()};
+    const RestHandlers& from = call.handlers;
+    MetricsSource source{*snapshot, from.health(), process_figures()};
+    source.alarms = from.alarms->all();
+    source.events = from.events;
+    source.history = from.history;
+    if (from.traffic != nullptr) {
+        source.requests = from.traffic->counts();
+    }
+    if (from.streams != nullptr) {
+        source.streams = from.streams->count();
+    }
+    if (from.http) {
+        source.http = from.http();
+    }
     return {200,
             std::string(call.media_type),
             metrics_text(source, open ? MetricFormat::open_metrics : MetricFormat::prometheus),

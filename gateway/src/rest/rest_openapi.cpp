@@ -3,7 +3,6 @@
 #include "base/build_info.hpp"
 #include "config/payload_format.hpp"
 #include "http/problem.hpp"
-#include "rest/rest_schemas.hpp"
 #include "rest/rest_table.hpp"
 #include "settings/settings_json.hpp"
 

@@ -1,11 +1,20 @@
 #include "rest/rest_query.hpp"
 
+#include "config/quantity.hpp"
 #include "http/http_head.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <variant>
 
 namespace telegate {
+namespace {
+
+constexpr std::int64_t revert_ms_min = 1'000;
+constexpr std::int64_t revert_ms_max = 86'400'000;
+
+}  // namespace
 
 RestQuery::RestQuery(std::string_view target) {
     const std::size_t mark = target.find('?');
@@ -42,6 +51,16 @@ std::vector<std::string_view> RestQuery::all(std::string_view name) const {
         }
     }
     return values;
+}
+
+std::optional<std::chrono::milliseconds> parse_revert_after(std::string_view text) {
+    const bool has_unit = !text.empty() && text.find_first_not_of("-0123456789.") != std::string_view::npos;
+    const auto parsed = parse_quantity(text, "ms");
+    const auto* const number = std::get_if<std::int64_t>(&parsed);
+    if (!has_unit || number == nullptr || *number < revert_ms_min || *number > revert_ms_max) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(*number);
 }
 
 }  // namespace telegate

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,5 +33,11 @@ class RestQuery {
     std::vector<std::pair<std::string, std::string>> parameters_;
     bool has_more_ = false;
 };
+
+/// The values allowed for `revert_after`, in words.
+inline constexpr std::string_view revert_allowed = "1s to 24h, such as 90s, 10m or 1h30m";
+
+/// Parses the time after which a change is reverted; nullopt if it is invalid or has no unit. Threads: any.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_revert_after(std::string_view text);
 
 }  // namespace telegate

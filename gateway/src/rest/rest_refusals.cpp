@@ -1,10 +1,10 @@
 #include "rest/rest_refusals.hpp"
 
 #include "base/readable_bytes.hpp"
-#include "base/revert_time.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "http/problem.hpp"
+#include "rest/rest_query.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "http/problem.hpp"
 #include "rest/rest_refusals.hpp"
-#include "status/report_json.hpp"
+#include "status/status_json.hpp"
 
 #include <nlohmann/json.hpp>
 

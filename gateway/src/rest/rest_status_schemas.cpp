@@ -1,4 +1,4 @@
-#include "rest/rest_schemas.hpp"
+#include "rest/rest_openapi.hpp"
 
 namespace telegate {
 namespace {

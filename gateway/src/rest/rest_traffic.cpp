@@ -19,8 +19,8 @@ void RestTraffic::count(std::size_t row, int status) noexcept {
     cells_[std::min(row, rows_) * statuses.size() + column].fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<RestTraffic::Count> RestTraffic::counts() const {
-    std::vector<Count> result;
+std::vector<RequestCount> RestTraffic::counts() const {
+    std::vector<RequestCount> result;
     for (std::size_t row = 0; row <= rows_; ++row) {
         for (std::size_t column = 0; column < statuses.size(); ++column) {
             const std::uint64_t requests = cells_[row * statuses.size() + column].load(std::memory_order_relaxed);

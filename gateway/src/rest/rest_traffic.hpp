@@ -1,11 +1,12 @@
 #pragma once
 
+#include "metrics/metrics_table.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -16,18 +17,12 @@ namespace telegate {
 /// Threads: any. Limits: a counter for each path and known status; other statuses count as 500 or 400. Failure: none.
 class RestTraffic {
   public:
-    struct Count {
-        std::string_view path;  // as in the table; "other" for unknown paths
-        int status = 0;
-        std::uint64_t requests = 0;
-    };
-
     RestTraffic();
 
     /// Counts a request. `row` is that of the path in rest_table(), or no_row.
     void count(std::size_t row, int status) noexcept;
     /// Returns the counters that are not zero.
-    [[nodiscard]] std::vector<Count> counts() const;
+    [[nodiscard]] std::vector<RequestCount> counts() const;
 
     static constexpr std::size_t no_row = SIZE_MAX;
 

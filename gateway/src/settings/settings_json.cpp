@@ -1,6 +1,6 @@
 #include "settings/settings_json.hpp"
 
-#include "config/settings_walk.hpp"
+#include "config/settings_instances.hpp"
 
 #include <nlohmann/json.hpp>
 

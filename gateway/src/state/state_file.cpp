@@ -7,7 +7,11 @@
 #include "log/log_line.hpp"
 #include "state/broken_file.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -19,6 +23,15 @@ constexpr std::int64_t epoch_ms_ns = 1'000'000;
 constexpr const char* setting = "[gateway] state_file";
 
 }  // namespace
+
+FileLock::FileLock(const std::string& path) {
+    const std::string name = path + ".lock";
+    file_ = UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (file_.get() < 0 || ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno == EWOULDBLOCK ? EBUSY : errno;
+        throw std::system_error(error, std::generic_category(), "lock " + name);
+    }
+}
 
 StateFile::StateFile(const std::string& path, Log& log)
     : path_(path.empty() ? path : get_for(setting, path, [&] { return link_target(path); })), log_(log) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
 #include "log/log.hpp"
-#include "state/file_lock.hpp"
 #include "state/previous_runs_state.hpp"
 
 #include <cstddef>
@@ -12,6 +12,21 @@
 #include <vector>
 
 namespace telegate {
+
+/// A lock that keeps other processes that use it from opening a file. The lock is held on the empty file `PATH.lock`,
+/// because the file itself may be replaced. `PATH.lock` remains when the lock is released.
+///
+/// Threads: one.
+/// Limits: one descriptor.
+/// Failure: the constructor throws std::system_error; device_or_resource_busy if another process holds the lock.
+class FileLock {
+  public:
+    FileLock() = default;  // holds no lock
+    explicit FileLock(const std::string& path);
+
+  private:
+    UniqueFd file_;
+};
 
 /// The file with the last epochs and the last sequence number of each channel in them, so after a restart clients can
 /// find out which samples they missed. While the gateway runs, the file contains its epoch as not ended, with its last

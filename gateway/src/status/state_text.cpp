@@ -1,6 +1,7 @@
 #include "status/state_text.hpp"
 
 #include "log/log_line.hpp"
+#include "status/status.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -103,6 +104,15 @@ std::vector<LogLine> state_lines(const Health& health, const std::optional<Statu
             LogLine("state").add("gateway", "unknown").quote("reason", "the io thread did not respond in time"));
     }
     return lines;
+}
+
+std::string_view to_string(GatewayState state) noexcept {
+    switch (state) {
+        case GatewayState::starting: return "starting";
+        case GatewayState::running: return "running";
+        case GatewayState::stopping: return "stopping";
+    }
+    return "";
 }
 
 }  // namespace telegate

@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 #include "transport/ipc_file.hpp"
-#include "transport/tcp_address.hpp"
+#include "transport/socket_address.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

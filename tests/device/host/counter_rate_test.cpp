@@ -1,4 +1,4 @@
-#include "host/counter_rate.hpp"
+#include "host/counter_rows.hpp"
 #include "support/catch.hpp"
 
 using telegate::host::counter_rate;

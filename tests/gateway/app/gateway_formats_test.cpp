@@ -175,7 +175,7 @@ TEST_CASE("a stop waits for the subscribers of every format", "[gateway][formats
     CHECK(as_record.reads_to_the_end());
     CHECK(as_cbor.reads_to_the_end());
     CHECK(fixture.stop());
-    const std::uint64_t last = fixture.gateway->pump().last(ChannelId{1})->seq;
+    const std::uint64_t last = fixture.last_pumped(ChannelId{1});
     CHECK(records_of(as_record.payloads("simulated/counter", 1)).back().seq == last);
     CHECK(json::from_cbor(as_cbor.payloads("simulated/counter", 1).back()).at("seq") == last);
 }

@@ -126,7 +126,7 @@ TEST_CASE("a device that cannot be created makes a reload fail as a whole", "[ga
 
 TEST_CASE("a reload fails while a full queue blocks sampling, and releases the new address", "[gateway][reload]") {
     ReloadFixture fixture("queue_size = 1\n[queue]\npolicy = block\n" + rest_section + boiler_device);
-    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    fixture.pause_pump();
     // One sample in the queue, and one held by the blocked sampler.
     REQUIRE(fixture.wait_for([](const StatusSnapshot& s) { return s.ledger.at(0).queued == 2; }));
     const ReloadReport report = fixture.change_to("queue_size = 1\n[queue]\npolicy = block\n" + rest_section +
@@ -135,7 +135,7 @@ TEST_CASE("a reload fails while a full queue blocks sampling, and releases the n
     CHECK(report.problems.at(0).what == "the sampling thread did not respond in time");
     CHECK(fixture.devices() == Texts{"boiler"});
     CHECK(fixture.status().endpoints.empty());
-    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    fixture.resume_pump();
     CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
 }
 

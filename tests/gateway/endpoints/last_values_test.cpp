@@ -66,7 +66,7 @@ struct LastValuesLine {
         }));
         std::map<std::string, std::vector<std::uint64_t>> result;
         for (const Frames& frames : inbox.messages) {
-            result[frames.at(0)].push_back(read_seqs(PayloadFormat::json, frames.at(1), false).value().first);
+            result[frames.at(0)].push_back(read_seqs(PayloadFormat::json, frames.at(1)).value().first);
         }
         return result;
     }

@@ -129,8 +129,9 @@ ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
             std::string topic = frames.at(0);
             const bool is_gap = topic.ends_with(gap_suffix);
             topic.resize(topic.size() - (is_gap ? gap_suffix.size() : 0));
-            const auto seqs = read_seqs(format, frames.at(1), is_gap);
-            result[topic].push_back({seqs.value().first, seqs.value().last, is_gap});
+            const SeqRange seqs = is_gap ? read_notice(format, NoticeKind::gap, frames.at(1)).value().seqs
+                                         : read_seqs(format, frames.at(1)).value();
+            result[topic].push_back({seqs.first, seqs.last, is_gap});
         }
         return result;
     };

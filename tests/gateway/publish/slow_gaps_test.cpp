@@ -105,22 +105,32 @@ TEST_CASE("the sequence number is read from payloads of every format, whatever t
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
     REQUIRE(channel);
-    const auto range = read_seqs(format, encoded(format, channels, sample_of(*channel, seq)), false);
+    const auto range = read_seqs(format, encoded(format, channels, sample_of(*channel, seq)));
     REQUIRE(range);
     CHECK(range->first == seq);
     CHECK(range->last == seq);
 }
 
-TEST_CASE("the range is read from gap notices of every format", "[gateway][slow]") {
+TEST_CASE("notices of every format are read as they were written", "[gateway][slow]") {
     const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
     std::string payload;
     NoticeEncoder(format, {channels, 5}).append(GapNotice{*channel, 43, 70'000, "queue_overflow", 1}, payload);
-    const auto range = read_seqs(format, payload, true);
-    REQUIRE(range);
-    CHECK(range->first == 43);
-    CHECK(range->last == 70'000);
+    const auto gap = read_notice(format, NoticeKind::gap, payload);
+    REQUIRE(gap);
+    CHECK(gap->epoch_ms == 5);
+    CHECK(gap->seqs.first == 43);
+    CHECK(gap->seqs.last == 70'000);
+    CHECK(gap->reason == "queue_overflow");
+    CHECK_FALSE(read_notice(format, NoticeKind::beat, payload));
+    payload.clear();
+    NoticeEncoder(format, {channels, 5}).append(BeatNotice{*channel, 99, 1}, payload);
+    const auto beat = read_notice(format, NoticeKind::beat, payload);
+    REQUIRE(beat);
+    CHECK(beat->epoch_ms == 5);
+    CHECK(beat->seqs.last == 99);
+    CHECK_FALSE(read_notice(format, NoticeKind::gap, payload));
 }
 
 TEST_CASE("all samples of a payload with several records are read", "[gateway][slow]") {
@@ -128,13 +138,14 @@ TEST_CASE("all samples of a payload with several records are read", "[gateway][s
     const auto channel = channels.add(DeviceId{0}, "a", "x", "");
     const std::string payload = encoded<RecordEncoder>(channels, sample_of(*channel, 7)) +
                                 encoded<RecordEncoder>(channels, sample_of(*channel, 8));
-    CHECK(read_seqs(PayloadFormat::record, payload, false)->last == 8);
+    CHECK(read_seqs(PayloadFormat::record, payload)->last == 8);
 }
 
 TEST_CASE("an unknown payload has no sequence number", "[gateway][slow]") {
     const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
     const std::string text = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"));
-    CHECK_FALSE(read_seqs(format, text, false));
+    CHECK_FALSE(read_seqs(format, text));
+    CHECK_FALSE(read_notice(format, NoticeKind::gap, text));
 }
 
 TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its range", "[gateway][slow]") {

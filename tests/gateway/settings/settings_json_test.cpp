@@ -2,9 +2,9 @@
 
 #include "config/problems.hpp"
 #include "config/settings_diff.hpp"
+#include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
-#include "config/settings_walk.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
 

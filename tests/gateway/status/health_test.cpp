@@ -83,7 +83,7 @@ TEST_CASE("a gateway whose devices have nothing due for a long time is alive", "
 TEST_CASE("an io thread that does not respond is reported at once, and is fatal if it continues", "[gateway][health]") {
     GatewayFixture fixture(made_device);
     std::promise<void> let_go;
-    fixture.gateway->reactor().post([&] { let_go.get_future().wait(); });
+    fixture.post_to_io([&] { let_go.get_future().wait(); });
     const Health health = fixture.gateway->health();
     CHECK_FALSE(health.ready());
     CHECK(health.alive());
@@ -120,12 +120,12 @@ TEST_CASE("a device that blocks the sampling thread is reported, and is fatal", 
 
 TEST_CASE("a sampling thread that waits for space in the queue requires no restart", "[gateway][health]") {
     GatewayFixture fixture(std::string("queue_size = 4\n[queue]\npolicy = block\n") + made_device);
-    fixture.on_io([&] { fixture.gateway->pump().pause(); });
+    fixture.pause_pump();
     CHECK(becomes_bad(*fixture.gateway, "sampling"));
     const Health health = fixture.gateway->health();
     CHECK_FALSE(check_of(health, "sampling").vital);
     CHECK(check_of(health, "sampling").detail.find("for space in the queue") != std::string::npos);
-    fixture.on_io([&] { fixture.gateway->pump().resume(); });
+    fixture.resume_pump();
     CHECK(recovers(*fixture.gateway));
 }
 

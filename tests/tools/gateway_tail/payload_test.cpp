@@ -1,5 +1,5 @@
-#include "gateway_tail/cbor_depth.hpp"
 #include "gateway_tail/json_scan.hpp"
+#include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"
 #include "gateway_tail/record_payload.hpp"
 #include "gateway_tail/sample_lines.hpp"
@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate::tail::test {
@@ -29,6 +30,20 @@ std::string as_json_line(Sample sample) {
     SampleLines(OutputFormat::json, false).append(line, sample);
     line.pop_back();
     return line;
+}
+
+struct Ignored final : SpliceOutput {
+    void give(const Sample& /*sample*/) override {}
+    void lose(const Gap& /*gap*/) override {}
+    void end_unknown(std::int64_t /*epoch*/) override {}
+};
+
+bool is_read(std::string_view topic, std::string_view payload) {
+    Ignored output;
+    Splice splice({}, output);
+    LiveReader reader(splice);
+    reader.read(topic, payload);
+    return reader.not_understood() == 0;
 }
 
 }  // namespace
@@ -135,22 +150,32 @@ TEST_CASE("nested arrays are followed to a limited depth", "[tail][cbor]") {
 }
 
 TEST_CASE("a heartbeat notice may have seq 0, for no sample yet, but nothing below", "[tail][json][cbor]") {
-    const ObjectCoding format = GENERATE(values({ObjectCoding::json, ObjectCoding::cbor}));
-    const auto reads = [format](const char* seq, Beat& beat) {
-        const std::string text = R"({"epoch":9,"seq":)" + std::string(seq) + "}";
+    const bool is_json = GENERATE(true, false);
+    const auto reads = [is_json](const char* seq) {
+        const std::string text = R"({"epoch":9, "new":[{"seq":"}"}], "seq" : )" + std::string(seq) + "}";
         const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(nlohmann::json::parse(text));
-        return parse_any_beat(format, format == ObjectCoding::json ? text : std::string(cbor.begin(), cbor.end()),
-                              beat);
+        return is_read("host/cpu.user$beat", is_json ? text : std::string(cbor.begin(), cbor.end()));
     };
-    Beat beat;
-    beat.seq = 7;
-    CHECK(reads("0", beat));
-    CHECK(beat.seq == 0);
-    CHECK(reads("57", beat));
-    CHECK(beat.seq == 57);
+    CHECK(reads("0"));
+    CHECK(reads("57"));
     for (const char* const seq : {"-1", "4611686018427387905", "18446744073709551615", "1.5", "null"}) {
-        CHECK_FALSE(reads(seq, beat));
+        CHECK_FALSE(reads(seq));
     }
+}
+
+TEST_CASE("truncated notices and gaps that end before they begin are rejected", "[tail][json][cbor]") {
+    const std::string text = R"({"epoch":9,"first_seq":4,"last_seq":7,"reason":"slow"})";
+    const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(nlohmann::json::parse(text));
+    const std::string cbor(bytes.begin(), bytes.end());
+    for (const std::string& notice : {text, cbor}) {
+        CHECK(is_read("host/cpu.user$gap", notice));
+        CHECK_FALSE(is_read("host/cpu.user$gap", notice + "x"));
+        for (std::size_t size = 0; size < notice.size(); ++size) {
+            CHECK_FALSE(is_read("host/cpu.user$gap", notice.substr(0, size)));
+        }
+    }
+    CHECK_FALSE(is_read("host/cpu.user$gap", R"({"epoch":9,"first_seq":8,"last_seq":7,"reason":"slow"})"));
+    CHECK_FALSE(is_read("host/cpu.user$gap", R"({"epoch":9,"first_seq":0,"last_seq":7,"reason":"slow"})"));
 }
 
 TEST_CASE("a heartbeat record may have seq 0, a gap record may not", "[tail][record]") {
@@ -159,19 +184,15 @@ TEST_CASE("a heartbeat record may have seq 0, a gap record may not", "[tail][rec
     constexpr std::size_t last_seq_at = 32;
     std::string record(record_bytes, '\0');
     record[type_at] = 17;
-    Beat beat;
-    beat.seq = 7;
-    CHECK(read_beat_record(record, beat));
-    CHECK(beat.seq == 0);
+    CHECK(is_read("host/cpu.user$beat", record));
     record[seq_at + 7] = '\x7f';
-    CHECK_FALSE(read_beat_record(record, beat));
+    CHECK_FALSE(is_read("host/cpu.user$beat", record));
     record[seq_at + 7] = 0;
     record[type_at] = 16;
     record[last_seq_at] = 3;
-    Gap gap;
-    CHECK_FALSE(read_gap_record(record, gap));
+    CHECK_FALSE(is_read("host/cpu.user$gap", record));
     record[seq_at] = 1;
-    CHECK(read_gap_record(record, gap));
+    CHECK(is_read("host/cpu.user$gap", record));
 }
 
 TEST_CASE("a reply with samples in both notations keeps their order", "[tail][services]") {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Pages of docs/ that are partly generated. All functions throw std::runtime_error if an input is missing or lacks a
+/// marker.
+namespace telegate::reference {
+
+/// Returns the page of a driver with the tables of its settings between the lines <!-- settings --> and <!-- /settings
+/// -->.
+[[nodiscard]] std::string with_settings(std::string_view page, std::string_view driver);
+
+/// Returns `outline` with each line {{code NAME}} replaced by the lines of `source` between // [NAME and // NAME].
+[[nodiscard]] std::string with_code(std::string_view outline, std::string_view source);
+
+/// Returns gateway.ini(5), generated from the settings table.
+[[nodiscard]] std::string settings_manual();
+
+/// Returns docs/metrics.md: `page`, which ends with the header of the table, followed by the rows of the table.
+[[nodiscard]] std::string with_metrics(std::string page);
+
+}  // namespace telegate::reference
