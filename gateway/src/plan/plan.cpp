@@ -207,7 +207,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
 
 namespace {
 
-/// Returns whether the problem follows from a whole section that could not be parsed, which is reported itself.
+/// Returns whether the problem follows from a whole section that could not be parsed, which is itself reported.
 bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
     return problem.key.starts_with("channel \"") &&
            std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
