@@ -93,7 +93,7 @@ void run_fleet(Report& report, const std::string& name, const DevicesOptions& op
 
 void describe(Report& report, const DevicesOptions& options, std::size_t runs) {
     const Fleet& fleet = options.fleet;
-    report.ratios_heading = "with devices that hang over alone, run by run";
+    report.ratios_heading = "ratio: with hanging devices / alone, run by run";
     report.parameters = {
         {"program", options.program},
         {"devices", std::to_string(fleet.devices) + " simulated devices, which respond"},

@@ -35,7 +35,7 @@ int name_width_of(const Report& report) {
     return static_cast<int>(width);
 }
 
-/// Small figures have three decimals, large and whole ones none.
+/// Small figures have three decimals; large and whole ones have none.
 int decimals_of(const Row& row) {
     const double max = spread_of(row.values).max;
     const bool whole = std::ranges::all_of(row.values, [](double value) { return value == std::round(value); });

@@ -131,7 +131,7 @@ Report measure(const RestOptions& options, std::size_t runs) {
     const std::size_t body_bytes = status_json(rest.gateway.snapshot().value()).size();
     const BareServer bare(std::string(body_bytes, 'x'));
     Report report{"rest", "requests per second, or microseconds"};
-    report.ratios_heading = "gateway over bare, run by run";
+    report.ratios_heading = "ratio: gateway / bare, run by run";
     report.parameters = {
         {"runs", std::to_string(runs) + ", both servers in turn"},
         {"time", text_of(options.seconds) + " s per server and run"},

@@ -291,7 +291,7 @@ void add_ratio(Report& report, const std::string& name, const std::string& figur
 
 Report measure(const SamplerOptions& options, std::size_t runs) {
     Report report{"sampler", "ns late, or ticks missed"};
-    report.ratios_heading = "sampler over bare, run by run";
+    report.ratios_heading = "ratio: sampler / bare, run by run";
     report.parameters = {
         {"runs", std::to_string(runs) + ", all engines in turn"},
         {"time", text_of(options.seconds) + " s per engine and run"},

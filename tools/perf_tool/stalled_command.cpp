@@ -33,7 +33,7 @@ Report run(const StalledOptions& options, std::size_t runs) {
     LineWork work = options.work;
     work.samples = static_cast<std::uint64_t>(options.seconds * static_cast<double>(work.rate));
     Report report{"stalled", "subscribers that read, alone and next to others that never read"};
-    report.ratios_heading = "with stalled over alone, run by run";
+    report.ratios_heading = "ratio: with stalled subscribers / alone, run by run";
     report.parameters = {{"rate", std::to_string(work.rate) + " samples/s"},
                          {"time", text_of(options.seconds) + " s per run"},
                          {"channels", std::to_string(work.channels)},
