@@ -71,19 +71,15 @@ constexpr std::array rows{
                           "last sequence number of the channel. The notice is repeated while the channel is silent. 0 "
                           "means never.",
                .slot = slot<&S::heartbeat_ms>},
-    SettingRow{.section = "gateway", .key = "record", .rule = rules::file, .applies = Applies::file,
-               .meaning = "File to which all samples are recorded as they are published. Empty means none.",
+    SettingRow{.section = "gateway", .key = "record", .rule = rules::optional_directory,
+               .applies = Applies::file,
+               .meaning = "Directory to which all samples are recorded as they are published. Empty means none.",
                .slot = slot<&S::record, &C::path>},
     SettingRow{.section = "gateway", .key = "record_bytes_max", .rule = WholeRule{.min = 0, .max = 1'099'511'627'776},
                .unit = "bytes", .applies = Applies::file,
-               .meaning = "Maximum size of a recording, 1 MiB or more. A file of this size is renamed to FILE.1 and a "
-                          "new one begins. 0 means no limit.",
+               .meaning = "Maximum size of each recording, 1 MiB or more. The oldest samples are removed. 0 means no "
+                          "limit.",
                .slot = slot<&S::record, &C::bytes_max>},
-    SettingRow{.section = "gateway", .key = "record_files_max", .rule = WholeRule{.min = 1, .max = 1'000},
-               .unit = "files", .applies = Applies::file,
-               .meaning = "Maximum number of files of each recording, including the current one. The oldest file is "
-                          "deleted.",
-               .slot = slot<&S::record, &C::files_max>},
 
     SettingRow{.section = "sampling", .key = "realtime_priority", .rule = WholeRule{.min = 0, .max = 99},
                .meaning = "Real-time priority of the sampling thread, which then runs before all ordinary threads. 0 "

@@ -8,7 +8,7 @@ from device_peers import DeviceTest, main
 
 SETTINGS = """[gateway]
 state_file = {folder}/state
-record = {folder}/all.tgr
+record = {folder}/all
 [device "simulated"]
 driver = simulated
 interval_ms = 1

@@ -10,7 +10,7 @@ from device_peers import DeviceTest, main
 READS = 120
 
 RECORDED = """[gateway]
-record = {folder}/all.tgr
+record = {folder}/all
 [device "sim"]
 driver = simulated
 waveforms = sine, square, counter
@@ -23,7 +23,7 @@ stuck_time_ms = 50
 burst_probability = 0.02
 burst_samples = 5
 autostart = no
-record = {folder}/sim.tgr
+record = {folder}/sim
 [device "clock"]
 driver = clock
 interval_ms = 50
@@ -100,7 +100,7 @@ class Replay(DeviceTest):
         order = [topic for topic in original.order if topic.startswith("sim/")]
         count = len(order)
         as_it_was = "\nsource = sim\nuse_time = recorded"
-        runs = [self.play("sim.tgr", settings + as_it_was, count) for settings in (TIMED, TIMED, STEPPED)]
+        runs = [self.play("sim", settings + as_it_was, count) for settings in (TIMED, TIMED, STEPPED)]
         for number, (json_reader, record_reader) in enumerate(runs):
             with self.subTest(run=number):
                 self.assertEqual(content(sim), content(json_reader.read()))
@@ -114,7 +114,7 @@ class Replay(DeviceTest):
         original = self.record()
         expected = {"sim/" + topic.replace("/", "."): part for topic, part in content(original.read()).items()}
         order = ["sim/" + topic.replace("/", ".") for topic in original.order]
-        runs = [self.play("all.tgr", TIMED, len(order)) for _ in range(2)]
+        runs = [self.play("all", TIMED, len(order)) for _ in range(2)]
         for json_reader, record_reader in runs:
             self.assertEqual(expected, content(json_reader.read()))
             self.assertEqual(expected, content(record_reader.read()))
@@ -128,7 +128,7 @@ class Replay(DeviceTest):
         original = self.record()
         sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
         count = sum(map(len, sim.values()))
-        json_reader, record_reader = self.play("all.tgr", STEPPED + "\nsource = sim", count)
+        json_reader, record_reader = self.play("all", STEPPED + "\nsource = sim", count)
         self.assertEqual(content(sim), content(json_reader.read()))
         self.assertEqual(content(sim), content(record_reader.read()))
 
@@ -136,7 +136,7 @@ class Replay(DeviceTest):
         original = self.record()
         sim = content({topic: part for topic, part in original.read().items() if topic.startswith("sim/")})
         count = sum(map(len, sim.values()))
-        gateway = self.start(PLAYED % {"file": "sim.tgr", "settings": TIMED + "\nsource = sim"}, self.folder)
+        gateway = self.start(PLAYED % {"file": "sim", "settings": TIMED + "\nsource = sim"}, self.folder)
         reader = self.reader(gateway)
         for total in (count, 2 * count):
             gateway.ask("/devices/sim/start", "POST")
@@ -153,9 +153,9 @@ class Replay(DeviceTest):
 
     def test_a_recording_that_does_not_exist_yet(self):
         self.record()
-        path, later = os.path.join(self.folder, "sim.tgr"), os.path.join(self.folder, "later.tgr")
+        path, later = os.path.join(self.folder, "sim"), os.path.join(self.folder, "later")
         settings = STEPPED + "\nsource = sim\nbreaker_wait_ms = 50\nbreaker_wait_max_ms = 100"
-        gateway = self.start(PLAYED % {"file": "later.tgr", "settings": settings}, self.folder)
+        gateway = self.start(PLAYED % {"file": "later", "settings": settings}, self.folder)
         gateway.ask("/devices/sim/start", "POST")
         device = self.state_becomes(gateway, "sim", "error")
         self.assertEqual(later + ": No such file or directory", device["last_error"])

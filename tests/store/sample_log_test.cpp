@@ -181,6 +181,22 @@ TEST_CASE("a jump in the sequence numbers becomes a gap", "[store][log]") {
     CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 3, 5, GapReason::unknown}});
 }
 
+TEST_CASE("a log whose newest segment was removed continues in another one, with all unsynced samples",
+          "[store][log]") {
+    LogFixture f;
+    f.add(0, 10);
+    f.sync();
+    f.add(0, 5);
+    f.log->write();
+    f.disk.drop("/log/" + segment_name(0));
+    f.add(1, 1);
+    f.sync();
+    CHECK(f.log->status().restarts == 1);
+    CHECK(f.log->status().segments == 1);
+    CHECK(f.log->status().samples == 16);
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 1, 10, GapReason::retention}});
+}
+
 TEST_CASE("the oldest segments are removed when the log reaches its size limit", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 20'000});

@@ -48,6 +48,7 @@ class SimulatedDisk final : public FileSystem {
 
     void make_directory(const std::string& directory) override;
     [[nodiscard]] std::vector<std::string> list(const std::string& directory) const override;
+    [[nodiscard]] bool exists(const std::string& path) const noexcept override { return names_.contains(path); }
     [[nodiscard]] std::unique_ptr<DirectoryLock> lock(const std::string& directory) override;
     void sync_directory(const std::string& directory) override;
     [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) const override;

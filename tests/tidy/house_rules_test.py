@@ -139,6 +139,9 @@ class BadExamples(unittest.TestCase):
         load = "config/include/config/load.hpp"
         self.assertTrue(self.include("device/src/http/http_driver.cpp", '#include "config/load.hpp"', load))
         self.assertFalse(self.include("device/src/http/http_settings.cpp", '#include "config/load.hpp"', load))
+        block = "store/include/store/block.hpp"
+        self.assertTrue(self.include("device/src/http/http_driver.cpp", '#include "store/block.hpp"', block))
+        self.assertFalse(self.include("device/src/replay/replay_driver.cpp", '#include "store/block.hpp"', block))
 
     def test_a_private_header_of_another_room_is_found(self):
         self.assertTrue(self.include("device/src/a.cpp", '#include "zmtp/frame.hpp"', "core/src/zmtp/frame.hpp"))

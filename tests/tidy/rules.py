@@ -17,6 +17,10 @@ MAY_INCLUDE = {
 }
 # Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
 DRIVER_ROWS = re.compile(r"device/(include/device/driver_row\.hpp|src/driver_table\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
+# The driver that plays recordings, which have the format of the durable log, reads them with the reader of the log.
+RECORDING_READER = re.compile(r"device/src/replay/\w+\.[ch]pp")
+# Files that may include one room more than the others of their room.
+ONE_MORE = {"config": DRIVER_ROWS, "store": RECORDING_READER}
 # Names in std by the standard header that a file must include to use them.
 STANDARD_HEADERS = {
     "algorithm":
@@ -166,7 +170,7 @@ def include_direction(path, text, exists):
                 findings.append(f"<{name}>: headers of this project must be included in quotes")
             continue
         if first in ROOMS and exists(f"{first}/include/{name}"):
-            if first not in MAY_INCLUDE[room] and not (first == "config" and DRIVER_ROWS.fullmatch(path)):
+            if first not in MAY_INCLUDE[room] and not (first in ONE_MORE and ONE_MORE[first].fullmatch(path)):
                 findings.append(f'"{name}": {room} must not include {first}')
         elif not is_own_header(path, name, exists):
             findings.append(f'"{name}": neither a public header of a room nor a private header of {room}')

@@ -1,6 +1,6 @@
 #include "entry_walk.hpp"
 
-#include "channel_cache.hpp"
+#include "store/channel_cache.hpp"
 #include "store/segment_directory.hpp"
 #include "store/segment_reader.hpp"
 
@@ -98,7 +98,7 @@ class Walk {
     const ChannelFilter& channels_;
     const TimeRange& times_;
     EntryVisitor& visitor_;
-    ChannelCache<Known> cache_;
+    store::ChannelCache<Known> cache_;
     std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();  // time of the last sample, or start of the epoch
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "channel_cache.hpp"
+#include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace telegate::log_tool {
 
-inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::unknown) + 1;
+inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::not_recorded) + 1;
 
 /// Samples and gaps of one channel in one epoch of the log. Sequence numbers count from 1.
 class ChannelLedger {
@@ -77,7 +77,9 @@ struct VerificationTotals {
     std::uint64_t undefined = 0;  // samples and gaps of channels without a name
 
     [[nodiscard]] std::uint64_t missing() const noexcept;
-    [[nodiscard]] std::uint64_t unknown() const noexcept { return missing_by_reason[reasons - 1]; }
+    [[nodiscard]] std::uint64_t unknown() const noexcept {
+        return missing_by_reason[static_cast<std::size_t>(store::GapReason::unknown)];
+    }
     [[nodiscard]] bool is_explained() const noexcept {
         return unknown() == 0 && duplicates == 0 && inversions == 0 && undefined == 0;
     }
@@ -106,7 +108,7 @@ class Verification {
     std::function<void(const EpochLedger&)> epoch_end_;
     bool has_epoch_ = false;
     EpochLedger epoch_;
-    ChannelCache<ChannelLedger*> ledgers_;
+    store::ChannelCache<ChannelLedger*> ledgers_;
     VerificationTotals totals_;
 };
 

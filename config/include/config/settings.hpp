@@ -46,11 +46,10 @@ struct RestSettings {
     SettingsPlaces places;
 };
 
-/// The recorder of the whole gateway, and the limits of all recorders.
+/// The recording of the whole gateway, and the limit of each recording.
 struct RecordSettings {
     std::string path;  // "": none
     std::int64_t bytes_max = 1'073'741'824;
-    std::int64_t files_max = 2;
 };
 
 /// The durable log. 0: no limit.

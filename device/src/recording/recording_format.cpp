@@ -23,7 +23,7 @@ constexpr std::size_t zero_at = 14;
 constexpr std::size_t start_bytes = 24;
 constexpr std::size_t channel_texts_at = 12;
 constexpr std::size_t gap_bytes = 24;
-constexpr std::size_t end_bytes = end_record_bytes - record_header_bytes;
+constexpr std::size_t end_bytes = 32;
 
 constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -115,15 +115,6 @@ Parsed damaged(std::string_view what, std::size_t bytes_summed = 0) noexcept {
 
 }  // namespace
 
-std::string_view to_string(GapReason reason) noexcept {
-    switch (reason) {
-        case GapReason::queue_overflow: return "queue_overflow";
-        case GapReason::shutdown: return "shutdown";
-        case GapReason::recorder: return "recorder";
-    }
-    return "";
-}
-
 TelemetrySample Samples::operator[](std::size_t index) const noexcept {
     static_assert(sizeof(TelemetrySample) == sample_bytes);
     TelemetrySample sample{};
@@ -175,7 +166,7 @@ std::string_view file_header_fault(Bytes input) noexcept {
     }
     return load_little_endian<std::uint32_t>(input.data() + version_at) == version
                ? ""
-               : "unsupported recording version: must be 1";
+               : "unsupported recording version: must be 1, or a directory with segments of version 2";
 }
 
 }  // namespace telegate::recording

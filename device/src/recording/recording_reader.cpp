@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <iterator>
 #include <system_error>
@@ -185,35 +184,6 @@ void RecordingReader::say(std::string_view what, std::uint64_t offset) noexcept 
         fault_.assign("offset ").append(std::to_string(offset)).append(": ").append(what);
     } catch (...) {  // out of memory: an empty text is better than a wrong one
         fault_.clear();
-    }
-}
-
-AppendPoint find_append_point(RecordingSource& source, std::uint64_t file_bytes) {
-    std::array<std::byte, end_record_bytes> bytes{};
-    if (file_bytes < file_header_bytes && source.read_at(0, bytes) == static_cast<std::ptrdiff_t>(file_bytes)) {
-        const std::string_view begun = as_text(bytes).substr(0, file_bytes);
-        const bool is_ours = begun.starts_with(std::string_view(magic.data(), std::min(magic.size(), begun.size())));
-        return {0, 0, is_ours ? "" : "not a recording", is_ours};
-    }
-    if (file_bytes >= file_header_bytes + end_record_bytes && file_bytes % alignment == 0) {
-        std::array<std::byte, file_header_bytes> head{};
-        const bool is_read = source.read_at(0, head) == std::ssize(head) &&
-                             source.read_at(file_bytes - end_record_bytes, bytes) == std::ssize(bytes);
-        const Parsed parsed = parse_record(bytes);
-        if (is_read && file_header_fault(head).empty() && parsed.status == ParseStatus::record &&
-            std::holds_alternative<End>(parsed.record)) {
-            return {file_bytes, parsed.number + 1};
-        }
-    }
-    RecordingReader reader(source);
-    for (;;) {
-        switch (reader.next()) {
-            case RecordingReader::Step::record:
-            case RecordingReader::Step::searching: continue;
-            case RecordingReader::Step::end: return {reader.offset(), reader.next_number()};
-            case RecordingReader::Step::damaged: return {0, 0, std::string(reader.fault())};
-            case RecordingReader::Step::failed: return {0, 0, std::string(reader.fault()), false};
-        }
     }
 }
 

@@ -2,11 +2,15 @@
 
 #include "core/topic.hpp"
 #include "host/channel_names.hpp"
+#include "store/channel_cache.hpp"
+#include "store/log_reader.hpp"
+#include "store/segment_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -45,11 +49,21 @@ struct RecordedSamples::File {
     recording::RecordingReader reader;
 };
 
+/// An open directory of segments, and its current block.
+struct RecordedSamples::Log {
+    explicit Log(const std::string& directory) : reader(store::real_file_system(), directory) {}
+
+    store::LogReader reader;
+    store::LogBatch block;
+    store::ChannelCache<Slot> slots;
+};
+
 RecordedSamples::RecordedSamples(std::string source) : source_(std::move(source)), names_(source_.empty()) {}
 
 RecordedSamples::~RecordedSamples() = default;
 
 void RecordedSamples::rewind() noexcept {
+    log_.reset();
     file_.reset();
     slots_.clear();
     samples_ = recording::Samples({});
@@ -59,10 +73,49 @@ void RecordedSamples::rewind() noexcept {
 }
 
 RecordedSamples::Step RecordedSamples::next(const std::string& file, SampleBatch& batch) {
-    using ReaderStep = recording::RecordingReader::Step;
-    if (file_ == nullptr && !open(file)) {
-        return Step::failed;
+    try {
+        if (log_ == nullptr && file_ == nullptr && !open(file)) {
+            return Step::failed;
+        }
+        return log_ != nullptr ? next_of_log(file, batch) : next_of_file(file, batch);
+    } catch (const std::system_error& error) {
+        rewind();
+        return fail(file, error.what(), Step::failed);
     }
+}
+
+RecordedSamples::Step RecordedSamples::next_of_log(const std::string& file, SampleBatch& batch) {
+    store::LogBatch& block = log_->block;
+    while (next_sample_ < block.samples.size()) {
+        sample_ = block.samples[next_sample_++];
+        const Slot& slot = log_->slots.at(sample_.channel, [&](const store::SegmentChannel* channel) {
+            return channel == nullptr
+                       ? Slot()
+                       : declare({to_index(channel->id), channel->device, channel->channel, channel->unit}, batch);
+        });
+        if (slot.is_beyond_limit()) {
+            return fail_at_limit(file);
+        }
+        if (slot.is_wanted) {
+            channel_ = slot.channel;
+            return Step::sample;
+        }
+    }
+    if (!log_->reader.next(block)) {
+        return Step::end;
+    }
+    log_->slots.begin(block);
+    next_sample_ = 0;
+    recorders_ += block.begins_epoch ? 1 : 0;
+    const bool is_damaged = std::any_of(block.gaps.begin(), block.gaps.end(), [](const store::BlockGap& each) {
+        return each.gap.reason == store::GapReason::damaged;
+    });
+    return is_damaged ? fail(file, "position " + std::to_string(block.position) + ": damaged samples", Step::damaged)
+                      : Step::searching;
+}
+
+RecordedSamples::Step RecordedSamples::next_of_file(const std::string& file, SampleBatch& batch) {
+    using ReaderStep = recording::RecordingReader::Step;
     for (std::size_t records = 0; records < records_per_step; ++records) {
         if (take_sample()) {
             return Step::sample;
@@ -76,8 +129,7 @@ RecordedSamples::Step RecordedSamples::next(const std::string& file, SampleBatch
         switch (file_->reader.next()) {
             case ReaderStep::record:
                 if (!note_record(file_->reader.record(), batch)) {
-                    return fail(file, "has more than " + std::to_string(ChannelNames::names_max) + " channels",
-                                Step::damaged);
+                    return fail_at_limit(file);
                 }
                 break;
             case ReaderStep::searching: return Step::searching;
@@ -104,9 +156,14 @@ bool RecordedSamples::open(const std::string& file) {
         }
         return false;
     }
+    if (S_ISDIR(facts.st_mode) && !store::list_segments(store::real_file_system(), file).empty()) {
+        ::close(descriptor);
+        log_ = std::make_unique<Log>(file);
+        return true;
+    }
     if (!S_ISREG(facts.st_mode)) {
         ::close(descriptor);
-        fault_ = file + ": not a regular file";
+        fault_ = file + ": not a recording";
         return false;
     }
     file_ = std::make_unique<File>(descriptor);
@@ -138,25 +195,24 @@ bool RecordedSamples::note_record(const recording::Record& record, SampleBatch& 
     } else if (const auto* const samples = std::get_if<recording::Samples>(&record)) {
         samples_ = *samples;
     } else if (const auto* const channel = std::get_if<recording::Channel>(&record)) {
-        return declare(*channel, batch);
+        slots_.resize(std::max<std::size_t>(slots_.size(), channel->id + std::size_t{1}));
+        slots_[channel->id] = declare(*channel, batch);
+        return !slots_[channel->id].is_beyond_limit();
     }
     return true;  // gaps and ends have no effect
 }
 
-bool RecordedSamples::declare(const recording::Channel& channel, SampleBatch& batch) {
-    if (channel.id >= slots_.size()) {
-        slots_.resize(channel.id + std::size_t{1});
-    }
-    Slot& slot = slots_[channel.id];
-    slot = {.is_declared = true, .is_wanted = source_.empty() || channel.device == source_};
-    if (!slot.is_wanted) {
-        return true;
-    }
-    const std::string_view name = names_.name_of(channel);
+RecordedSamples::Slot RecordedSamples::declare(const recording::Channel& channel, SampleBatch& batch) {
+    Slot slot{.is_declared = true, .is_wanted = source_.empty() || channel.device == source_};
+    const std::string_view name = slot.is_wanted ? names_.name_of(channel) : std::string_view();
     if (!name.empty()) {
         slot.channel = batch.add_channel(name, channel.unit);
     }
-    return !name.empty();
+    return slot;
+}
+
+RecordedSamples::Step RecordedSamples::fail_at_limit(std::string_view file) {
+    return fail(file, "has more than " + std::to_string(ChannelNames::names_max) + " channels", Step::damaged);
 }
 
 RecordedSamples::Step RecordedSamples::fail(std::string_view file, std::string_view what, Step step) {

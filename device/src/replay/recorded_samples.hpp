@@ -32,11 +32,12 @@ class ChannelNames {
     std::set<std::string, std::less<>> taken_;
 };
 
-/// Reads the samples of a recording one by one, of one device or of all devices.
+/// Reads the samples of a recording one by one, of one device or of all devices. A recording is a directory of segments
+/// (docs/log-format.md), or a file of format version 1.
 ///
 /// Threads: one.
-/// Limits: next() reads at most records_per_step records; channels have ids below ChannelTable::channels_max.
-/// Failure: next() returns Step::failed or Step::damaged; it may throw std::bad_alloc.
+/// Limits: next() reads at most one block, or records_per_step records; channels have ids below
+/// ChannelTable::channels_max. Failure: next() returns Step::failed or Step::damaged; it may throw std::bad_alloc.
 class RecordedSamples {
   public:
     /// 4 MiB with records of the maximum size, which takes some milliseconds.
@@ -67,23 +68,32 @@ class RecordedSamples {
 
   private:
     struct File;
+    struct Log;
     struct Slot {
         bool is_declared = false;
         bool is_wanted = false;
         SampleBatch::Channel channel = SampleBatch::Channel::none;
+
+        [[nodiscard]] bool is_beyond_limit() const noexcept {
+            return is_wanted && channel == SampleBatch::Channel::none;
+        }
     };
     [[nodiscard]] bool open(const std::string& file);
+    [[nodiscard]] Step next_of_log(const std::string& file, SampleBatch& batch);
+    [[nodiscard]] Step next_of_file(const std::string& file, SampleBatch& batch);
     [[nodiscard]] bool take_sample();
     [[nodiscard]] bool note_record(const recording::Record& record, SampleBatch& batch);
-    [[nodiscard]] bool declare(const recording::Channel& channel, SampleBatch& batch);
+    [[nodiscard]] Slot declare(const recording::Channel& channel, SampleBatch& batch);
+    [[nodiscard]] Step fail_at_limit(std::string_view file);
     [[nodiscard]] Step fail(std::string_view file, std::string_view what, Step step);
 
     const std::string source_;
     ChannelNames names_;
-    std::unique_ptr<File> file_;      // null: not open
-    std::vector<Slot> slots_;         // indexed by recorded id
+    std::unique_ptr<Log> log_;
+    std::unique_ptr<File> file_;      // of version 1; null as well as log_: not open
+    std::vector<Slot> slots_;         // of file_: indexed by recorded id
     recording::Samples samples_{{}};  // of the current record
-    std::size_t next_sample_ = 0;     // index in samples_
+    std::size_t next_sample_ = 0;     // index in samples_ or in the block of log_
     std::uint32_t undeclared_ = 0;    // samples of the current record whose channel was not declared
     TelemetrySample sample_{};
     SampleBatch::Channel channel_ = SampleBatch::Channel::none;

@@ -33,7 +33,7 @@ constexpr RealRule speed_rule{.min = 0.001, .max = 1'000.0};
 constexpr std::array rows{
     SettingRow{.section = "device", .key = "file", .rule = file_rule, .applies = Applies::file,
                .required = true,
-               .meaning = "The recording to play.", .slot = driver_slot<&R::file>},
+               .meaning = "The recording to play: a directory, or a file of format version 1.", .slot = driver_slot<&R::file>},
     SettingRow{.section = "device", .key = "mode", .rule = ChoiceRule{modes.names},
                .applies = Applies::live,
                .meaning = "Whether the recorded intervals are kept, or each reading plays one recorded moment.",

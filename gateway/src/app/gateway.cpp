@@ -59,7 +59,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
       publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
-      recorders_({channels_, clock_, log_, epoch_ms_}),
+      recorders_(log_parts()),
       durable_log_(make_durable_log(std::move(plan.log))),
       pump_({reactor_, queue_, waker_, channels_, ledger_}),
       format_feeds_({channels_, epoch_ms_, tags_,
@@ -118,7 +118,11 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
     if (options.path.empty()) {
         return nullptr;
     }
-    const auto known = [this](std::int64_t epoch_ms) {
+    return std::make_unique<DurableLog>(log_parts(), std::move(options));
+}
+
+DurableLog::Parts Gateway::log_parts() {
+    auto known = [this](std::int64_t epoch_ms) {
         std::vector<store::KnownSeq> seqs;
         if (const PastEpoch* const epoch = state_file_.find(epoch_ms)) {
             for (const auto& [topic, last_seq] : epoch->last_seqs) {
@@ -127,11 +131,9 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
         }
         return seqs;
     };
-    return std::make_unique<DurableLog>(DurableLog::Parts{channels_, clock_, log_, epoch_ms_, known,
-                                                          [this] {
-                                                              waker_.wake();
-                                                          }},
-                                        std::move(options));
+    return {channels_, clock_, log_, epoch_ms_, std::move(known), [this] {
+                waker_.wake();
+            }};
 }
 
 /// Sets the consumers of samples, in the order in which they receive each batch. The history comes first, so a

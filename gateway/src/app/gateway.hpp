@@ -128,6 +128,7 @@ class Gateway {
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] std::unique_ptr<DurableLog> make_durable_log(DurableLogOptions options);
+    [[nodiscard]] DurableLog::Parts log_parts();
     void feed_consumers();
     [[nodiscard]] bool is_stuck(DeviceId device) const;
     void take_transport(StatusSnapshot& snapshot) const;

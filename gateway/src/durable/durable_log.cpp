@@ -1,6 +1,7 @@
 #include "durable/durable_log.hpp"
 
 #include "config/load.hpp"
+#include "device/recording/recording_format.hpp"
 #include "log/log_line.hpp"
 
 #include "core/start_thread.hpp"
@@ -8,7 +9,11 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -31,13 +36,8 @@ store::LogId random_id() {
     return id;
 }
 
-store::GapReason to_gap_reason(recording::GapReason reason) noexcept {
-    switch (reason) {
-        case recording::GapReason::queue_overflow: return store::GapReason::queue_overflow;
-        case recording::GapReason::shutdown: return store::GapReason::shutdown;
-        case recording::GapReason::recorder: break;
-    }
-    return store::GapReason::log_slow;
+std::string thread_name(LogKind kind, const std::string& device) {
+    return kind == LogKind::log ? "tg-log" : "tg-record-" + (device.empty() ? "all" : device);
 }
 
 constexpr std::chrono::milliseconds sync_interval_min{1};
@@ -45,32 +45,63 @@ constexpr std::chrono::milliseconds sync_interval_min{1};
 }  // namespace
 
 DurableLog::DurableLog(Parts parts, DurableLogOptions options)
-    : parts_(std::move(parts)), options_(std::move(options)) {
-    status_.path = options_.path;
+    : parts_(std::move(parts)),
+      path_(options.path),
+      device_(options.device),
+      kind_(options.kind),
+      wanted_(device_.empty() ? 0 : ChannelTable::channels_max),
+      options_(std::move(options)) {
+    status_.path = path_;
+    status_.device = device_;
     try {
-        log_ = open();
-        note_state();
+        if (kind_ == LogKind::log) {
+            log_ = open();
+            note_state();
+        }
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) {
-            throw SettingsError({{{}, "path", '"' + options_.path + "\" is in use by another gateway", "log.path"}});
+            throw SettingsError({{{}, "path", '"' + path_ + "\" is in use by another gateway", "log.path"}});
         }
         if (error.code() == std::errc::permission_denied) {
             throw;
         }
         note_failure(error.what());
     }
-    thread_ = start_thread("tg-log", [this] { run(); });
+    thread_ = start_thread(thread_name(kind_, device_), [this] { run(); });
 }
 
 DurableLog::~DurableLog() {
     close();
 }
 
+/// Recordings of format version 1 are files. Renames one that has the name of the directory.
+void DurableLog::set_aside_version_1() const {
+    if (!std::filesystem::is_regular_file(path_)) {
+        return;
+    }
+    std::ifstream file(path_, std::ios::binary);
+    std::array<char, recording::file_header_bytes> head{};
+    file.read(head.data(), head.size());
+    if (file && recording::file_header_fault(std::as_bytes(std::span(head))).empty()) {
+        const std::string renamed = path_ + ".v1";
+        if (parts_.files.exists(renamed)) {
+            throw std::runtime_error(path_ + " is a recording of format version 1, to be renamed to " + renamed +
+                                     ": must not exist yet");
+        }
+        parts_.files.rename(path_, renamed);
+        parts_.log.warn(LogLine("recording of format version 1 renamed; starting a new one").add("file", renamed));
+    }
+}
+
 std::unique_ptr<store::SampleLog> DurableLog::open() const {
+    if (kind_ == LogKind::recording) {
+        set_aside_version_1();
+    }
+    const store::LogLimits limits = options().limits;
     auto log = std::make_unique<store::SampleLog>(
         store::SampleLog::Parts{parts_.files, parts_.channels, parts_.clock},
-        store::SampleLog::Options{options_.path, parts_.epoch_ms, random_id(), options_.limits,
-                                  segment_bytes_for(options_.limits)},
+        store::SampleLog::Options{path_, parts_.epoch_ms, random_id(), limits, segment_bytes_for(limits),
+                                  kind_ == LogKind::recording},
         parts_.known);
     report_recovery(log->recovery());
     return log;
@@ -78,17 +109,17 @@ std::unique_ptr<store::SampleLog> DurableLog::open() const {
 
 void DurableLog::report_recovery(const store::RecoveryReport& report) const {
     if (report.truncated_bytes > 0) {
-        parts_.log.warn(LogLine("durable log ended within a record; truncated").add("bytes", report.truncated_bytes));
+        parts_.log.warn(
+            LogLine("segment ended within a record; truncated").add("log", path_).add("bytes", report.truncated_bytes));
     }
     for (const std::string& name : report.renamed) {
-        parts_.log.error(
-            LogLine("segment of the durable log is damaged and was renamed").add("file", name + ".damaged"));
+        parts_.log.error(LogLine("segment is damaged and was renamed").add("file", path_ + '/' + name + ".damaged"));
     }
     if (!report.damaged.empty()) {
-        parts_.log.error(LogLine("last segment of the durable log is damaged").add("ranges", report.damaged.size()));
+        parts_.log.error(LogLine("last segment is damaged").add("log", path_).add("ranges", report.damaged.size()));
     }
     if (!report.not_sealed.empty()) {
-        parts_.log.warn(LogLine("cannot repair the durable log").quote("reason", report.not_sealed));
+        parts_.log.warn(LogLine("cannot repair last segment").add("log", path_).quote("reason", report.not_sealed));
     }
 }
 
@@ -112,15 +143,37 @@ void DurableLog::close() {
 
 void DurableLog::take(std::span<const TelemetrySample> samples) noexcept {
     ledger_.taken += samples.size();
-    buffer_.put(samples);
+    if (wanted_.empty()) {
+        return buffer_.put(samples);
+    }
+    while (!samples.empty()) {  // in runs of wanted and of unwanted samples
+        const bool is_wanted = wants(samples.front().channel);
+        const auto end = std::find_if(samples.begin() + 1, samples.end(), [&](const TelemetrySample& sample) {
+            return wants(sample.channel) != is_wanted;
+        });
+        const auto count = static_cast<std::size_t>(end - samples.begin());
+        if (is_wanted) {
+            buffer_.put(samples.first(count));
+        }
+        samples = samples.subspan(count);
+    }
+}
+
+bool DurableLog::wants(ChannelId channel) noexcept {
+    Wanted& wanted = wanted_[to_index(channel)];
+    if (wanted == Wanted::unknown) {
+        wanted = parts_.channels.at(channel).device == device_ ? Wanted::yes : Wanted::no;
+    }
+    return wanted == Wanted::yes;
 }
 
 void DurableLog::gap(const SampleGap& gap) noexcept {
     ledger_.missing += gap.samples();
-    buffer_.put_gap(
-        {to_index(gap.channel),
-         gap.reason == DropReason::shutdown ? recording::GapReason::shutdown : recording::GapReason::queue_overflow,
-         gap.first_seq, gap.last_seq});
+    if (wanted_.empty() || wants(gap.channel)) {
+        buffer_.put_gap(
+            {gap.channel, gap.first_seq, gap.last_seq,
+             gap.reason == DropReason::shutdown ? store::GapReason::shutdown : store::GapReason::queue_overflow});
+    }
 }
 
 DurableLogStatus DurableLog::status() const {
@@ -132,23 +185,33 @@ DurableLogStatus DurableLog::status() const {
     status.lost = buffer_.lost();
     const std::uint64_t settled = status.log.samples + status.log.dropped_full + status.lost;
     status.pending = std::max(buffer_.offered(), settled) - settled;
+    if (is_over_) {
+        status.lost += std::exchange(status.pending, 0);
+    }
     return status;
 }
 
 void DurableLog::run() {
     open_until_closed();
-    if (log_ == nullptr) {
-        return;  // closed before the log could be opened
-    }
-    sync_until_closed();
-    while (buffer_.take(load_, idle_max())) {
-        append_load();
+    if (log_ != nullptr) {
         sync_until_closed();
+        while (buffer_.take(load_, idle_max())) {
+            append_load();
+            sync_until_closed();
+        }
+        end();
     }
-    end();
+    {
+        const std::lock_guard lock(mutex_);
+        is_over_ = true;
+    }
+    const DurableLogStatus last = status();
+    const LogLine line =
+        LogLine("log closed").add("log", path_).add("samples", last.log.samples).add("lost", last.lost);
+    last.lost > 0 ? parts_.log.warn(line) : parts_.log.info(line);
 }
 
-/// How long tg-log may sleep if there are no samples; nullopt: until there are some.
+/// How long the thread may sleep if there are no samples; nullopt: until there are some.
 std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
     if (retry_.count() > 0) {
         return retry_;
@@ -160,9 +223,11 @@ std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
     return now.synced < now.next ? std::optional(std::max(options().sync_interval, sync_interval_min)) : std::nullopt;
 }
 
-/// Opens the log, if the constructor could not.
+/// Opens the log, if the constructor has not, with a last attempt when close() is called.
 void DurableLog::open_until_closed() {
-    while (log_ == nullptr && buffer_.wait(retry_)) {
+    bool is_open = true;
+    while (log_ == nullptr && is_open) {
+        is_open = buffer_.wait(retry_);
         try {
             log_ = open();
             note_success();
@@ -176,11 +241,10 @@ void DurableLog::open_until_closed() {
 void DurableLog::append_load() {
     const auto samples = std::span<const TelemetrySample>(load_.samples);
     std::size_t next = 0;
-    for (const RecorderLoad::Gap& gap : load_.gaps) {
+    for (const LogLoad::Gap& gap : load_.gaps) {
         log_->append(samples.subspan(next, gap.before - next));
         next = gap.before;
-        log_->append(store::LogGap{ChannelId{gap.gap.channel}, gap.gap.first_seq, gap.gap.last_seq,
-                                   to_gap_reason(gap.gap.reason)});
+        log_->append(gap.gap);
     }
     log_->append(samples.subspan(next));
     append_lost();
@@ -190,7 +254,7 @@ void DurableLog::append_load() {
 /// Names what the buffer had no capacity for; it came after everything else.
 void DurableLog::append_lost() {
     for (const ChannelId channel : load_.lost_channels) {
-        const RecorderLoad::Lost& lost = load_.lost[to_index(channel)];
+        const LogLoad::Lost& lost = load_.lost[to_index(channel)];
         log_->append(store::LogGap{channel, lost.first_seq, lost.last_seq, store::GapReason::log_slow});
     }
 }
@@ -233,16 +297,20 @@ void DurableLog::end() {
         note_failure(error.what());
     }
     note_state();
-    const DurableLogStatus last = status();
-    parts_.log.info(LogLine("durable log closed").add("samples", last.log.samples).add("lost", last.lost));
     log_.reset();
 }
 
 void DurableLog::note_state() {
     const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
+    const store::LogStatus now = log_->status();
+    bool is_restarted = false;
     {
         const std::lock_guard lock(mutex_);
-        status_.log = log_->status();
+        is_restarted = now.restarts > status_.log.restarts;
+        status_.log = now;
+    }
+    if (is_restarted) {
+        parts_.log.warn(LogLine("log was removed; continuing in a new segment").add("log", path_));
     }
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();
@@ -251,14 +319,14 @@ void DurableLog::note_state() {
 
 void DurableLog::note_failure(const std::string& what) {
     retry_ = retry_.count() == 0 ? retry_min : std::min(retry_ * 2, retry_max);
-    parts_.log.error(LogLine("cannot write the durable log").quote("reason", what));
+    parts_.log.error(LogLine("cannot write log").add("log", path_).quote("reason", what));
     const std::lock_guard lock(mutex_);
     status_.error = what;
 }
 
 void DurableLog::note_success() {
     if (retry_.count() > 0) {
-        parts_.log.info(LogLine("durable log is being written again").add("lost", buffer_.lost()));
+        parts_.log.info(LogLine("log is being written again").add("log", path_).add("lost", buffer_.lost()));
     }
     retry_ = std::chrono::milliseconds(0);
     const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "durable/log_buffer.hpp"
 #include "line/sample_consumer.hpp"
 #include "log/log.hpp"
-#include "recording/recorder_buffer.hpp"
 
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -19,35 +19,43 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace telegate {
 
-/// The settings of [log].
+/// A recording is a second log: of one or all devices, with names of its own for its thread and in messages.
+enum class LogKind : std::uint8_t { log, recording };
+
+/// The settings of [log], or of a recording.
 struct DurableLogOptions {
     std::string path;  // "": no log
     store::LogLimits limits{};
     std::chrono::milliseconds sync_interval{1'000};
+    LogKind kind = LogKind::log;
+    std::string device = {};  // the only one whose samples are written; "": all devices
 
     bool operator==(const DurableLogOptions&) const = default;
 };
 
 struct DurableLogStatus {
     std::string path;
+    std::string device;
     store::LogStatus log;
     std::optional<std::uint64_t> capacity_bytes;  // limit on the size; none: no limit
-    std::uint64_t pending = 0;                    // samples not handed to the log yet
-    std::uint64_t lost = 0;                       // samples that the disk was too slow for
+    std::uint64_t pending = 0;                    // samples that are not in a file yet
+    std::uint64_t lost = 0;                       // samples that the disk was too slow for, or failed at the end
     std::string error;                            // why nothing can be written now; "": it can
 };
 
-/// Writes all published samples and gaps to the durable log, on its own thread (tg-log). Publishing never waits for the
-/// disk, unless the log is full and set to block.
+/// Writes published samples and gaps to the durable log or a recording, on its own thread (tg-log, tg-record-NAME).
+/// Publishing never waits for the disk, unless the log is full and set to block.
 ///
 /// Threads: take(), gap(), must_wait(), ledger(): the I/O thread. change(), status(): any. close(): one.
-/// Limits: RecorderBuffer's in memory, then samples are dropped, counted, and named in the log as gaps. On disk those
-/// of the options. close() waits for the disk. Failure: the constructor throws SettingsError if another process has
-/// locked the directory, and std::system_error if access is denied or no thread can be created. A disk that cannot be
-/// written is retried after 1 to 30 seconds; status() and the log lines name the reason.
+/// Limits: LogBuffer's in memory, then samples are dropped, counted, and named in the log as gaps. On disk those
+/// of the options. close() waits for the disk. Failure: the constructor throws std::system_error if no thread can be
+/// created. For the durable log, it also throws SettingsError if another process has locked the directory, and
+/// std::system_error if access is denied. A disk that cannot be written is retried after 1 to 30 seconds; status() and
+/// the log lines name the reason.
 class DurableLog final : public SampleConsumer {
   public:
     static constexpr std::chrono::milliseconds retry_min{1'000};
@@ -60,7 +68,7 @@ class DurableLog final : public SampleConsumer {
         std::int64_t epoch_ms = 0;
         /// Returns what else is known of an epoch that did not end cleanly.
         store::SampleLog::KnownSeqs known;
-        /// Called on tg-log when must_wait() has become false.
+        /// Called on the thread of the log when must_wait() has become false.
         std::function<void()> wake_pump;
         store::FileSystem& files = store::real_file_system();
     };
@@ -69,7 +77,7 @@ class DurableLog final : public SampleConsumer {
     DurableLog(const DurableLog&) = delete;
     DurableLog& operator=(const DurableLog&) = delete;
 
-    /// Applies all options but the path.
+    /// Applies the limits and the sync interval.
     void change(const DurableLogOptions& options);
     /// Writes what is pending, ends the epoch in the log, and waits for both. Nothing is taken afterwards.
     void close();
@@ -81,12 +89,14 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] ConsumerLedger ledger() const noexcept override { return ledger_; }
 
     [[nodiscard]] DurableLogStatus status() const;
+    [[nodiscard]] DurableLogOptions options() const;
 
   private:
     [[nodiscard]] std::unique_ptr<store::SampleLog> open() const;
     void report_recovery(const store::RecoveryReport& report) const;
     void run();
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
+    void set_aside_version_1() const;
     void open_until_closed();
     void append_load();
     void append_lost();
@@ -96,22 +106,31 @@ class DurableLog final : public SampleConsumer {
     void note_state();
     void note_failure(const std::string& what);
     void note_success();
-    [[nodiscard]] DurableLogOptions options() const;
+
+    enum class Wanted : std::uint8_t { unknown, yes, no };
+    [[nodiscard]] bool wants(ChannelId channel) noexcept;
 
     const Parts parts_;
-    RecorderBuffer buffer_;
-    ConsumerLedger ledger_;  // used by the I/O thread
+    const std::string path_;
+    const std::string device_;
+    const LogKind kind_;
+    LogBuffer buffer_;
+    // Used by the I/O thread.
+    ConsumerLedger ledger_;
+    std::vector<Wanted> wanted_;  // by channel; empty: all channels are wanted
+
     std::atomic<bool> is_blocking_{false};
 
-    // Used by tg-log.
+    // Used by the thread of the log.
     std::unique_ptr<store::SampleLog> log_;
-    RecorderLoad load_;
+    LogLoad load_;
     MonoTime synced_at_{};
     std::chrono::milliseconds retry_{0};
 
     mutable std::mutex mutex_;  // guards the members below
     DurableLogOptions options_;
     DurableLogStatus status_;
+    bool is_over_ = false;  // nothing more will be written
     std::thread thread_;
 };
 

@@ -7,7 +7,6 @@
 #include "durable/durable_log.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
-#include "recording/recorder.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,7 +20,7 @@ struct PlannedChange {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     DeviceChange devices;
-    std::vector<RecorderOptions> recorders;  // all of them
+    std::vector<DurableLogOptions> recorders;  // all of them
     DurableLogOptions log;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;

@@ -10,7 +10,7 @@ using Text = MetricText&;
 
 template <class Value>
 void add_recorders(Source source, Text text, const Value& value) {
-    for (const RecorderStatus& recorder : source.snapshot.recorders) {
+    for (const DurableLogStatus& recorder : source.snapshot.recorders) {
         text.add({{"device", recorder.device}}, value(recorder));
     }
 }
@@ -19,18 +19,18 @@ void add_recorders(Source source, Text text, const Value& value) {
 constexpr std::array recorders_rows{
     MetricRow{{"telegate_recorder_samples", MetricType::counter, "",
                "Samples written to recordings; device is empty for the recorder of all devices."}, "device",
-              [](Source s, Text t) { add_recorders(s, t, [](const RecorderStatus& r) { return r.samples; }); }},
+              [](Source s, Text t) { add_recorders(s, t, [](const DurableLogStatus& r) { return r.log.samples; }); }},
     MetricRow{{"telegate_recorder_lost", MetricType::counter, "",
                "Published samples that are not in the recording because the disk was too slow, full or missing."},
-              "device", [](Source s, Text t) { add_recorders(s, t, [](const RecorderStatus& r) { return r.lost; }); }},
+              "device", [](Source s, Text t) { add_recorders(s, t, [](const DurableLogStatus& r) { return r.lost; }); }},
     MetricRow{{"telegate_recorder_pending", MetricType::gauge, "", "Samples waiting to be written."}, "device",
-              [](Source s, Text t) { add_recorders(s, t, [](const RecorderStatus& r) { return r.pending; }); }},
+              [](Source s, Text t) { add_recorders(s, t, [](const DurableLogStatus& r) { return r.pending; }); }},
     MetricRow{{"telegate_recorder_written_bytes", MetricType::counter, "bytes",
                "Bytes written to recordings."}, "device",
-              [](Source s, Text t) { add_recorders(s, t, [](const RecorderStatus& r) { return r.bytes; }); }},
+              [](Source s, Text t) { add_recorders(s, t, [](const DurableLogStatus& r) { return r.log.written_bytes; }); }},
     MetricRow{{"telegate_recorder_ok", MetricType::gauge, "", "1 if recordings can be written, 0 otherwise."}, "device",
               [](Source s, Text t) {
-                  add_recorders(s, t, [](const RecorderStatus& r) { return std::uint64_t{r.error.empty()}; });
+                  add_recorders(s, t, [](const DurableLogStatus& r) { return std::uint64_t{r.error.empty()}; });
               }},
 };
 // clang-format on

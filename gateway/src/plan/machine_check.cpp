@@ -139,17 +139,17 @@ std::string state_file_fault(const std::string& setting) {
     }
 }
 
-/// A recording must be a regular file or not exist yet.
+/// A recording must be a directory or not exist yet. A file may be a recording of format version 1, which is renamed.
 std::string recording_fault(const std::string& path) {
     struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0) {
+    if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) {
         return folder_fault("recording", path);
     }
-    if (!S_ISREG(facts.st_mode)) {
-        return path + " exists but is not a regular file";
+    if (!S_ISDIR(facts.st_mode)) {
+        return path + " exists but is not a directory";
     }
-    return ::access(path.c_str(), R_OK | W_OK) == 0
-               ? folder_fault("recording", path)
+    return ::access(path.c_str(), R_OK | W_OK | X_OK) == 0
+               ? ""
                : path + " is not writable: " + std::generic_category().message(errno);
 }
 

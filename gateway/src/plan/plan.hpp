@@ -12,7 +12,6 @@
 #include "endpoints/service_endpoints.hpp"
 #include "http/rest_options.hpp"
 #include "log/log.hpp"
-#include "recording/recorder.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -35,7 +34,7 @@ struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     std::vector<PlannedDevice> devices;
-    std::vector<RecorderOptions> recorders;
+    std::vector<DurableLogOptions> recorders;
     DurableLogOptions log;
     ThreadSchedule sampling_schedule;
     RestOptions rest;

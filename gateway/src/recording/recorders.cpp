@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace telegate {
 namespace {
 
-recording::GapReason reason_of(DropReason reason) noexcept {
-    return reason == DropReason::shutdown ? recording::GapReason::shutdown : recording::GapReason::queue_overflow;
+std::shared_ptr<DurableLog> find_same(const std::vector<std::shared_ptr<DurableLog>>& logs,
+                                      const DurableLogOptions& wanted) {
+    const auto found = std::find_if(logs.begin(), logs.end(), [&](const auto& log) {
+        const DurableLogOptions options = log->options();
+        return options.path == wanted.path && options.device == wanted.device;
+    });
+    return found == logs.end() ? nullptr : *found;
 }
 
 }  // namespace
@@ -19,8 +25,8 @@ void Recorders::take(std::span<const TelemetrySample> samples) noexcept {
     ledger_.taken += samples.size();
     if (any_.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(mutex_);
-        for (const auto& recorder : list_) {
-            recorder->put(samples);
+        for (const auto& recording : list_) {
+            recording->take(samples);
         }
     }
 }
@@ -29,8 +35,8 @@ void Recorders::gap(const SampleGap& gap) noexcept {
     ledger_.missing += gap.samples();
     if (any_.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(mutex_);
-        for (const auto& recorder : list_) {
-            recorder->put_gap({to_index(gap.channel), reason_of(gap.reason), gap.first_seq, gap.last_seq});
+        for (const auto& recording : list_) {
+            recording->gap(gap);
         }
     }
 }
@@ -46,18 +52,19 @@ void Recorders::set(List list) {
     list_.swap(list);
 }
 
-void Recorders::change(const std::vector<RecorderOptions>& wanted) {
+void Recorders::change(const std::vector<DurableLogOptions>& wanted) {
     const List before = list();
     List stays;
-    for (const auto& recorder : before) {
-        if (std::find(wanted.begin(), wanted.end(), recorder->options()) != wanted.end()) {
-            stays.push_back(recorder);
+    for (const DurableLogOptions& options : wanted) {
+        if (auto recording = find_same(before, options)) {
+            recording->change(options);
+            stays.push_back(std::move(recording));
         }
     }
     set(stays);
-    for (const auto& recorder : before) {  // close these first, because a new recorder may use the same file
-        if (std::find(stays.begin(), stays.end(), recorder) == stays.end()) {
-            recorder->close();
+    for (const auto& recording : before) {  // close these first, because a new recording may use the same directory
+        if (std::find(stays.begin(), stays.end(), recording) == stays.end()) {
+            recording->close();
         }
     }
     {
@@ -65,32 +72,42 @@ void Recorders::change(const std::vector<RecorderOptions>& wanted) {
         left_out_.clear();
     }
     List after;
-    for (const RecorderOptions& options : wanted) {
-        const auto known = std::find_if(stays.begin(), stays.end(),
-                                        [&](const auto& recorder) { return recorder->options() == options; });
-        auto recorder = known == stays.end() ? make(options) : *known;
-        if (recorder != nullptr) {
-            after.push_back(std::move(recorder));
+    for (const DurableLogOptions& options : wanted) {
+        auto known = find_same(stays, options);
+        if (auto recording = known == nullptr ? make(options) : std::move(known)) {
+            after.push_back(std::move(recording));
         }
     }
     set(std::move(after));
 }
 
-std::shared_ptr<Recorder> Recorders::make(const RecorderOptions& options) {
+std::shared_ptr<DurableLog> Recorders::make(const DurableLogOptions& options) {
     try {
-        return std::make_shared<Recorder>(options, parts_);
+        DurableLog::Parts parts = parts_;
+        parts.known = [known = parts_.known, prefix = options.device + '/'](std::int64_t epoch_ms) {
+            std::vector<store::KnownSeq> seqs = known(epoch_ms);
+            std::erase_if(seqs, [&](const store::KnownSeq& each) {
+                return prefix.size() > 1 && !each.topic.starts_with(prefix);
+            });
+            return seqs;
+        };
+        return std::make_shared<DurableLog>(std::move(parts), options);
     } catch (const std::exception& error) {
-        parts_.log.error(LogLine("cannot start recorder").add("file", options.path).quote("reason", error.what()));
+        parts_.log.error(LogLine("cannot start recording").add("log", options.path).quote("reason", error.what()));
         const std::lock_guard lock(mutex_);
-        left_out_.push_back({.path = options.path, .device = options.device, .error = error.what()});
+        DurableLogStatus status;
+        status.path = options.path;
+        status.device = options.device;
+        status.error = error.what();
+        left_out_.push_back(std::move(status));
         return nullptr;
     }
 }
 
-std::vector<RecorderStatus> Recorders::status() const {
-    std::vector<RecorderStatus> result;
-    for (const auto& recorder : list()) {
-        result.push_back(recorder->status());
+std::vector<DurableLogStatus> Recorders::status() const {
+    std::vector<DurableLogStatus> result;
+    for (const auto& recording : list()) {
+        result.push_back(recording->status());
     }
     const std::lock_guard lock(mutex_);
     result.insert(result.end(), left_out_.begin(), left_out_.end());

@@ -1,10 +1,9 @@
 #pragma once
 
+#include "durable/durable_log.hpp"
 #include "line/sample_consumer.hpp"
-#include "recording/recorder.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,20 +12,20 @@
 
 namespace telegate {
 
-/// All recorders that the settings require.
+/// All recordings that the settings require. Each is a DurableLog of its own.
 ///
 /// Threads: take(), gap(), ledger() the I/O thread; status() any; change(), close() any one at a time.
-/// Limits: one recorder for the gateway and one for each device. change() and close() wait for the disks of the
-/// recorders that end.
-/// Failure: a recorder that cannot be created for lack of a thread or memory is omitted until the next change; the log
+/// Limits: one recording for the gateway and one for each device. change() and close() wait for the disks of the
+/// recordings that end.
+/// Failure: a recording that cannot be started for lack of a thread or memory is omitted until the next change; the log
 /// and status() report it.
 class Recorders final : public SampleConsumer {
   public:
-    explicit Recorders(Recorder::Parts parts) : parts_(parts) {}
+    explicit Recorders(DurableLog::Parts parts) : parts_(std::move(parts)) {}
 
-    /// Replaces the recorders. Recorders with unchanged options continue without loss.
-    void change(const std::vector<RecorderOptions>& wanted);
-    /// Ends all recorders.
+    /// Replaces the recordings. Those with the same path and device continue without loss, with their new limits.
+    void change(const std::vector<DurableLogOptions>& wanted);
+    /// Ends all recordings.
     void close() { change({}); }
 
     [[nodiscard]] std::string_view name() const noexcept override { return "recorders"; }
@@ -34,21 +33,21 @@ class Recorders final : public SampleConsumer {
     void gap(const SampleGap& gap) noexcept override;
     [[nodiscard]] ConsumerLedger ledger() const noexcept override { return ledger_; }
 
-    /// Returns the recorders in the order of the settings, followed by those that could not be created.
-    [[nodiscard]] std::vector<RecorderStatus> status() const;
+    /// Returns the recordings in the order of the settings, followed by those that could not be started.
+    [[nodiscard]] std::vector<DurableLogStatus> status() const;
 
   private:
-    using List = std::vector<std::shared_ptr<Recorder>>;
+    using List = std::vector<std::shared_ptr<DurableLog>>;
     [[nodiscard]] List list() const;
     void set(List list);
-    [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options);
+    [[nodiscard]] std::shared_ptr<DurableLog> make(const DurableLogOptions& options);
 
-    const Recorder::Parts parts_;
+    const DurableLog::Parts parts_;
     ConsumerLedger ledger_;         // used by the I/O thread
     std::atomic<bool> any_{false};  // checked first, because most gateways record nothing
     mutable std::mutex mutex_;      // guards the members below; held by the I/O thread while it copies a batch
     List list_;
-    std::vector<RecorderStatus> left_out_;
+    std::vector<DurableLogStatus> left_out_;
 };
 
 }  // namespace telegate

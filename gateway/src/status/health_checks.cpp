@@ -80,9 +80,9 @@ HealthCheck check_channels(const BadChannels& bad) {
     return check;
 }
 
-HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders) {
+HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders) {
     HealthCheck check{.name = "recordings", .detail = ""};
-    for (const RecorderStatus& recorder : recorders) {
+    for (const DurableLogStatus& recorder : recorders) {
         if (!recorder.error.empty()) {
             check.detail += (check.good ? "" : "; ") + recorder.path + " cannot be written: " + recorder.error;
             check.good = false;

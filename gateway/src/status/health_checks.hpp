@@ -7,7 +7,6 @@
 #include "durable/durable_log.hpp"
 #include "line/channel_watch.hpp"
 #include "line/pump_watch.hpp"
-#include "recording/recorder.hpp"
 #include "status/health.hpp"
 
 #include <chrono>
@@ -34,7 +33,7 @@ inline constexpr std::chrono::seconds stuck_after{2};
 [[nodiscard]] HealthCheck check_channels(const BadChannels& bad);
 
 /// Checks that every recording is being written.
-[[nodiscard]] HealthCheck check_recordings(const std::vector<RecorderStatus>& recorders);
+[[nodiscard]] HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders);
 /// Checks that the durable log is being written and is not full.
 [[nodiscard]] HealthCheck check_log(const DurableLogStatus& log);
 

@@ -12,7 +12,6 @@
 #include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/subscriber_status.hpp"
-#include "recording/recorder.hpp"
 #include "services/services_status.hpp"
 #include "state/previous_runs_state.hpp"
 #include "status/reload_report.hpp"
@@ -73,7 +72,7 @@ struct StatusSnapshot {
     NoticesByFormat notices{};
 
     std::vector<ConsumerStatus> consumers;  // in the order in which they receive samples
-    std::vector<RecorderStatus> recorders;
+    std::vector<DurableLogStatus> recorders;
     std::optional<DurableLogStatus> log;  // none: not configured
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings

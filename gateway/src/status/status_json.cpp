@@ -113,15 +113,15 @@ Json consumers_json(const std::vector<ConsumerStatus>& consumers) {
     return json;
 }
 
-Json recorders_json(const std::vector<RecorderStatus>& recorders) {
+Json recorders_json(const std::vector<DurableLogStatus>& recorders) {
     Json json = Json::array();
-    for (const RecorderStatus& recorder : recorders) {
+    for (const DurableLogStatus& recorder : recorders) {
         json.push_back({{"path", to_readable(recorder.path)},
                         {"device", recorder.device.empty() ? Json(nullptr) : Json(recorder.device)},
-                        {"samples", recorder.samples},
+                        {"samples", recorder.log.samples},
                         {"lost", recorder.lost},
                         {"pending", recorder.pending},
-                        {"bytes", recorder.bytes},
+                        {"bytes", recorder.log.written_bytes},
                         {"error", recorder.error.empty() ? Json(nullptr) : Json(to_readable(recorder.error))}});
     }
     return json;

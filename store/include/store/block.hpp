@@ -24,6 +24,7 @@ enum class GapReason : std::uint8_t {
     damaged = 6,         // on disk, but no longer readable
     retention = 7,       // removed because of a limit on size, age or free space
     unknown = 8,         // missing from the sequence for no known reason
+    not_recorded = 9,    // published before the log was opened, in an epoch that had begun
 };
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
 

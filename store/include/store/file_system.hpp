@@ -63,6 +63,8 @@ class FileSystem {
     virtual void make_directory(const std::string& directory) = 0;
     /// Returns the names of the files in a directory, in no particular order.
     [[nodiscard]] virtual std::vector<std::string> list(const std::string& directory) const = 0;
+    /// Returns false only if the file is known not to exist.
+    [[nodiscard]] virtual bool exists(const std::string& path) const noexcept = 0;
     /// Throws std::system_error with errc::resource_unavailable_try_again if another process holds the lock.
     [[nodiscard]] virtual std::unique_ptr<DirectoryLock> lock(const std::string& directory) = 0;
     /// Makes creations, removals and renames in the directory survive a power failure.

@@ -43,18 +43,20 @@ struct LogStatus {
     Position oldest = 0;
     Position next = 0;                   // of the next entry
     Position synced = 0;                 // everything before it survives a power failure
-    std::uint64_t samples = 0;           // logged since the start
+    std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
     std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
+    std::uint64_t restarts = 0;          // because the newest segment or the directory was gone
     bool is_full = false;
 };
 
 /// Appends samples and gaps to a directory of segment files, and keeps it within limits.
 ///
 /// Every sequence number of a channel is in the log or named by a gap: a jump in the numbers becomes a gap by itself.
-/// A sample is safe after sync() has returned.
+/// A sample is safe after sync() has returned. If the newest segment or the directory was removed or renamed, the log
+/// continues in a new segment, with everything that is not known to be on disk.
 ///
 /// Threads: one.
 /// Limits:  LogLimits on disk; unsynced_bytes_max of blocks and one block of samples in memory. While has_capacity() is
@@ -79,6 +81,8 @@ class SampleLog {
         LogId new_log_id{};  // of a log that does not exist yet: random bytes
         LogLimits limits{};
         std::uint64_t segment_bytes = SampleLog::segment_bytes;
+        /// The epoch may have begun before: samples before the first one of a channel get GapReason::not_recorded.
+        bool joins_epoch = false;
     };
     /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end
     /// cleanly; it may be empty.
@@ -129,6 +133,7 @@ class SampleLog {
     void add_gap(const LogGap& gap);
     void name_dropped();
     void end_block();
+    void restart();
     void write_pending();
     void open_segment();
     void define_channels(const Pending& block);
@@ -139,7 +144,7 @@ class SampleLog {
 
     const Parts parts_;
     const Options options_;
-    const std::unique_ptr<DirectoryLock> lock_;
+    std::unique_ptr<DirectoryLock> lock_;
     RecoveryReport recovery_;
     LogId log_id_{};
     SegmentDirectory segments_;

@@ -65,6 +65,10 @@ class SegmentDirectory {
     void add(const Segment& segment);
     /// Sets the size and the time of the newest segment.
     void update_newest(std::uint64_t bytes, std::int64_t utc_max_ns) noexcept;
+    /// Returns false if somebody else has removed or renamed the newest segment, or the directory.
+    [[nodiscard]] bool is_in_place() const;
+    /// Forgets all segments that somebody else has removed or renamed.
+    void forget_missing();
     /// Removes the file of the newest segment.
     void remove_newest();
     /// Removes the oldest segment, if it is not the newest. Returns whether it did.

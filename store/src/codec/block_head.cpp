@@ -8,7 +8,7 @@ namespace telegate::store {
 namespace {
 
 constexpr std::size_t chunk_raw_bytes_max = 4'194'304;
-constexpr std::uint8_t reasons_end = static_cast<std::uint8_t>(GapReason::unknown) + 1;
+constexpr std::uint8_t reasons_end = static_cast<std::uint8_t>(GapReason::not_recorded) + 1;
 constexpr std::size_t channel_ids_max = 65'536;
 
 std::uint32_t narrow(std::uint64_t number, ByteReader& in) noexcept {
@@ -95,6 +95,7 @@ std::string_view to_string(GapReason reason) noexcept {
         case GapReason::crash: return "crash";
         case GapReason::damaged: return "damaged";
         case GapReason::retention: return "retention";
+        case GapReason::not_recorded: return "not_recorded";
         case GapReason::unknown: break;
     }
     return "unknown";

@@ -123,6 +123,10 @@ class RealFileSystem final : public FileSystem {
         return names;
     }
 
+    bool exists(const std::string& path) const noexcept override {
+        return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    }
+
     std::unique_ptr<DirectoryLock> lock(const std::string& directory) override {
         UniqueFd descriptor = open_path(directory + lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, "open");
         if (retry([&] { return ::flock(descriptor.get(), LOCK_EX | LOCK_NB); }) != 0) {

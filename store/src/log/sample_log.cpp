@@ -94,7 +94,9 @@ void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t firs
         state.last_seq = last;
     }
     if (first_seq > state.last_seq + 1) {
-        add_gap({channel, state.last_seq + 1, first_seq - 1, GapReason::unknown});
+        const bool is_before_log = options_.joins_epoch && state.last_seq == 0;
+        add_gap(
+            {channel, state.last_seq + 1, first_seq - 1, is_before_log ? GapReason::not_recorded : GapReason::unknown});
     }
 }
 
@@ -114,7 +116,6 @@ void SampleLog::end_block() {
     block_.encode(published_before_block_, block.head, block.head_bytes, block.payload);
     published_before_block_ = published_;
     next_position_ += block_.entries();
-    status_.samples += block_.samples();
     block_.clear();
     pending_bytes_ += block.bytes();
     pending_.push_back(std::move(block));
@@ -206,8 +207,21 @@ void SampleLog::write_pending() {
     }
 }
 
+/// The directory may be gone, and the lock with it.
+void SampleLog::restart() {
+    segment_.reset();
+    written_ = 0;
+    lock_.reset();
+    lock_ = lock_directory(parts_.files, options_.directory);
+    segments_.forget_missing();
+    ++status_.restarts;
+}
+
 void SampleLog::write() {
     end_block();
+    if (!segments_.is_in_place()) {
+        restart();
+    }
     for (;;) {
         try {
             apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
@@ -258,6 +272,7 @@ void SampleLog::sync_segment() {
     }
     for (; written_ > 0; --written_) {
         const Pending& block = pending_.front();
+        status_.samples += block.head.samples;
         for (const BlockChannel& channel : block.head.channels) {
             state_of(channel.channel).pending_seq = channel.last_seq;
         }
@@ -289,6 +304,9 @@ void SampleLog::close() {
 
 LogStatus SampleLog::status() const noexcept {
     LogStatus status = status_;
+    for (std::size_t i = 0; i < written_; ++i) {
+        status.samples += pending_[i].head.samples;
+    }
     status.segments = segments_.count();
     status.bytes = segments_.bytes();
     status.next = next_position_ + block_.entries();

@@ -46,6 +46,18 @@ void SegmentDirectory::update_newest(std::uint64_t bytes, std::int64_t utc_max_n
     newest.utc_max_ns = utc_max_ns;
 }
 
+bool SegmentDirectory::is_in_place() const {
+    return segments_.empty() || files_.exists(path_of(segments_.back().first_position));
+}
+
+void SegmentDirectory::forget_missing() {
+    std::erase_if(segments_, [&](const Segment& segment) {
+        const bool is_missing = !files_.exists(path_of(segment.first_position));
+        bytes_ -= is_missing ? segment.bytes : 0;
+        return is_missing;
+    });
+}
+
 void SegmentDirectory::remove_newest() {
     files_.remove(path_of(segments_.back().first_position));
     bytes_ -= segments_.back().bytes;

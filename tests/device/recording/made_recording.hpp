@@ -66,7 +66,7 @@ inline TelemetrySample recorded(std::uint32_t channel, std::uint64_t seq, std::i
 }
 
 /// Two devices, all types and qualities: 7 records and 6 samples at three moments, 100 ms apart.
-class MadeRecording : public recording::RecordingEncoder {
+class MadeRecording : public RecordingEncoder {
   public:
     MadeRecording() {
         file_header();
@@ -117,7 +117,6 @@ struct ReadRecording {
         }
         torn_bytes = reader.torn_bytes();
         damaged_bytes = reader.damaged_bytes();
-        next_number = reader.next_number();
     }
 
     std::vector<std::uint64_t> ends;  // types of the records
@@ -130,7 +129,6 @@ struct ReadRecording {
     std::size_t searching = 0;  // number of steps
     std::uint64_t torn_bytes = 0;
     std::uint64_t damaged_bytes = 0;
-    std::uint32_t next_number = 0;
 
   private:
     void note(const recording::Record& record) {

@@ -68,7 +68,6 @@ TEST_CASE("a recording that is truncated anywhere has every whole record, and no
         const std::size_t whole = whole_records(all.ends, bytes);
         CHECK(read.faults.empty());
         CHECK(read.ends.size() == whole);
-        CHECK(read.next_number == whole);
         CHECK(read.torn_bytes == bytes - (whole == 0 ? file_header_bytes : all.ends[whole - 1]));
     }
 }
@@ -162,7 +161,6 @@ TEST_CASE("a search takes a limited part of the file per call", "[device][record
     CHECK(searching >= 4);
     CHECK(reader.torn_bytes() == hole_bytes);
     CHECK(reader.offset() == made.bytes().size());
-    CHECK(find_append_point(source, made.bytes().size() + hole_bytes).offset == made.bytes().size());
 }
 
 TEST_CASE("a record far after damage is found", "[device][recording]") {
@@ -177,41 +175,4 @@ TEST_CASE("a record far after damage is found", "[device][recording]") {
     CHECK(read.ends.size() == MadeRecording::records);
     CHECK(read.damaged_bytes == hole_bytes);
     CHECK(read.torn_bytes == 0);
-}
-
-TEST_CASE("a recorder appends to a complete recording at its end", "[device][recording]") {
-    const MadeRecording made;
-    BytesSource source(made.bytes());
-    const AppendPoint point = find_append_point(source, made.bytes().size());
-    CHECK(point.fault.empty());
-    CHECK(point.offset == made.bytes().size());
-    CHECK(point.next_number == MadeRecording::records);
-}
-
-TEST_CASE("a recorder appends to a truncated recording after its last whole record", "[device][recording]") {
-    const MadeRecording made;
-    const ReadRecording all = read_recording(made.bytes());
-    for (std::size_t bytes = 0; bytes < made.bytes().size(); ++bytes) {
-        CAPTURE(bytes);
-        BytesSource source(made.bytes().first(bytes));
-        const AppendPoint point = find_append_point(source, bytes);
-        const std::size_t whole = whole_records(all.ends, bytes);
-        CHECK(point.fault.empty());
-        CHECK(point.next_number == whole);
-        CHECK(point.offset == (whole > 0 ? all.ends[whole - 1] : bytes < file_header_bytes ? 0 : file_header_bytes));
-    }
-}
-
-TEST_CASE("a recorder does not append to a damaged file, or to a file that is not a recording", "[device][recording]") {
-    auto bytes = copy_of(MadeRecording().bytes());
-    SECTION("short text") {
-        BytesSource source(as_bytes("TGA\n"));
-        CHECK(find_append_point(source, 4).fault == "not a recording");
-    }
-    SECTION("damage") {
-        bytes[100] ^= std::byte{1};
-        bytes.pop_back();  // no end record
-        BytesSource source(bytes);
-        CHECK(find_append_point(source, bytes.size()).fault.find("checksum") != std::string::npos);
-    }
 }

@@ -2,6 +2,8 @@
 
 #include "device/driver_bench.hpp"
 #include "device/recording/made_recording.hpp"
+#include "store/sample_log.hpp"
+#include "store/segment_reader.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
@@ -9,7 +11,9 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -43,8 +47,27 @@ const std::vector<Seen> all_seen{
     {"pump.state", 3, Quality::good, ValueType::real, "0.250000"},
 };
 
+/// Writes the samples of a MadeRecording as segments, one block for each moment.
+void write_segments(const std::string& directory) {
+    const SystemClock clock;
+    ChannelTable channels;
+    static_cast<void>(channels.add(DeviceId{0}, "boiler", "temp", "Cel"));
+    static_cast<void>(channels.add(DeviceId{1}, "pump", "state", ""));
+    store::SampleLog log({store::real_file_system(), channels, clock}, {directory, 5});
+    const MadeRecording made;
+    const ReadRecording read = read_recording(made.bytes());
+    for (std::size_t i = 0; i < read.samples.size(); i += 2) {
+        log.append(std::span(read.samples).subspan(i, 2));
+        log.sync();
+    }
+    log.close();
+}
+
 struct Replay {
-    Replay() { write_bytes(path, MadeRecording().bytes()); }
+    /// Version 1 is a file, version 2 a directory of segments.
+    explicit Replay(int version = 1) {
+        version == 1 ? write_bytes(path, MadeRecording().bytes()) : write_segments(path);
+    }
 
     ReplayOptions options() const {
         ReplayOptions options;
@@ -77,7 +100,7 @@ struct Replay {
 }  // namespace
 
 TEST_CASE("a recording is played with its values, qualities and order", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     DriverBench bench(make_replay_driver(replay.options()));
     CHECK(Replay::play(bench, 6) == all_seen);
     CHECK(bench.samples().size() <= 6);
@@ -85,14 +108,14 @@ TEST_CASE("a recording is played with its values, qualities and order", "[device
 }
 
 TEST_CASE("flags of samples are replayed", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(bench.sample_of("pump.state").flags == sample_flag::text_truncated);
 }
 
 TEST_CASE("two replays give the same samples, timed or stepped", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     DriverBench first(make_replay_driver(replay.options()));
     DriverBench second(make_replay_driver(replay.options()));
     DriverBench third(make_replay_driver(replay.stepped()));
@@ -102,7 +125,7 @@ TEST_CASE("two replays give the same samples, timed or stepped", "[device][repla
 }
 
 TEST_CASE("a step replays one moment", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     DriverBench bench(make_replay_driver(replay.stepped()));
     for (int moment = 0; moment < 3; ++moment) {
         CHECK(bench.reads_ok());
@@ -114,7 +137,7 @@ TEST_CASE("a step replays one moment", "[device][replay]") {
 }
 
 TEST_CASE("the channels of one device keep their names", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     ReplayOptions options = replay.stepped();
     options.source = "pump";
     DriverBench bench(make_replay_driver(options));
@@ -143,7 +166,7 @@ TEST_CASE("samples carry the current or the recorded time", "[device][replay]") 
 }
 
 TEST_CASE("a timed replay takes as long as the recording", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     ReplayOptions options = replay.options();
     options.speed = GENERATE(1, 4);
     DriverBench bench(make_replay_driver(options));
@@ -155,7 +178,7 @@ TEST_CASE("a timed replay takes as long as the recording", "[device][replay]") {
 }
 
 TEST_CASE("a looping replay repeats the same values", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     const bool is_timed = GENERATE(true, false);
     ReplayOptions options = is_timed ? replay.options() : replay.stepped();
     options.loop = true;
@@ -169,7 +192,7 @@ TEST_CASE("a looping replay repeats the same values", "[device][replay]") {
 }
 
 TEST_CASE("a reset replays from the beginning", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(bench.reads_ok());
@@ -193,8 +216,8 @@ TEST_CASE("a missing file fails the reading, and is replayed once it exists", "[
 TEST_CASE("a file that is not a recording fails the reading", "[device][replay]") {
     Replay replay;
     ReplayOptions options = replay.stepped();
-    const auto [file, what] = GENERATE(
-        table<std::string, std::string>({{"", ": not a regular file"}, {"text", ": offset 0: not a recording"}}));
+    const auto [file, what] =
+        GENERATE(table<std::string, std::string>({{"", ": not a recording"}, {"text", ": offset 0: not a recording"}}));
     options.file = replay.dir.path(file);
     if (!file.empty()) {
         write_bytes(options.file, as_bytes("hello"));
@@ -224,9 +247,34 @@ TEST_CASE(
     CHECK(value_text(bench.sample_of("boiler.temp")) == "-3");
 }
 
+TEST_CASE("damage of a segment fails one reading, and the next reading continues after it", "[device][replay]") {
+    const Replay replay(2);
+    const std::string segment = replay.path + "/" + store::segment_name(0);
+    const auto offset = store::SegmentReader::open(store::real_file_system(), segment)->index().blocks.at(2).offset;
+    std::fstream file(segment, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::int64_t>(offset) - 9);  // the end of the payload of the block before
+    file.put('x').put('x');
+    file.close();
+    DriverBench bench(make_replay_driver(replay.stepped()));
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.samples().size() == 2);  // of the first block
+    CHECK(bench.what == replay.path + ": position 3: damaged samples");
+    CHECK(bench.reads_ok());
+    CHECK(value_text(bench.sample_of("boiler.temp")) == "true");
+}
+
+TEST_CASE("a segment that is a file is refused with a hint", "[device][replay]") {
+    const Replay replay(2);
+    ReplayOptions options = replay.stepped();
+    options.file = replay.path + "/" + store::segment_name(0);
+    DriverBench bench(make_replay_driver(options));
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what.find("or a directory with segments of version 2") != std::string::npos);
+}
+
 TEST_CASE("samples of an undeclared channel are reported", "[device][replay]") {
     Replay replay;
-    recording::RecordingEncoder encoder;
+    RecordingEncoder encoder;
     encoder.file_header();
     encoder.channel({0, "d", "c", ""});
     const std::array samples{recorded(0, 1, 0, 1.0), recorded(1, 1, 0, 2.0)};
@@ -241,7 +289,7 @@ TEST_CASE("samples of an undeclared channel are reported", "[device][replay]") {
 
 TEST_CASE("topics that would have the same channel name get different names", "[device][replay]") {
     Replay replay;
-    recording::RecordingEncoder encoder;
+    RecordingEncoder encoder;
     encoder.file_header();
     encoder.channel({0, "a", "b.c", ""});
     encoder.channel({1, "a.b", "c", ""});
@@ -272,7 +320,7 @@ TEST_CASE("a waiting replay is canceled immediately", "[device][replay]") {
 
 TEST_CASE("an empty looping recording does not use the CPU continuously", "[device][replay]") {
     Replay replay;
-    recording::RecordingEncoder encoder;
+    RecordingEncoder encoder;
     encoder.file_header();
     write_bytes(replay.path, encoder.bytes());
     ReplayOptions options = replay.options();
@@ -301,7 +349,7 @@ TEST_CASE("a long search after damage can be canceled and continued", "[device][
 }
 
 TEST_CASE("a recording without samples of the source fails the reading", "[device][replay]") {
-    const Replay replay;
+    const Replay replay(GENERATE(1, 2));
     ReplayOptions options = replay.stepped();
     options.source = "zzz";
     options.loop = GENERATE(true, false);

@@ -15,35 +15,28 @@ namespace {
 using Seen = std::vector<std::tuple<std::uint64_t, Quality, ValueType, std::int64_t>>;
 
 /// By channel without its device; the samples of a channel are in order.
-std::map<std::string, Seen> seen_in(const ReadRecording& read) {
-    std::map<std::uint32_t, std::string> names;
-    for (const auto& [id, name] : read.channels) {
-        const std::string channel = name.substr(name.find('/') + 1);
-        names[id] = channel.substr(0, channel.find(' '));
-    }
+std::map<std::string, Seen> seen_in(const ReadRecordings& read) {
     std::map<std::string, Seen> seen;
-    for (const TelemetrySample& sample : read.samples) {
-        seen[names.at(to_index(sample.channel))].emplace_back(sample.seq, sample.quality, sample.type,
-                                                              sample.value.integer);
+    for (const auto& [topic, sample] : read.samples) {
+        seen[topic.substr(topic.find('/') + 1)].emplace_back(sample.seq, sample.quality, sample.type,
+                                                             sample.value.integer);
     }
     return seen;
 }
 
 struct RecordedGateway {
     /// Runs a gateway until `device` has recorded this many samples.
-    ReadRecording run(const std::string& device, const std::string& name, std::uint64_t count) {
+    ReadRecordings run(const std::string& device, const std::string& name, std::uint64_t count) {
         {
             GatewayFixture gateway("record = " + dir.path(name) + "\n[rest]\nlisten = 127.0.0.1:0\n" + device);
             CHECK(gateway.wait_for(
-                [&](const StatusSnapshot& status) { return status.recorders.at(0).samples >= count; }));
+                [&](const StatusSnapshot& status) { return status.recorders.at(0).log.samples >= count; }));
             CHECK(gateway.stop());
             gateway.gateway->finish();
         }
-        std::ifstream file(dir.path(name), std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(file), {}};
-        return read_recording(as_bytes(text));
+        return ReadRecordings(dir.path(name));
     }
-    ReadRecording replay(const std::string& name, std::uint64_t count, const std::string& how) {
+    ReadRecordings replay(const std::string& name, std::uint64_t count, const std::string& how) {
         return run("[device \"again\"]\ndriver = replay\nsource = sim\nfile = " + dir.path("first") + '\n' + how, name,
                    count);
     }
@@ -55,12 +48,12 @@ struct RecordedGateway {
 
 TEST_CASE("a recording of published samples replays as the same samples", "[gateway][recorder]") {
     RecordedGateway gateways;
-    const ReadRecording first = gateways.run(
+    const ReadRecordings first = gateways.run(
         "[device \"sim\"]\ndriver = simulated\ninterval_ms = 2\nstuck_probability = 0.1\nstuck_time_ms = 10\n", "first",
         200);
     REQUIRE(first.samples.size() >= 200);
-    CHECK(first.faults.empty());
-    CHECK(first.last.size() == 1);
+    CHECK(first.gaps.empty());
+    CHECK(first.stops == 1);
     const auto expected = seen_in(first);
     const std::uint64_t count = first.samples.size();
     CHECK(seen_in(gateways.replay("timed", count, "speed = 100\n")) == expected);
@@ -78,14 +71,12 @@ TEST_CASE("recordings start and end while the gateway runs", "[gateway][recorder
     GatewayFixture gateway(parse_settings(ini, "t.ini"), source);
     CHECK(gateway.status().recorders.empty());
     const std::uint64_t reads = gateway.status().devices.at(0).reads;
-    now = ini + "record = " + dir.path("sim.tgr") + '\n';
+    now = ini + "record = " + dir.path("sim") + '\n';
     CHECK(gateway.gateway->live_settings().reload("test").outcome == ReloadOutcome::applied);
-    CHECK(gateway.wait_for([](const StatusSnapshot& status) { return status.recorders.at(0).samples > 0; }));
+    CHECK(gateway.wait_for([](const StatusSnapshot& status) { return status.recorders.at(0).log.samples > 0; }));
     CHECK(gateway.status().devices.at(0).reads > reads);
     now = ini;
     CHECK(gateway.gateway->live_settings().reload("test").outcome == ReloadOutcome::applied);
     CHECK(gateway.status().recorders.empty());
-    std::ifstream file(dir.path("sim.tgr"), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    CHECK(read_recording(as_bytes(text)).last.size() == 1);
+    CHECK(ReadRecordings(dir.path("sim")).stops == 1);
 }

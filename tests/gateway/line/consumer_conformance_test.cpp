@@ -140,19 +140,23 @@ ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
 
 ConsumerSubject recorder_subject(ConsumerSource& source) {
     const auto recorders = std::make_shared<Recorders>(source.recording.parts());
-    recorders->change({source.recording.options("subject.tgr")});
+    recorders->change({source.recording.options("subject")});
     const auto delivered = [recorders, &source] {
         recorders->close();
         Delivered result;
-        const ReadRecording read = source.recording.read("subject.tgr");
-        for (const TelemetrySample& sample : read.samples) {
-            result[source.channels.at(sample.channel).topic].push_back({sample.seq, sample.seq, false});
+        const ReadRecordings read = source.recording.read("subject");
+        for (const auto& [topic, sample] : read.samples) {
+            result[topic].push_back({sample.seq, sample.seq, false});
         }
-        for (const auto& gap : read.gaps) {  // stored separately from the samples, so their order is not visible
-            auto& parts = result[source.channels.at(static_cast<ChannelId>(gap.channel)).topic];
-            const auto after = std::find_if(parts.begin(), parts.end(),
-                                            [&](const DeliveredPart& part) { return part.first > gap.first_seq; });
-            parts.insert(after, {gap.first_seq, gap.last_seq, true});
+        for (const auto& gap : read.gaps) {  // read separately from the samples, so their order is not visible
+            if (std::get<3>(gap) == store::GapReason::not_recorded) {
+                continue;  // from before the recording started
+            }
+            auto& parts = result[std::get<0>(gap)];
+            const std::uint64_t first = std::get<1>(gap);
+            const auto after =
+                std::find_if(parts.begin(), parts.end(), [&](const DeliveredPart& part) { return part.first > first; });
+            parts.insert(after, {first, std::get<2>(gap), true});
         }
         return result;
     };

@@ -140,7 +140,7 @@ TEST_CASE("a dry run shows the changes, applies none and does not count as a rel
 TEST_CASE("a setting that runs a program or opens a path can be changed by a reload but not over REST",
           "[gateway][live]") {
     const std::string wanted =
-        "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_files_max = 1\n",
+        "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_bytes_max = 0\n",
                                                    "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
                                                    "[device \"d\"]\ndriver = iio\ndevice = a\n",
                                                    "[device \"d\"]\ndriver = host\nsys_root = /x\n",

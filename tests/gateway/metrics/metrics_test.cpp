@@ -100,7 +100,10 @@ TEST_CASE("metrics show the values of the snapshot, in both formats", "[gateway]
     call.gateway.snapshot.channels_bad = {2};
     call.gateway.events.add({.device = "host", .kind = EventKind::device_failed});
     call.gateway.snapshot.devices = {device};
-    call.gateway.snapshot.recorders = {{"/x", "host", 5, 2, 1, 640, "No space left on device"}};
+    DurableLogStatus& recorder = call.gateway.snapshot.recorders.emplace_back();
+    recorder = {"/x", "host", {}, {}, 1, 2, "No space left on device"};
+    recorder.log.samples = 5;
+    recorder.log.written_bytes = 640;
     call.gateway.snapshot.ledger.resize(1);
     call.gateway.snapshot.ledger[0].sampled = 7;
     call.gateway.snapshot.ledger[0].dropped[0] = 7;

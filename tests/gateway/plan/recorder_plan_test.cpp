@@ -30,30 +30,25 @@ TEST_CASE("nothing is recorded by default", "[gateway][plan]") {
     CHECK(plan_of(std::string("[device \"d\"]\n") + simulated).recorders.empty());
 }
 
-TEST_CASE("the gateway and devices record to separate files", "[gateway][plan]") {
-    const Plan plan = plan_of(std::string("record = all.tgr\nrecord_bytes_max = 2MiB\nrecord_files_max = 7\n") +
-                              "[device \"d\"]\nrecord = d.tgr\n" + simulated + "[device \"e\"]\n" + simulated);
+TEST_CASE("the gateway and devices record to separate directories", "[gateway][plan]") {
+    const Plan plan = plan_of(std::string("record = all\nrecord_bytes_max = 2MiB\n") + "[device \"d\"]\nrecord = d\n" +
+                              simulated + "[device \"e\"]\n" + simulated);
     REQUIRE(plan.recorders.size() == 2);
-    CHECK(plan.recorders[0].path == "all.tgr");
+    CHECK(plan.recorders[0].path == "all");
     CHECK(plan.recorders[0].device.empty());
-    CHECK(plan.recorders[1].path == "d.tgr");
+    CHECK(plan.recorders[1].path == "d");
     CHECK(plan.recorders[1].device == "d");
-    CHECK(plan.recorders[1].bytes_max == 2'097'152);
-    CHECK(plan.recorders[1].files_max == 7);
+    CHECK(plan.recorders[1].limits.bytes_max == 2'097'152);
 }
 
-TEST_CASE("two recorders with the same file are a problem, whatever its spelling", "[gateway][plan]") {
-    CHECK(recorder_problem(std::string("record = a.tgr\n[device \"d\"]\nrecord = ./a.tgr\n") + simulated)
+TEST_CASE("two recorders with the same directory are a problem, whatever its spelling", "[gateway][plan]") {
+    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = ./a\n") + simulated)
               .find("uses the same file as") != std::string::npos);
 }
 
-TEST_CASE("a recorder cannot have the name of another recorder's rotated file", "[gateway][plan]") {
-    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = ./a.1\n") + simulated)
-              .find("is the name of a rotated file of gateway.record") != std::string::npos);
-    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = a.d\n") + simulated).empty());
-}
-
-TEST_CASE("a file that is being recorded cannot be replayed at the same time", "[gateway][plan]") {
+TEST_CASE("a log that is being written cannot be replayed at the same time", "[gateway][plan]") {
+    CHECK(recorder_problem("[log]\npath = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
+              .find("\"./a\" is written by log.path") != std::string::npos);
     CHECK(recorder_problem("record = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
               .find("t.ini:4: file: \"./a\" is written by gateway.record") != std::string::npos);
 }
@@ -63,6 +58,6 @@ TEST_CASE("a recording limit below one MiB is a problem, no limit is not", "[gat
     CHECK(recorder_problem("record_bytes_max = 0\n").empty());
 }
 
-TEST_CASE("a replay requires a file", "[gateway][plan]") {
+TEST_CASE("a replay requires a recording", "[gateway][plan]") {
     CHECK_THROWS_WITH(parse_settings("[device \"d\"]\ndriver = replay\n", "t.ini"), Catch::Contains("file"));
 }

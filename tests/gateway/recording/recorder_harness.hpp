@@ -1,140 +1,167 @@
 #pragma once
 
-#include "device/recording/made_recording.hpp"
 #include "log/log.hpp"
-#include "recording/recorder.hpp"
+#include "recording/recorders.hpp"
+#include "store/channel_cache.hpp"
+#include "store/log_reader.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace telegate::test {
 
-/// The controls and the content of a FaultyOutput. Threads: any.
-struct OutputScript {
-    void block(bool blocks) {
-        const std::lock_guard lock(mutex);
-        blocked = blocks;
-        changed.notify_all();
-    }
-    void fail_with(std::string what) {
-        const std::lock_guard lock(mutex);
-        failure = std::move(what);
-    }
-    /// Removes the file's name; its space is free once the file is closed.
-    void remove_file() {
-        const std::lock_guard lock(mutex);
-        removed = true;
-    }
-    [[nodiscard]] bool is_waiting() {
-        const std::lock_guard lock(mutex);
-        return waiting;
-    }
-    [[nodiscard]] ReadRecording read() {
-        const std::lock_guard lock(mutex);
-        return read_recording(bytes);
-    }
-    /// Waits while the output is blocked, then throws if it is set to fail.
-    void pass(std::unique_lock<std::mutex>& lock) {
-        waiting = blocked;
-        changed.wait(lock, [this] { return !blocked; });
-        waiting = false;
-        if (!failure.empty()) {
-            throw std::runtime_error(failure);
+/// The content of a recording, in order.
+struct ReadRecordings {
+    explicit ReadRecordings(const std::string& directory) {
+        store::LogReader reader(store::real_file_system(), directory);
+        store::LogBatch batch;
+        const auto topic = [&](ChannelId channel) {
+            return store::topic_of(*batch.find(channel));
+        };
+        while (reader.next(batch)) {
+            starts += batch.begins_epoch ? 1 : 0;
+            stops += batch.ends_epoch ? 1 : 0;
+            for (const TelemetrySample& sample : batch.samples) {
+                samples.emplace_back(topic(sample.channel), sample);
+            }
+            for (const store::BlockGap& each : batch.gaps) {
+                gaps.emplace_back(topic(each.gap.channel), each.gap.first_seq, each.gap.last_seq, each.gap.reason);
+            }
         }
     }
 
-    std::mutex mutex;  // guards all members
-    std::condition_variable changed;
-    bool blocked = false;
-    bool waiting = false;
-    std::string failure;
-    bool removed = false;
-    std::vector<std::byte> bytes;
-    int opened = 0;
+    /// Returns whether samples and gaps of a topic are all numbers up to this one. They are never out of order.
+    [[nodiscard]] bool is_whole(const std::string& topic, std::uint64_t last_seq) const {
+        std::uint64_t count = 0;
+        for (const auto& [name, sample] : samples) {
+            count += name == topic ? 1 : 0;
+        }
+        for (const auto& [name, first, last, reason] : gaps) {
+            count += name == topic ? last - first + 1 : 0;
+        }
+        return count == last_seq;
+    }
+
+    using Gap = std::tuple<std::string, std::uint64_t, std::uint64_t, store::GapReason>;
+    std::vector<std::pair<std::string, TelemetrySample>> samples;
+    std::vector<Gap> gaps;
+    int starts = 0;
+    int stops = 0;
 };
 
-/// A disk that stalls or fails on request, and keeps the data that is written to it.
-class FaultyOutput final : public RecordingOutput {
+/// The disk of the machine, on which opening and writing files waits or fails on request. Threads: any.
+class FaultyDisk final : public store::FileSystem {
   public:
-    explicit FaultyOutput(std::shared_ptr<OutputScript> script) : script_(std::move(script)) {}
+    void block(bool blocks) {
+        const std::lock_guard lock(mutex_);
+        blocks_ = blocks;
+        changed_.notify_all();
+    }
+    void fail(bool fails) { fails_ = fails; }
+    [[nodiscard]] bool is_waiting() const { return is_waiting_; }
 
-    Opened open() override {
-        std::unique_lock lock(script_->mutex);
-        if (std::exchange(script_->removed, false)) {  // its space is free again
-            script_->failure.clear();
-            script_->bytes.clear();
-        }
-        script_->pass(lock);
-        ++script_->opened;
-        return {};
+    void make_directory(const std::string& directory) override { disk_.make_directory(directory); }
+    [[nodiscard]] std::vector<std::string> list(const std::string& directory) const override {
+        return disk_.list(directory);
     }
-    void write(Bytes bytes) override {
-        std::unique_lock lock(script_->mutex);
-        script_->pass(lock);
-        script_->bytes.insert(script_->bytes.end(), bytes.begin(), bytes.end());
+    [[nodiscard]] bool exists(const std::string& path) const noexcept override { return disk_.exists(path); }
+    [[nodiscard]] std::unique_ptr<store::DirectoryLock> lock(const std::string& directory) override {
+        return disk_.lock(directory);
     }
-    void sync() override {
-        std::unique_lock lock(script_->mutex);
-        script_->pass(lock);
+    void sync_directory(const std::string& directory) override { disk_.sync_directory(directory); }
+    [[nodiscard]] std::uint64_t free_bytes(const std::string& directory) const override {
+        return disk_.free_bytes(directory);
     }
-    void rotate() override {}
-    [[nodiscard]] bool is_in_place() const noexcept override {
-        const std::lock_guard lock(script_->mutex);
-        return !script_->removed;
+    [[nodiscard]] std::unique_ptr<store::File> open(const std::string& path, Mode mode) override {
+        pass();
+        return std::make_unique<FaultyFile>(*this, disk_.open(path, mode));
     }
+    void remove(const std::string& path) override { disk_.remove(path); }
+    void rename(const std::string& from, const std::string& to) override { disk_.rename(from, to); }
 
   private:
-    const std::shared_ptr<OutputScript> script_;
+    class FaultyFile final : public store::File {
+      public:
+        FaultyFile(FaultyDisk& disk, std::unique_ptr<store::File> file) : disk_(disk), file_(std::move(file)) {}
+        [[nodiscard]] std::uint64_t bytes() const override { return file_->bytes(); }
+        std::size_t read(std::uint64_t at, std::span<std::byte> to) const override { return file_->read(at, to); }
+        void write(std::uint64_t at, Bytes from) override {
+            disk_.pass();
+            file_->write(at, from);
+        }
+        void truncate(std::uint64_t bytes) override { file_->truncate(bytes); }
+        void sync() override { file_->sync(); }
+
+      private:
+        FaultyDisk& disk_;
+        const std::unique_ptr<store::File> file_;
+    };
+
+    void pass() {
+        std::unique_lock lock(mutex_);
+        is_waiting_ = blocks_;
+        changed_.wait(lock, [this] { return !blocks_; });
+        is_waiting_ = false;
+        if (fails_) {
+            throw std::system_error(std::make_error_code(std::errc::io_error), "the disk");
+        }
+    }
+
+    store::FileSystem& disk_ = store::real_file_system();
+    std::mutex mutex_;  // guards blocks_
+    std::condition_variable changed_;
+    bool blocks_ = false;
+    std::atomic<bool> is_waiting_{false};
+    std::atomic<bool> fails_{false};
 };
 
-/// Two devices and the parts that recorders need.
+/// Two devices and the parts that recordings need.
 struct RecorderBench {
-    [[nodiscard]] Recorder::Parts parts() { return {channels, clock, log, 5}; }
-    [[nodiscard]] std::unique_ptr<Recorder> on_faulty_disk() {
-        RecorderOptions options;
-        options.path = "disk";
-        options.retry_min = std::chrono::milliseconds(1);
-        return std::make_unique<Recorder>(options, parts(), std::make_unique<FaultyOutput>(script));
+    [[nodiscard]] DurableLog::Parts parts() {
+        return {channels, clock, log, epoch_ms, [this](std::int64_t) { return known; }, [] {}, disk};
     }
-    [[nodiscard]] RecorderOptions options(const std::string& name = "a.tgr") const {
-        RecorderOptions options;
+    [[nodiscard]] std::unique_ptr<DurableLog> start() { return std::make_unique<DurableLog>(parts(), options()); }
+    [[nodiscard]] DurableLogOptions options(const std::string& name = "a", const std::string& device = "") const {
+        DurableLogOptions options;
         options.path = dir.path(name);
-        options.retry_min = std::chrono::milliseconds(1);
+        options.kind = LogKind::recording;
+        options.device = device;
         return options;
     }
-    [[nodiscard]] std::vector<TelemetrySample> samples(ChannelId channel, std::uint64_t first_seq,
-                                                       std::uint64_t count) {
-        std::vector<TelemetrySample> result;
-        for (std::uint64_t seq = first_seq; seq < first_seq + count; ++seq) {
-            result.push_back(recorded(to_index(channel), seq, 0, static_cast<std::int64_t>(seq)));
+    [[nodiscard]] static std::vector<TelemetrySample> samples(ChannelId channel, std::uint64_t first_seq,
+                                                              std::uint64_t count) {
+        std::vector<TelemetrySample> result(count);
+        for (TelemetrySample& sample : result) {
+            sample.channel = channel;
+            sample.seq = first_seq++;
+            sample.type = ValueType::integer;
+            sample.value.integer = static_cast<std::int64_t>(sample.seq);
         }
         return result;
     }
-    [[nodiscard]] ReadRecording read(const std::string& name = "a.tgr") const {
-        std::ifstream file(dir.path(name), std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(file), {}};
-        return read_recording(as_bytes(text));
-    }
+    [[nodiscard]] ReadRecordings read(const std::string& name = "a") const { return ReadRecordings(dir.path(name)); }
 
     const ScratchDir dir;
     const SystemClock clock{};
     Log log{"off"};
+    FaultyDisk disk;
+    std::int64_t epoch_ms = 5;
+    std::vector<store::KnownSeq> known;  // of every epoch
     ChannelTable channels;
     ChannelId a = channels.add(DeviceId{0}, "d", "a", "Cel").value();
     ChannelId b = channels.add(DeviceId{0}, "d", "b", "").value();
     ChannelId c = channels.add(DeviceId{1}, "e", "c", "").value();
-    std::shared_ptr<OutputScript> script = std::make_shared<OutputScript>();
 };
 
 }  // namespace telegate::test

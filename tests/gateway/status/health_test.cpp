@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
@@ -217,8 +218,8 @@ TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[ga
 
 TEST_CASE("a gateway whose recording cannot be written is not ready, and says which", "[gateway][health]") {
     const ScratchDir folder;
-    const std::string path = folder.path("a.tgr");
-    std::filesystem::create_directory(path);  // in the place of the file
+    const std::string path = folder.path("a");
+    std::ofstream(path) << "text";  // in the place of the directory
     GatewayFixture fixture("record = " + path + '\n' + made_device);
     REQUIRE(becomes_bad(*fixture.gateway, "recordings"));
     const Health health = fixture.gateway->health();

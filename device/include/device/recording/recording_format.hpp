@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-/// The file format of recordings, described in docs/recording.md. Parses bytes into records; uses no file, clock or
-/// log.
+/// Version 1 of the file format of recordings, described in docs/recording.md. Parses bytes into records; uses no file,
+/// clock or log.
 ///
 /// Threads: any.
 /// Limits: payload_bytes_max per record.
@@ -26,12 +26,7 @@ inline constexpr std::size_t sample_bytes = 64;
 inline constexpr std::size_t alignment = 8;
 /// 1,024 samples: the most that is lost with a truncated record.
 inline constexpr std::size_t payload_bytes_max = 65'536;
-inline constexpr std::size_t samples_per_record_max = payload_bytes_max / sample_bytes;
-inline constexpr std::size_t record_bytes_max = record_header_bytes + payload_bytes_max;
-/// A longer unit is truncated.
 inline constexpr std::size_t unit_bytes_max = 256;
-/// The size of an end record with its header. It is looked up at the end of a file.
-inline constexpr std::size_t end_record_bytes = record_header_bytes + 32;
 
 enum class RecordType : std::uint16_t { start = 1, channel = 2, samples = 3, gap = 4, end = 5 };
 
@@ -41,7 +36,6 @@ enum class GapReason : std::uint32_t {
     shutdown = 2,        // dropped before they were published
     recorder = 3,        // published, but the recorder or its disk was too slow
 };
-[[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
 
 /// The start of a recorder. Channels declared before it are no longer valid.
 struct Start {

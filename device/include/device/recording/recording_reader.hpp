@@ -64,8 +64,6 @@ class RecordingReader {
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
     /// Returns where the next record begins; at the end, where the last whole record ends.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-    /// Returns the number of the next record of the file.
-    [[nodiscard]] std::uint32_t next_number() const noexcept { return number_; }
     [[nodiscard]] std::uint64_t torn_bytes() const noexcept { return torn_bytes_; }
     /// Returns the number of bytes that were skipped between whole records.
     [[nodiscard]] std::uint64_t damaged_bytes() const noexcept { return damaged_bytes_; }
@@ -106,16 +104,5 @@ class RecordingReader {
     bool failed_ = false;
     bool ended_ = false;
 };
-
-/// Where a recorder may append to a file.
-struct AppendPoint {
-    std::uint64_t offset = 0;  // the file must be truncated here
-    std::uint32_t next_number = 0;
-    std::string fault = {};    // "": the recorder may append
-    bool is_recording = true;  // false: not a recording, or not readable
-};
-/// Finds the append point. `file_bytes` is the size of the file. A file with an end record is not read completely;
-/// other files are.
-[[nodiscard]] AppendPoint find_append_point(RecordingSource& source, std::uint64_t file_bytes);
 
 }  // namespace telegate::recording

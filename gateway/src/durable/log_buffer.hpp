@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/telemetry_sample.hpp"
-#include "device/recording/recording_format.hpp"
+#include "store/block.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -14,11 +14,11 @@
 
 namespace telegate {
 
-/// The data that a recorder takes out of its buffer at a time. Lost ranges come after everything else.
-struct RecorderLoad {
+/// The data that a DurableLog takes out of its buffer at a time. Lost ranges come after everything else.
+struct LogLoad {
     struct Gap {
         std::size_t before = 0;  // index of the sample that follows the gap
-        recording::Gap gap;
+        store::LogGap gap;
     };
     struct Lost {
         std::uint64_t first_seq = 0;  // 0: none
@@ -37,29 +37,30 @@ struct RecorderLoad {
 /// A double buffer of samples that wait for the disk: one half is filled while the other is written, so a writer waits
 /// only while a few samples are copied.
 ///
-/// Threads: put(), put_gap() the I/O thread; take(), wait() the recorder's; all else any.
+/// Threads: put(), put_gap() the I/O thread; take(), wait() the thread of the log; all else any.
 /// Limits: samples_max in each half. Samples that arrive when it is full are lost, counted, and reported per channel in
-/// the load. At most gaps_max gaps are kept; further ones are reported as gaps of the recorder.
+/// the load. At most gaps_max gaps are kept; further ones are reported as lost.
 /// Failure: the constructor may throw std::bad_alloc. Without memory to note which samples are lost, they are only
 /// counted; a reader detects the gap by the sequence numbers.
-class RecorderBuffer {
+class LogBuffer {
   public:
     /// Both halves take 4 MiB of address space, and memory only as far as they are used. A half holds three seconds of
     /// samples at 10,000 samples/s if the disk stalls.
     static constexpr std::size_t samples_max = 32'768;
     static constexpr std::size_t gaps_max = 4'096;
-    /// The recorder is woken when this many samples are pending (1 MiB), or after they have been pending for this long.
+    /// The thread of the log is woken when this many samples are pending (1 MiB), or after they have been pending for
+    /// this long.
     static constexpr std::size_t samples_untold = 16'384;
     static constexpr std::chrono::milliseconds untold_max{1'000};
 
-    RecorderBuffer();
+    LogBuffer();
 
     void put(std::span<const TelemetrySample> samples) noexcept;
-    void put_gap(const recording::Gap& gap) noexcept;
+    void put_gap(const store::LogGap& gap) noexcept;
 
     /// Waits for data and moves it into `load`, which must be empty. Returns false if the buffer is closed and empty.
     /// If there is no data within `idle_max`, returns true with an empty load.
-    [[nodiscard]] bool take(RecorderLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt);
+    [[nodiscard]] bool take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt);
     /// Waits for `time`, or until close(). Returns whether the buffer is still open.
     [[nodiscard]] bool wait(std::chrono::milliseconds time);
     /// Closes the buffer: no more samples are accepted, and take() no longer waits.
@@ -76,7 +77,7 @@ class RecorderBuffer {
 
     mutable std::mutex mutex_;  // guards all members below; held while a batch is copied or the halves are swapped
     std::condition_variable wake_;
-    RecorderLoad filling_;
+    LogLoad filling_;
     std::uint64_t lost_ = 0;
     std::uint64_t offered_ = 0;
     bool closed_ = false;

@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-namespace telegate::log_tool {
+namespace telegate::store {
 
 /// Finds a value for each channel of a batch quickly. Values are made when a channel is first used in a batch, because
 /// the numbers of channels have a meaning in one segment only.
@@ -15,12 +16,12 @@ namespace telegate::log_tool {
 template <class Value>
 class ChannelCache {
   public:
-    void begin(const store::LogBatch& batch) {
+    void begin(const LogBatch& batch) {
         ++batch_;
         if (batch.definitions == nullptr) {
             return;
         }
-        for (const store::SegmentChannel& channel : *batch.definitions) {
+        for (const SegmentChannel& channel : *batch.definitions) {
             Entry& entry = entry_of(channel.id);
             entry.definition = &channel;
             entry.defined_in = batch_;
@@ -40,7 +41,7 @@ class ChannelCache {
 
   private:
     struct Entry {
-        const store::SegmentChannel* definition = nullptr;
+        const SegmentChannel* definition = nullptr;
         std::uint64_t defined_in = 0;
         std::uint64_t made_in = 0;
         Value value{};
@@ -59,8 +60,8 @@ class ChannelCache {
 };
 
 /// Returns the topic of a channel.
-[[nodiscard]] inline std::string topic_of(const store::SegmentChannel& channel) {
+[[nodiscard]] inline std::string topic_of(const SegmentChannel& channel) {
     return channel.device + "/" + channel.channel;
 }
 
-}  // namespace telegate::log_tool
+}  // namespace telegate::store

@@ -1,4 +1,4 @@
-#include "recording/recorder_buffer.hpp"
+#include "durable/log_buffer.hpp"
 
 #include "core/assert.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace telegate {
 
-void RecorderLoad::clear() noexcept {
+void LogLoad::clear() noexcept {
     samples.clear();
     gaps.clear();
     for (const ChannelId channel : lost_channels) {
@@ -16,12 +16,12 @@ void RecorderLoad::clear() noexcept {
     lost_channels.clear();
 }
 
-RecorderBuffer::RecorderBuffer() {
+LogBuffer::LogBuffer() {
     filling_.samples.reserve(samples_max);
     filling_.gaps.reserve(gaps_max);
 }
 
-void RecorderBuffer::put(std::span<const TelemetrySample> samples) noexcept {
+void LogBuffer::put(std::span<const TelemetrySample> samples) noexcept {
     const std::lock_guard lock(mutex_);
     if (closed_) {
         return;
@@ -38,21 +38,21 @@ void RecorderBuffer::put(std::span<const TelemetrySample> samples) noexcept {
     tell_of(before);
 }
 
-void RecorderBuffer::put_gap(const recording::Gap& gap) noexcept {
+void LogBuffer::put_gap(const store::LogGap& gap) noexcept {
     const std::lock_guard lock(mutex_);
     if (closed_) {
         return;
     }
     if (filling_.samples.size() == samples_max || filling_.gaps.size() == gaps_max) {
-        note_lost(ChannelId{gap.channel}, gap.first_seq, gap.last_seq);
+        note_lost(gap.channel, gap.first_seq, gap.last_seq);
     } else {
         filling_.gaps.push_back({filling_.samples.size(), gap});
     }
     wake_.notify_one();
 }
 
-/// Wakes the recorder for the first pending sample, and again when there are many.
-void RecorderBuffer::tell_of(std::size_t samples_before) noexcept {
+/// Wakes the thread of the log for the first pending sample, and again when there are many.
+void LogBuffer::tell_of(std::size_t samples_before) noexcept {
     const std::size_t now = filling_.samples.size();
     if ((samples_before == 0 && now > 0) || (samples_before < samples_untold && now >= samples_untold)) {
         wake_.notify_one();
@@ -60,13 +60,13 @@ void RecorderBuffer::tell_of(std::size_t samples_before) noexcept {
 }
 
 /// Requires that the caller holds the mutex.
-void RecorderBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept {
+void LogBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept {
     const std::size_t index = to_index(channel);
     try {
         if (index >= filling_.lost.size()) {
             filling_.lost.resize(index + 1);
         }
-        RecorderLoad::Lost& lost = filling_.lost[index];
+        LogLoad::Lost& lost = filling_.lost[index];
         if (lost.first_seq == 0) {
             filling_.lost_channels.push_back(channel);
             lost.first_seq = first_seq;
@@ -77,7 +77,7 @@ void RecorderBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::
     }
 }
 
-bool RecorderBuffer::take(RecorderLoad& load, std::optional<std::chrono::milliseconds> idle_max) {
+bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max) {
     TELEGATE_ASSERT(load.empty());
     load.samples.reserve(samples_max);  // it becomes the buffer that is filled next
     load.gaps.reserve(gaps_max);
@@ -95,23 +95,23 @@ bool RecorderBuffer::take(RecorderLoad& load, std::optional<std::chrono::millise
     return !load.empty();
 }
 
-bool RecorderBuffer::wait(std::chrono::milliseconds time) {
+bool LogBuffer::wait(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     return !wake_.wait_for(lock, time, [this] { return closed_; });
 }
 
-void RecorderBuffer::close() {
+void LogBuffer::close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     wake_.notify_all();
 }
 
-std::uint64_t RecorderBuffer::lost() const {
+std::uint64_t LogBuffer::lost() const {
     const std::lock_guard lock(mutex_);
     return lost_;
 }
 
-std::uint64_t RecorderBuffer::offered() const {
+std::uint64_t LogBuffer::offered() const {
     const std::lock_guard lock(mutex_);
     return offered_;
 }
