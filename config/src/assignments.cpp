@@ -32,7 +32,7 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
         const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");
         return (row->named() ? "no name given for " + section.kind
                              : "unexpected name: " + heading(*row) + " takes no name") +
-               "; allowed: " + allowed;
+               "; must be " + allowed;
     }
     return "";
 }
@@ -45,7 +45,7 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
         const SettingsPlace place{"--set " + printable(assignment), 0, SettingSource::command_line};
         const std::size_t sign = assignment.find('=');
         if (sign == std::string::npos || sign == 0) {
-            problems.add(place, "", "not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
+            problems.add(place, "", "not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
             continue;
         }
         GivenSection section{.place = place, .shown = "", .kind = "", .name = std::nullopt, .entries = {}};

@@ -146,7 +146,7 @@ class EnvironmentReading {
         if (error) {
             problems_.add(place_of(variable), "",
                           "cannot read " + quoted(path) + ": " + why_unreadable(error) +
-                              "; allowed: the path of a file that contains the value, at most " +
+                              "; must be the path of a file that contains the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
             return std::nullopt;
         }
@@ -159,7 +159,7 @@ class EnvironmentReading {
     void give(const std::string& variable, const SettingKey& key, std::optional<std::string> value) {
         const SettingsPlace place = place_of(variable);
         if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
-            problems_.add(place, "", "sets the same setting as " + known->second + "; allowed: only one of the two");
+            problems_.add(place, "", "sets the same setting as " + known->second + "; set only one of the two");
         } else if (value) {
             GivenEntry entry{.place = place, .shown = "", .key = key.key, .value = std::move(*value)};
             GivenSection section{.place = place, .shown = "", .kind = key.section, .name = std::nullopt, .entries = {}};

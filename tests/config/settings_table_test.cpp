@@ -185,7 +185,7 @@ TEST_CASE("every row refuses an invalid text and stores nothing", "[config][tabl
         DefaultOwners owners;
         const auto fault = assign(row, owners.of(row.section), "\x01");
         REQUIRE(fault.has_value());
-        CHECK(fault->find("; allowed: " + allowed_text(row)) != std::string::npos);
+        CHECK(fault->find("; must be " + allowed_text(row)) != std::string::npos);
         CHECK(value_text(row, owners.of(row.section)) == default_text(row));
     });
 }

@@ -100,7 +100,7 @@ class BoundedQueue {
     [[nodiscard]] Producer& add_producer() {
         const std::lock_guard lock(terms_mutex_);
         if (count_.load(std::memory_order_relaxed) == producers_max) {
-            throw std::length_error("too many producers: at most " + std::to_string(producers_max) + " are allowed");
+            throw std::length_error("too many producers: must be at most " + std::to_string(producers_max));
         }
         auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), lane_blocks_other);
         last_->next_.store(added.get(), std::memory_order_release);

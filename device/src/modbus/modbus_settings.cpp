@@ -148,7 +148,7 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channe
             options.channels.push_back(to_channel(*channel));
         } else {  // a channel that the driver creates; the section only processes it
             refuse_given(*channel, "modbus", {"type", "table", "unit_id", "bit", "word_order", "byte_swap"},
-                         "is not used without an address; allowed: only with address");
+                         "has no effect without an address: set address");
         }
     }
     return make_modbus_driver(std::move(options));
