@@ -53,7 +53,7 @@ struct GatewayFixture {
         return eventually([&] { return condition(status()); });
     }
 
-    /// Stops the gateway in order. Returns whether this succeeded.
+    /// Stops the gateway cleanly. Returns whether this succeeded.
     bool stop() {
         gateway->begin_stop();
         pollfd waiting{gateway->stopped_descriptor(), POLLIN, 0};

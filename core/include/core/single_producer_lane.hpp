@@ -18,7 +18,7 @@ namespace telegate {
 /// How many items were added to a lane.
 struct Entered {
     std::size_t count = 0;   // items added, from the first one
-    bool no_memory = false;  // if not all were added: there was no memory; otherwise the lane is full
+    bool no_memory = false;  // if not all were added: memory was exhausted; otherwise the lane is full
 };
 
 /// Returns the exact number of items in one lane or in several: the difference between the tails and the heads (or

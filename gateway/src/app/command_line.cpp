@@ -110,7 +110,7 @@ void add_options(CLI::App& app, Options& options) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.add_option("-c,--config", sources.file, "Settings file; required to run")->type_name("FILE");
     app.add_option("--config-dir", sources.drop_in_folder,
-                   "Folder with additional settings files; default: conf.d next to FILE")
+                   "Directory with additional settings files; default: conf.d next to FILE")
         ->type_name("DIR");
     app.add_option("--set", sources.assignments, "Set SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE; repeatable")
         ->type_name("ASSIGNMENT")

@@ -209,7 +209,7 @@ CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std
         return result;
     });
     if (!read) {
-        throw LateAnswer("the io thread did not respond in time; CURVE keys are unchanged");
+        throw LateAnswer("the I/O thread did not respond in time; CURVE keys are unchanged");
     }
     return *read;
 }

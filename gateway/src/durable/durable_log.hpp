@@ -58,7 +58,7 @@ class DurableLog final : public SampleConsumer {
         const Clock& clock;
         Log& log;
         std::int64_t epoch_ms = 0;
-        /// Returns what else is known of an epoch that did not end in order.
+        /// Returns what else is known of an epoch that did not end cleanly.
         store::SampleLog::KnownSeqs known;
         /// Called on tg-log when must_wait() has become false.
         std::function<void()> wake_pump;

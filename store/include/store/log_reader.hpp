@@ -21,7 +21,7 @@ struct LogBatch {
     Position end_position = 0;  // where the next batch continues
     std::int64_t epoch_ms = 0;
     bool begins_epoch = false;  // a gateway started before the samples
-    bool ends_epoch = false;    // the gateway stopped in order after the samples
+    bool ends_epoch = false;    // the gateway stopped cleanly after the samples
     std::vector<TelemetrySample> samples;
     std::vector<BlockGap> gaps;                                // in order; each before a sample
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read

@@ -27,7 +27,7 @@ struct RecoveryReport {
     std::vector<std::string> renamed;   // segments that cannot be read, now NAME.damaged
     std::vector<DamagedRange> damaged;  // in the last segment
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
-    bool last_epoch_ended = true;       // false: the last process did not stop in order
+    bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
 };
 
@@ -102,7 +102,7 @@ class SampleLog {
     /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
     /// the log is not full any more.
     void sync();
-    /// Ends the epoch in order. Nothing may be appended afterwards.
+    /// Ends the epoch cleanly. Nothing may be appended afterwards.
     void close();
 
     void set_limits(const LogLimits& limits) { segments_.set_limits(limits); }

@@ -48,7 +48,7 @@ struct SegmentChannel {
 
 enum class RecordType : std::uint16_t { channels = 1, block = 2, stop = 3, footer = 4 };
 
-/// The gateway has stopped in order: the epoch ends here.
+/// The gateway has stopped cleanly: the epoch ends here.
 struct StopRecord {
     std::int64_t utc_ns = 0;
     std::int64_t mono_ns = 0;

@@ -138,7 +138,7 @@ class StartFailures(Scratch):
                 answer = self.start(text)
                 self.assertEqual(answer.returncode, 69)
                 self.assertIn(f"telegate: cannot start: {setting}: ", answer.stderr)
-                self.assertIn(f"{path}: No such file or directory; the folder /nope is missing\n", answer.stderr)
+                self.assertIn(f"{path}: No such file or directory; the directory /nope is missing\n", answer.stderr)
 
     def test_a_port_in_use_is_named_with_the_setting(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

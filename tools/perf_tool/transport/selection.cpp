@@ -116,7 +116,7 @@ void add_options(CLI::App& app, Selection& selection) {
             ->delimiter(',')
             ->check(CLI::Range(1, 1'000'000));
         app.add_option("--io-threads", selection.io_threads,
-                       "Numbers of io threads of Telegate's publisher, separated by commas")
+                       "Numbers of I/O threads of Telegate's publisher, separated by commas")
             ->delimiter(',')
             ->check(CLI::Range(1, 64));
     } else {
