@@ -194,7 +194,7 @@ TEST_CASE("the format of an endpoint is json, cbor or record; the default is jso
     const auto* const format = GENERATE("json", "cbor", "record");
     CHECK(parse(section + "format = " + format).publish.at(0).format == format);
     CHECK(problem_of(section + "format = records") ==
-          "t.ini:3: format: unknown value: \"records\" (did you mean record?); must be json, cbor, record");
+          "t.ini:3: format: unknown value: \"records\" (did you mean record?); must be one of json, cbor, record");
 }
 
 TEST_CASE("a list contains each choice at most once", "[config]") {

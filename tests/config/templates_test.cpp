@@ -123,8 +123,8 @@ TEST_CASE("a name with %d needs instances, and instances need a name with %d", "
           "t.ini:1: missing instances: [channel \"d%d/sine\"] has %d in its name, but no [device \"d%d\"] has "
           "instances");
     CHECK(problem_of("[device \"d\"]\ndriver = simulated\ninstances = 1..3\n") ==
-          "t.ini:3: instances: no %d in the device name: [device \"d\"]; must be only if the device name contains %d, "
-          "as in [device \"inverter-%d\"]");
+          "t.ini:3: instances: no %d in the device name: [device \"d\"]; must be like "
+          "[device \"inverter-%d\"]");
     CHECK(has(problem_of("[device \"d%d\"]\ndriver = simulated\ninstances = 1\ninstances = 2\n"),
               "t.ini:4: instances: duplicate (first defined on line 3)"));
 }

@@ -83,7 +83,7 @@ struct VerificationTotals {
     }
 };
 
-/// Checks that the samples and gaps of each channel in each epoch are all numbers from 1 on, once and in order.
+/// Checks that the samples and gaps of each channel in each epoch cover all numbers from 1, once and in order.
 ///
 /// Threads: one.
 /// Limits:  the channels of one epoch in memory.

@@ -33,7 +33,7 @@ class SlowReader {
     SlowReader(const SlowReader&) = delete;
     SlowReader& operator=(const SlowReader&) = delete;
 
-    /// Sets the terms. `bytes_max`: their limit, as it is enforced.
+    /// Sets the terms. `bytes_max` is the limit that is enforced for them.
     void set_terms(std::shared_ptr<const DeliveryTerms> terms, std::size_t bytes_max);
     [[nodiscard]] const DeliveryTerms& terms() const noexcept { return *terms_; }
     [[nodiscard]] SlowPolicy policy() const noexcept { return terms_->delivery.policy; }

@@ -20,10 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A list in a section in an instance in a kind of section in the document; nothing is nested deeper.
+/// The deepest nesting is a list in a section in an instance in a kind of section in the document.
 constexpr std::size_t settings_depth_max = 4;
-/// Per object: more than the keys of any section and the instances of any kind of section. Each key is looked up among
-/// the others.
+/// Maximum number of keys per object: more than any section has keys, or any kind of section has instances. Each key is
+/// looked up among the others.
 constexpr std::size_t settings_keys_max = 8'192;
 
 /// The number of reported problems plus one, so that further ones are noticed.

@@ -46,7 +46,7 @@ struct LogStatus {
     std::uint64_t samples = 0;           // logged since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
-    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log still is full
+    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
     bool is_full = false;
 };
@@ -90,17 +90,17 @@ class SampleLog {
 
     [[nodiscard]] const RecoveryReport& recovery() const noexcept { return recovery_; }
 
-    /// Whether a batch of samples or gaps may be appended.
+    /// Returns whether a batch of samples or gaps may be appended.
     [[nodiscard]] bool has_capacity() const noexcept;
-    /// Whether the log is at a limit and set to block.
+    /// Returns whether the log is at a limit and set to block.
     [[nodiscard]] bool is_blocking() const noexcept;
     void append(std::span<const TelemetrySample> samples);
     void append(const LogGap& gap);
 
-    /// Writes everything appended to the file. Readers then find it; it does not yet survive a power failure.
+    /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
     /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
-    /// the log is not full any more.
+    /// the log is no longer full.
     void sync();
     /// Ends the epoch cleanly. Nothing may be appended afterwards.
     void close();
