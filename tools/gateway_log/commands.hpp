@@ -46,7 +46,7 @@ using Write = std::function<void(std::string_view)>;
 
 /// Collects output and passes it on in large parts.
 ///
-/// Threads: one. Limits: part_bytes plus one append. Failure: what `write` throws.
+/// Threads: one. Limits: part_bytes plus one append. Failure: exceptions of `write`.
 class OutputBuffer {
   public:
     explicit OutputBuffer(Write write) : write_(std::move(write)) {}

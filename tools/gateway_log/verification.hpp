@@ -87,7 +87,7 @@ struct VerificationTotals {
 ///
 /// Threads: one.
 /// Limits:  the channels of one epoch in memory.
-/// Failure: throws std::bad_alloc, and what `epoch_end` throws.
+/// Failure: throws std::bad_alloc, and exceptions of `epoch_end`.
 class Verification {
   public:
     /// `epoch_end` is called with each epoch after its last entry.

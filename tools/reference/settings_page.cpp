@@ -16,7 +16,7 @@ constexpr std::string_view introduction = R"(# Settings
 
 1. the defaults listed below
 2. `FILE`
-3. the files `*.ini` in the folder `conf.d` next to `FILE`, or in `--config-dir DIR`, sorted by name, without hidden
+3. the files `*.ini` in the directory `conf.d` next to `FILE`, or in `--config-dir DIR`, sorted by name, without hidden
    files
 4. environment variables, such as `TELEGATE_QUEUE_POLICY`
 5. `--set queue.policy=block`, in the given order
@@ -148,7 +148,7 @@ only that is reported. The exit code is 78, or 66 if a file cannot be read, or 7
 file that two settings use is also a problem. Conditions that depend on the current state of the machine are warnings:
 
 - an address or interface that the machine does not have
-- a missing or inaccessible folder of a socket or of the log file
+- a missing or inaccessible directory of a socket or of the log file
 - a missing tty, program, file or IIO device, or a host name that cannot be resolved, that a device needs
 - Modbus addresses that look like those used in manuals
 

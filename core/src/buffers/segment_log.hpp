@@ -56,8 +56,8 @@ class SegmentRef {
     Segment* segment_ = nullptr;
 };
 
-/// Adds a segment to its pool's held_bytes(), once however many holds are set to it. Does not keep the segment alive.
-/// Threads: the log's. Limits: one pointer. Failure: none.
+/// Counts a segment in its pool's held_bytes(), once regardless of the number of holds. Does not keep the segment
+/// alive. Threads: the log's. Limits: one pointer. Failure: none.
 class SegmentHold {
   public:
     SegmentHold() = default;

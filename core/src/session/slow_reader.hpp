@@ -55,7 +55,7 @@ class SlowReader {
     [[nodiscard]] bool keeps_apart() const noexcept;
     /// Returns how many of the pending bytes may be such bytes.
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
-    /// Drops all pending messages that have not started, as slow.
+    /// Drops all pending messages that are not partly sent, and counts them as slow.
     void give_up_waiting();
     /// Returns whether `bytes_more` more bytes in the log keep it within its limit.
     [[nodiscard]] bool has_room(std::uint64_t log_end, std::size_t bytes_more) const noexcept;

@@ -21,7 +21,7 @@ void encode_bit_patterns(std::span<const std::uint64_t> values, ByteBuffer& out)
 /// `in.failed()` true if the input is not such a column. Threads: any.
 void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept;
 
-/// Appends one column of a list of records: `get(record)` of each. `scratch` is memory that is overwritten.
+/// Appends one column of a list of records: `get(record)` for each record. `scratch` is memory that is overwritten.
 template <class Records, class Get>
 void append_column(const Records& records, const Get& get, std::vector<std::uint64_t>& scratch, ByteBuffer& out) {
     scratch.clear();
