@@ -148,7 +148,7 @@ bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, 
     return file_->read(offset, head) == head.size() && check_record_head(head);
 }
 
-/// Returns the offset of the next record from `offset` on, or the end of the file.
+/// Returns the offset of the first record at or after `offset`, or the end of the file.
 std::uint64_t SegmentReader::find_record(std::uint64_t offset, std::uint64_t file_bytes) const {
     ByteBuffer window;
     ByteBuffer head;
