@@ -41,8 +41,8 @@ TEST_CASE("each number of io threads is an engine of its own with that number in
     const std::array<std::size_t, 2> counts{1, 2};
     const std::vector<Engine> engines = telegate_engines(counts);
     REQUIRE(engines.size() == 2);
-    CHECK(engines[0].variant == "1 io thread");
-    CHECK(engines[1].variant == "2 io threads");
+    CHECK(engines[0].variant == "1 I/O thread");
+    CHECK(engines[1].variant == "2 I/O threads");
     REQUIRE(telegate_engines({}).size() == 1);
     CHECK(telegate_engines({})[0].variant.empty());
 }
