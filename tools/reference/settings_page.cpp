@@ -141,7 +141,7 @@ named sections:
 ## Problems
 
 The gateway reports all problems of all sources together. Each message has the form
-`file:line: key: problem; must be values`, or starts with `env TELEGATE_X:` or `--set ...:`. If a file cannot be read,
+`file:line: key: problem; must be VALUES`, or starts with `env TELEGATE_X:` or `--set ...:`. If a file cannot be read,
 only that is reported. The exit code is 78, or 66 if a file cannot be read, or 77 if access to it is denied.
 
 `--check` validates the settings with the same code as a start, and reads token, certificate and key files. A port or

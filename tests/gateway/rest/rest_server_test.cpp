@@ -176,14 +176,14 @@ TEST_CASE("an unknown device is 404 and the known ones are named", "[gateway][re
     RestFixture rest;
     const auto answer = rest.post("/devices/boyler/start");
     CHECK(is_problem(answer, 404, "/devices/boyler/start"));
-    CHECK(detail_of(answer) == "there is no device \"boyler\"; known: host, boiler");
+    CHECK(detail_of(answer) == "there is no device \"boyler\"; known devices: host, boiler");
 }
 
 TEST_CASE("a device name with special bytes is 404 and shown escaped", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.post("/devices/%ff%0Aa/start");
     CHECK(is_problem(answer, 404, "/devices/%ff%0Aa/start"));
-    CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known: host, boiler");
+    CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known devices: host, boiler");
 }
 
 TEST_CASE("a command without a response in time is 503 with a time to retry", "[gateway][rest]") {
