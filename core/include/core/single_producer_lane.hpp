@@ -187,7 +187,7 @@ class SingleProducerLane {
     explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
         : tail_block_(first.get()), head_block_(first.release()) {}
 
-    /// Moves the tail to an empty block. Returns false if there is no memory.
+    /// Moves the tail to an empty block. Returns false if memory is exhausted.
     bool open_block(std::size_t capacity) noexcept {
         if (guard_.evictors_are_here() && tail_.load(std::memory_order_relaxed) - evicted_at_ > quiet_items) {
             guard_.evictors_leave();

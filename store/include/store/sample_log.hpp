@@ -80,8 +80,8 @@ class SampleLog {
         LogLimits limits{};
         std::uint64_t segment_bytes = SampleLog::segment_bytes;
     };
-    /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end in
-    /// order; it may be empty.
+    /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end
+    /// cleanly; it may be empty.
     using KnownSeqs = std::function<std::vector<KnownSeq>(std::int64_t epoch_ms)>;
     SampleLog(Parts parts, Options options, const KnownSeqs& known = {});
     ~SampleLog();
