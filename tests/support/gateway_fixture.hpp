@@ -36,7 +36,7 @@ struct GatewayFixture {
         return gateway->live_settings().reload("test");
     }
 
-    /// Runs `call` on the io thread and waits for it.
+    /// Runs `call` on the I/O thread and waits for it.
     void on_io(std::function<void()> call) {
         std::promise<void> done;
         gateway->reactor().post([&] {

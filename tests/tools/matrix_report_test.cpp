@@ -39,7 +39,7 @@ Matrix sample_of_times() {
     return {"latency", "microseconds", {}, {cell}, true};
 }
 
-/// Telegate with one and two io threads.
+/// Telegate with one and two I/O threads.
 Matrix fan_out() {
     Cell cell{"fan-out tcp", "8 subscribers"};
     cell.work.receivers = 8;
@@ -167,7 +167,7 @@ TEST_CASE("times are shown with the factor to raw instead of the share", "[tools
     CHECK_THAT(text, Contains("less is better") && Contains("times"));
 }
 
-TEST_CASE("a fan-out has a row for each number of io threads, with the publisher's CPU time", "[tools][matrix]") {
+TEST_CASE("a fan-out has a row for each number of I/O threads, with the publisher's CPU time", "[tools][matrix]") {
     const std::string text = text_of(fan_out());
     CHECK_THAT(text, Contains("publisher"));
     CHECK_THAT(line_with(text, "  8 subscribers, 1 I/O thread"), Contains("2.00x"));

@@ -144,7 +144,7 @@ class SegmentPool {
 
 /// Messages in order, each stored once as wire bytes, in segments that are reused when their last reader has finished.
 ///
-/// Threads: one, the io thread.
+/// Threads: one, the I/O thread.
 /// Limits: holds only what readers still refer to, plus the segment being filled. Readers bound this by dropping data
 /// that is further behind end() than their limit.
 /// Failure: prepare() throws as SegmentPool::take() does; the log then continues with a new segment.

@@ -287,7 +287,7 @@ TEST_CASE("the port is free again after a stop", "[gateway][rest]") {
     CHECK_NOTHROW(RestServer({"127.0.0.1", port}, gateway.handlers()));
 }
 
-TEST_CASE("health checks are answered while the io thread hangs, whatever else is requested",
+TEST_CASE("health checks are answered while the I/O thread hangs, whatever else is requested",
           "[gateway][rest][health]") {
     test::FakeGateway gateway;
     std::promise<void> goes_on;
