@@ -78,7 +78,7 @@ class TableReader {
             }
         }
         if (keys_.empty() && !is_over_) {
-            complain("", "no line with the column names; allowed: " + columns_allowed(driver_));
+            complain("", "no line with the column names; must be one or more of " + columns_allowed(driver_));
         }
         return std::move(rows_);
     }
@@ -88,14 +88,14 @@ class TableReader {
 
     void take(std::string_view line) {
         if (line.size() > ini_line_bytes_max) {
-            complain("", "line too long: " + std::to_string(line.size()) + " bytes; allowed: at most " +
+            complain("", "line too long: " + std::to_string(line.size()) + " bytes; must be at most " +
                              std::to_string(ini_line_bytes_max));
             return;
         }
         separator_ = keys_.empty() ? csv_separator(line) : separator_;
         const auto fields = csv_fields(line, separator_);
         if (!fields) {
-            complain("", "invalid quoted field: " + quoted(line) + "; allowed: \"TEXT\", with \"\" for a quote in it");
+            complain("", "invalid quoted field: " + quoted(line) + "; must be \"TEXT\", with \"\" for a quote in it");
         } else if (keys_.empty()) {
             take_columns(*fields);
         } else {
@@ -112,7 +112,7 @@ class TableReader {
                 is_over_ = true;
             } else if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
                 complain(printable(column), "duplicate column: " + quoted(column) +
-                                                " sets the same key as another column; allowed: only one");
+                                                " sets the same key as another column; use only one of them");
                 is_over_ = true;
             }
             keys_.emplace_back(key);
@@ -120,20 +120,20 @@ class TableReader {
         columns_ = columns;
         if (std::find(keys_.begin(), keys_.end(), name_column) == keys_.end()) {
             complain(name_column, "missing column: the first line begins with " + quoted(columns.front()) +
-                                      "; allowed: a first line with the column names, one of them name");
+                                      "; must be the column names, one of them name");
             is_over_ = true;
         }
     }
 
     void take_row(const std::vector<std::string>& fields) {
         if (fields.size() != keys_.size()) {
-            complain("", "wrong number of fields: " + std::to_string(fields.size()) +
-                             "; allowed: " + std::to_string(keys_.size()) + ", one for each column");
+            complain("", "wrong number of fields: " + std::to_string(fields.size()) + "; must be " +
+                             std::to_string(keys_.size()) + ", one for each column");
             return;
         }
         const std::size_t rows_max = find_section("channel")->count_max;
         if (rows_.size() == rows_max) {
-            complain("", "too many rows; allowed: at most " + std::to_string(rows_max));
+            complain("", "too many rows; must be at most " + std::to_string(rows_max));
             is_over_ = true;
             return;
         }
@@ -229,7 +229,7 @@ class ChannelTables {
         if (error) {
             problems_.add(entry.place, entry.shown,
                           "cannot read " + quoted(path) + ": " + why_unreadable(error) +
-                              "; allowed: the path of a CSV file, relative to the directory of the settings file");
+                              "; must be the path of a CSV file, relative to the directory of the settings file");
             return {};
         }
         if (!is_settings_text(text, path, problems_)) {
@@ -243,7 +243,7 @@ class ChannelTables {
         for (const TableRow& row : rows) {
             if (source_.sections.size() == rows_max) {
                 problems_.add(row.place, "",
-                              "too many rows in the tables of all devices; allowed: at most " +
+                              "too many rows in the tables of all devices; must be at most " +
                                   std::to_string(rows_max) + " channels");
                 return;
             }

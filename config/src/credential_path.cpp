@@ -21,7 +21,7 @@ std::string credential_path(const std::string& given) {
     const std::string name = given.substr(credential.size());
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
         throw std::runtime_error(given + ": not the name of a credential: \"" + name +
-                                 "\"; allowed: credential:NAME, as in LoadCredential=NAME:PATH");
+                                 "\"; must be credential:NAME, as in LoadCredential=NAME:PATH");
     }
     const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
     if (folder == nullptr || *folder == '\0') {

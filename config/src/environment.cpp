@@ -147,7 +147,7 @@ class EnvironmentReading {
         if (error) {
             problems_.add(place_of(variable), "",
                           "cannot read " + quoted(path) + ": " + why_unreadable(error) +
-                              "; allowed: the path of a file that contains the value, at most " +
+                              "; must be the path of a file that contains the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
             return std::nullopt;
         }
@@ -160,7 +160,7 @@ class EnvironmentReading {
     void give(const std::string& variable, const SettingKey& key, std::optional<std::string> value) {
         const SettingsPlace place = place_of(variable);
         if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
-            problems_.add(place, "", "sets the same setting as " + known->second + "; allowed: only one of the two");
+            problems_.add(place, "", "sets the same setting as " + known->second + "; set only one of the two");
         } else if (value) {
             GivenEntry entry{.place = place, .shown = "", .key = key.key, .value = std::move(*value)};
             GivenSection section{.place = place, .shown = "", .kind = key.section, .name = std::nullopt, .entries = {}};
@@ -202,7 +202,7 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
         const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");
         return (row->named() ? "no name given for " + section.kind
                              : "unexpected name: " + heading(*row) + " takes no name") +
-               "; allowed: " + allowed;
+               "; must be " + allowed;
     }
     return "";
 }
@@ -234,7 +234,7 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
         const SettingsPlace place{"--set " + printable(assignment), 0, SettingSource::command_line};
         const std::size_t sign = assignment.find('=');
         if (sign == std::string::npos || sign == 0) {
-            problems.add(place, "", "not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
+            problems.add(place, "", "not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
             continue;
         }
         GivenSection section{.place = place, .shown = "", .kind = "", .name = std::nullopt, .entries = {}};

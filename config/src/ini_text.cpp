@@ -76,7 +76,7 @@ class LineReader {
         }
         if (size > ini_line_bytes_max) {
             problems_.add({file_, first_line_}, "",
-                          "line too long: " + std::to_string(size) + " bytes; allowed: at most " +
+                          "line too long: " + std::to_string(size) + " bytes; must be at most " +
                               std::to_string(ini_line_bytes_max) + ", including its continuation lines");
         }
         return size <= ini_line_bytes_max;
@@ -136,14 +136,13 @@ std::optional<GivenEntry> parse_entry(std::string_view line) {
 
 bool is_settings_text(std::string_view text, const std::string& file, ProblemList& problems) {
     if (text.size() > ini_text_bytes_max) {
-        problems.add({file, 0}, "",
-                     "file too large; allowed: at most " + std::to_string(ini_text_bytes_max) + " bytes");
+        problems.add({file, 0}, "", "file too large; must be at most " + std::to_string(ini_text_bytes_max) + " bytes");
         return false;
     }
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
         const auto newlines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
         problems.add({file, static_cast<std::size_t>(newlines) + 1}, "",
-                     "zero byte found: not a text file; allowed: UTF-8 text");
+                     "zero byte found: not a text file; must be UTF-8 text");
         return false;
     }
     return true;
@@ -180,10 +179,10 @@ std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const s
                 sections.push_back(std::move(*section));
             } else {
                 problems.add(place, "",
-                             "not a section header: " + quoted(*line) + R"(; allowed: [section] or [section "NAME"])");
+                             "not a section header: " + quoted(*line) + R"(; must be [section] or [section "NAME"])");
             }
         } else if (std::optional<GivenEntry> entry = parse_entry(*line); !entry) {
-            problems.add(place, "", "not a setting: " + quoted(*line) + "; allowed: key = value");
+            problems.add(place, "", "not a setting: " + quoted(*line) + "; must be key = value");
         } else if (readable) {
             entry->place = place;
             sections.back().entries.push_back(std::move(*entry));

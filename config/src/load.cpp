@@ -113,7 +113,7 @@ class Loading {
             complain(folder, error);
         } else if (files.size() > drop_ins_max) {
             problems_.add({folder, 0}, "",
-                          "too many files: " + std::to_string(files.size()) + " *.ini files; allowed: at most " +
+                          "too many files: " + std::to_string(files.size()) + " *.ini files; must be at most " +
                               std::to_string(drop_ins_max));
             readable_ = false;
         } else {

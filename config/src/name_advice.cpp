@@ -48,7 +48,7 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string_vi
     if (const std::string_view near = nearest_name(text, names); !near.empty()) {
         return "; did you mean " + std::string(near) + "?";
     }
-    return "; allowed: " + joined(names);
+    return "; must be one of " + joined(names);
 }
 
 std::string section_advice(std::string_view kind) {

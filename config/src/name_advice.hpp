@@ -11,7 +11,7 @@ namespace telegate {
 /// Returns [name] or [name "NAME"].
 [[nodiscard]] std::string heading(const SectionRow& row);
 
-/// Returns "; did you mean this?" or "; allowed: a, b, c".
+/// Returns "; did you mean this?" or "; must be one of a, b, c".
 [[nodiscard]] std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& names);
 
 /// Like did_you_mean(), for the name of a section.

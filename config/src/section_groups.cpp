@@ -59,18 +59,18 @@ class Grouping {
         if (!row.named()) {
             if (section.name) {
                 problems_.add(section.place, section.shown,
-                              "unexpected name: " + section.title() + "; allowed: " + heading(row));
+                              "unexpected name: " + section.title() + "; must be " + heading(row));
             }
             return true;
         }
         if (!section.name) {
             problems_.add(section.place, section.shown,
-                          "missing name: " + section.title() + "; allowed: " + heading(row));
+                          "missing name: " + section.title() + "; must be " + heading(row));
             return false;
         }
         if (!is_name_allowed(row, *section.name)) {
             problems_.add(section.place, section.shown,
-                          "invalid name: " + section.title() + "; allowed: " + allowed_name(row));
+                          "invalid name: " + section.title() + "; must be " + allowed_name(row));
             return false;
         }
         return true;
@@ -91,7 +91,7 @@ class Grouping {
         const std::size_t number = ++counts_[row.name];
         if (number == row.count_max + 1) {
             problems_.add(section.place, section.shown,
-                          "too many sections: " + section.title() + "; allowed: at most " +
+                          "too many sections: " + section.title() + "; must be at most " +
                               std::to_string(row.count_max) + " sections " + heading(row));
         }
         return number <= row.count_max;

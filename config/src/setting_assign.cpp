@@ -266,7 +266,7 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
             }},
         row.rule);
     if (fault) {
-        *fault += (notation == Notation::text ? notation_hint(text) : "") + "; allowed: " + allowed_text(row, notation);
+        *fault += (notation == Notation::text ? notation_hint(text) : "") + "; must be " + allowed_text(row, notation);
     }
     return fault;
 }

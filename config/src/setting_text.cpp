@@ -76,7 +76,7 @@ std::string rule_text(const SettingRow& row, Notation notation) {
             },
             [&](const WholeRule& rule) { return whole_rule_text(row, rule, notation); },
             [](const RealRule& rule) { return "a number, " + number_text(rule.min) + " to " + number_text(rule.max); },
-            [](const ChoiceRule& rule) { return joined(rule.choices); },
+            [](const ChoiceRule& rule) { return "one of " + joined(rule.choices); },
             [&](const ListRule& rule) {
                 return (is_json ? "an array of one or more of " : "one or more, separated by commas, of ") +
                        joined(rule.choices);

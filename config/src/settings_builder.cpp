@@ -97,7 +97,7 @@ class SectionFill {
             if (belongs(row, group_.row->name, driver_) && row.required && !given_.contains(row.key)) {
                 problems_.add({.place = first.place,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
-                               .what = "missing in " + first.title() + "; allowed: " + allowed_text(row, notation_),
+                               .what = "missing in " + first.title() + "; must be " + allowed_text(row, notation_),
                                .setting = whole_name(row.key)});
             }
         }
@@ -147,8 +147,7 @@ class SectionFill {
         // A longer list could not be written as one line. Each addition parses the whole list again, so the limit also
         // bounds the work.
         if (text.size() > ini_line_bytes_max) {
-            complain(entry,
-                     "list too long; allowed: at most " + std::to_string(ini_line_bytes_max) + " bytes in total");
+            complain(entry, "list too long; must be at most " + std::to_string(ini_line_bytes_max) + " bytes in total");
         } else if (entry.value.empty() || assign_or_complain(row, entry, text)) {
             list.text = text;
         }
@@ -157,7 +156,7 @@ class SectionFill {
     bool assign_or_complain(const SettingRow& row, const GivenEntry& entry, std::string_view text) {
         const std::optional<std::string> fault = entry.fault.empty()
                                                      ? assign(row, owner_, text, notation_)
-                                                     : entry.fault + "; allowed: " + allowed_text(row, notation_);
+                                                     : entry.fault + "; must be " + allowed_text(row, notation_);
         if (fault) {
             complain(entry, *fault);
             return false;
@@ -187,7 +186,7 @@ class SectionFill {
         const auto given = given_here_.find(row.key);
         const bool other_given = given_here_.contains(other.key);
         if (given != given_here_.end() && other_given) {
-            complain(*given->second, "conflicts with " + std::string(other.key) + "; allowed: only one of the two");
+            complain(*given->second, "conflicts with " + std::string(other.key) + "; set only one of the two");
         } else if (given != given_here_.end()) {
             reset(other, owner_);
             origins_.erase(other.key);

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = SettingChange::Kind;
 
-/// Returns how an instance takes effect that is new or has a new driver.
+/// Returns how a new instance, or one with a new driver, takes effect.
 Applies applies_with(std::string_view kind, const SectionInstance& instance) {
     const auto table = settings_table();
     const bool any_file = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {

@@ -16,7 +16,7 @@ constexpr std::array sections{
     SectionRow{.name = "sampling", .meaning = "The thread that reads the devices."},
     SectionRow{.name = "queue", .meaning = "The queue between the sampling threads and the subscribers."},
     SectionRow{.name = "log", .meaning = "The durable log, which keeps published samples on disk."},
-    SectionRow{.name = "logging", .meaning = "Where log lines are written, and how they look."},
+    SectionRow{.name = "logging", .meaning = "Destination and format of the log."},
     SectionRow{.name = "rest", .meaning = "The REST server, which shows and controls the gateway."},
     SectionRow{.name = "tags",
                .count_max = 16,

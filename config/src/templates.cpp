@@ -28,7 +28,7 @@ std::size_t devices_max() {
 }
 
 std::string instances_allowed() {
-    return "; allowed: whole numbers and ranges from 0 to " + std::to_string(instance_number_max) +
+    return "; must be whole numbers and ranges from 0 to " + std::to_string(instance_number_max) +
            ", separated by commas, each number once, at most " + std::to_string(devices_max()) +
            " in total, such as 1..20";
 }
@@ -130,10 +130,11 @@ class TemplateExpansion {
             }
             const std::string device = "[device " + quoted(device_name(section)) + "]";
             problems_.add(section.place, section.shown,
-                          section.kind == "device" ? "missing instances: " + section.title() +
-                                                         " has %d in its name; allowed: instances = 1..20"
-                                                   : "missing instances: " + section.title() +
-                                                         " has %d in its name, but no " + device + " has instances");
+                          section.kind == "device"
+                              ? "missing instances: " + section.title() +
+                                    " has %d in its name; must have a setting such as instances = 1..20"
+                              : "missing instances: " + section.title() + " has %d in its name, but no " + device +
+                                    " has instances");
         }
     }
 
@@ -159,8 +160,8 @@ class TemplateExpansion {
                 continue;
             }
             if (!is_template(section)) {
-                complain(entry, "no %d in the device name: " + section.title() +
-                                    "; allowed: only if the device name contains %d, as in [device \"inverter-%d\"]");
+                complain(entry,
+                         "no %d in the device name: " + section.title() + "; must be like [device \"inverter-%d\"]");
             } else if (first != nullptr && !last_wins) {
                 complain(entry, "duplicate (first defined on line " + std::to_string(first->place.line) + ")");
             } else {
@@ -212,7 +213,7 @@ class TemplateExpansion {
         }
         if (bytes_ > templates_bytes_max) {
             problems_.add(section.place, section.shown,
-                          "templates too large: " + section.title() + "; allowed: at most " +
+                          "templates too large: " + section.title() + "; must be at most " +
                               std::to_string(templates_bytes_max) + " bytes for all instances");
             return false;
         }

@@ -11,7 +11,7 @@ namespace telegate {
 /// Maximum size of all expanded templates, in bytes of their keys, values and sections: a whole file repeated 256 times
 /// would not fit in the memory of a small device.
 inline constexpr std::size_t templates_bytes_max = 16 * 1024 * 1024;
-/// The highest instance number; port numbers are possible.
+/// The highest instance number. Large enough for port numbers.
 inline constexpr unsigned instance_number_max = 65'535;
 
 /// Replaces templates with their instances. [device "inverter-%d"] with `instances = 1..20` becomes twenty devices; the

@@ -231,7 +231,7 @@ void SampleBatch::refused(std::string_view why, std::string_view text) noexcept 
             on_refused_(last_refused_);
         }
     } catch (const std::exception&) {
-        return;  // reading must continue even if there is no memory for the reason
+        return;  // reading must continue even if memory for the reason is exhausted
     }
 }
 

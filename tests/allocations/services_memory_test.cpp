@@ -37,8 +37,7 @@ bool has_answer(RawPeer& peer, int id) {
 
 }  // namespace
 
-TEST_CASE("a service still replies to the next request after one for which there was no memory",
-          "[services][allocations]") {
+TEST_CASE("a service still replies to the next request after one that exhausted memory", "[services][allocations]") {
     const SparedThread spared;
     const std::string service =
         GENERATE(R"("ping")", R"("status")", R"("catalog")", R"("snapshot")", R"("replay","position":0)");

@@ -153,7 +153,7 @@ class Soak:
                                                         f"interval_ms = 50\nrecord = {path}\n", {})
         try:
             eventually(lambda: gateway.ask("/status")["recorders"][0]["samples"] > 30, "a recording")
-            self.tell(None if gateway.stop()[0] == 0 else "the recording gateway did not stop in order")
+            self.tell(None if gateway.stop()[0] == 0 else "the recording gateway did not stop cleanly")
         finally:
             gateway.close()
         return path

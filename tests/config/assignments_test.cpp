@@ -35,19 +35,20 @@ TEST_CASE("the last of several assignments applies", "[config][set]") {
 
 TEST_CASE("an invalid assignment is reported with the reason", "[config][set]") {
     const auto [assignment, problem] = GENERATE(table<std::string, std::string>(
-        {{"queue.policy", "not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
-         {"=5", "not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
+        {{"queue.policy", "not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
+         {"=5", "not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE"},
          {"qeue.policy=block", "unknown section: \"qeue\"; did you mean queue?"},
          {".policy=block",
-          "unknown section: \"\"; allowed: gateway, sampling, queue, log, logging, rest, tags, publish, services, "
+          "unknown section: \"\"; must be one of gateway, sampling, queue, log, logging, rest, tags, publish, "
+          "services, "
           "device, channel"},
          {"queue.polcy=block", "not a setting of [queue]; did you mean policy?"},
          {"policy=block", "not a setting of [gateway]; it belongs in [queue]"},
-         {"queue.x.policy=block", "unexpected name: [queue] takes no name; allowed: queue.KEY=VALUE"},
-         {"device.interval_ms=5", "no name given for device; allowed: device.NAME.KEY=VALUE"},
-         {"device.A.driver=host", "invalid name: [device \"A\"]; allowed: 1 to 64 of the characters a-z 0-9 _ . -"},
-         {"device.a.autostart=no", "driver: missing in [device \"a\"]; allowed: " + test::driver_names()},
-         {"log_level=a\x1b", "unknown value: \"a\\x1b\"; allowed: trace, debug, info, warn, error, off"}}));
+         {"queue.x.policy=block", "unexpected name: [queue] takes no name; must be queue.KEY=VALUE"},
+         {"device.interval_ms=5", "no name given for device; must be device.NAME.KEY=VALUE"},
+         {"device.A.driver=host", "invalid name: [device \"A\"]; must be 1 to 64 of the characters a-z 0-9 _ . -"},
+         {"device.a.autostart=no", "driver: missing in [device \"a\"]; must be " + test::driver_names()},
+         {"log_level=a\x1b", "unknown value: \"a\\x1b\"; must be one of trace, debug, info, warn, error, off"}}));
     const std::string shown = assignment == "log_level=a\x1b" ? "log_level=a\\x1b" : assignment;
     CHECK(ScratchFiles().problems({.assignments = {assignment}}) == "--set " + shown + ": " + problem);
 }

@@ -24,7 +24,7 @@ struct TableFiles : test::ScratchFiles {
     /// Returns the problems up to what is allowed.
     [[nodiscard]] std::string short_problems() const {
         const std::string all = problems({.file = file});
-        return all.substr(0, all.find("; allowed: "));
+        return all.substr(0, all.find("; must be "));
     }
 
     std::string file;

@@ -50,7 +50,7 @@ TEST_CASE("the name of a channel has two topic parts", "[config][channels]") {
     const std::string problem = problem_of(boiler_section + "[channel \"" + name + "\"]\n");
     CHECK(problem.empty() == good);
     CHECK(has(problem, "invalid name: [channel \"" + name +
-                           "\"]; allowed: DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") == !good);
+                           "\"]; must be DEVICE/CHANNEL, each 1 to 64 of the characters a-z 0-9 _ . -") == !good);
 }
 
 TEST_CASE("a channel needs a device, which may be in any source, before or after the channel", "[config][channels]") {
@@ -71,7 +71,7 @@ TEST_CASE("a channel of an invalid device is not an additional problem", "[confi
 
 TEST_CASE("a channel key in another section is reported with the section where it belongs", "[config][channels]") {
     CHECK(has(problem_of(boiler_section + "unit = Cel\n"), "it belongs in [channel \"DEVICE/CHANNEL\"]"));
-    CHECK(problem_of("[channel]\n") == "t.ini:1: missing name: [channel]; allowed: [channel \"DEVICE/CHANNEL\"]");
+    CHECK(problem_of("[channel]\n") == "t.ini:1: missing name: [channel]; must be [channel \"DEVICE/CHANNEL\"]");
 }
 
 TEST_CASE("a duplicate channel in one file is a problem", "[config][channels]") {
@@ -85,7 +85,7 @@ TEST_CASE("there are at most 8192 channels", "[config][channels]") {
         text += "[channel \"boiler/c" + std::to_string(i) + "\"]\n";
     }
     CHECK(problem_of(text) ==
-          "t.ini:8195: too many sections: [channel \"boiler/c8193\"]; allowed: at most 8192 sections "
+          "t.ini:8195: too many sections: [channel \"boiler/c8193\"]; must be at most 8192 sections "
           "[channel \"DEVICE/CHANNEL\"]");
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("an ambiguous variable is a problem that names both settings", "[confi
 
 TEST_CASE("two variables for the same setting are a problem", "[config][environment]") {
     CHECK(Bench().problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_GATEWAY_LOG_LEVEL", "info"}}) ==
-          "env TELEGATE_LOG_LEVEL: sets the same setting as TELEGATE_GATEWAY_LOG_LEVEL; allowed: only one of the two");
+          "env TELEGATE_LOG_LEVEL: sets the same setting as TELEGATE_GATEWAY_LOG_LEVEL; set only one of the two");
 }
 
 TEST_CASE("a variable that ends in _FILE names a file with the value", "[config][environment]") {
@@ -81,7 +81,7 @@ TEST_CASE("a variable that ends in _FILE names a file with the value", "[config]
 TEST_CASE("a value file that cannot be read is a problem", "[config][environment]") {
     const Bench bench;
     CHECK(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/nonexistent"}}) ==
-          "env TELEGATE_LOG_LEVEL_FILE: cannot read \"/nonexistent\": No such file or directory; allowed: the path "
+          "env TELEGATE_LOG_LEVEL_FILE: cannot read \"/nonexistent\": No such file or directory; must be the path "
           "of a file that contains the value, at most 4096 bytes");
     CHECK(has(bench.problem({{"TELEGATE_LOG_LEVEL_FILE", "/dev/zero"}}),
               "cannot read \"/dev/zero\": not a regular file"));
@@ -91,7 +91,7 @@ TEST_CASE("a value together with a value file is a problem", "[config][environme
     const Bench bench;
     const std::string secret = bench.write("secret", "info");
     CHECK(bench.problem({{"TELEGATE_LOG_LEVEL", "info"}, {"TELEGATE_LOG_LEVEL_FILE", secret}}) ==
-          "env TELEGATE_LOG_LEVEL_FILE: sets the same setting as TELEGATE_LOG_LEVEL; allowed: only one of the two");
+          "env TELEGATE_LOG_LEVEL_FILE: sets the same setting as TELEGATE_LOG_LEVEL; set only one of the two");
 }
 
 TEST_CASE("a variable that matches no setting is a warning with the nearest name", "[config][environment]") {

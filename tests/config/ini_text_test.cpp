@@ -65,7 +65,7 @@ TEST_CASE("a backslash on the last line is a problem", "[config][ini]") {
 TEST_CASE("a line that is neither a section nor a setting is a problem", "[config][ini]") {
     const auto* const line = GENERATE("hello", "= 7", "queue_size 7", "\\x");
     CAPTURE(line);
-    CHECK(has(problem_of(line), "t.ini:1: not a setting: \"" + std::string(line) + "\"; allowed: key = value"));
+    CHECK(has(problem_of(line), "t.ini:1: not a setting: \"" + std::string(line) + "\"; must be key = value"));
 }
 
 TEST_CASE("a malformed section is one problem, regardless of its content", "[config][ini]") {
@@ -86,7 +86,7 @@ TEST_CASE("a line of 4096 bytes is accepted, a longer one is a problem", "[confi
     CHECK(endpoint_of(begin + std::string(4096 - begin.size(), 'x')).size() == 4096 - begin.size() + 6);
     const std::string longer = "#\n" + begin + std::string(4097 - begin.size(), 'x') + "\nqueue_size = 7";
     CHECK(problem_of(longer) ==
-          "t.ini:2: line too long: 4097 bytes; allowed: at most 4096, including its continuation lines");
+          "t.ini:2: line too long: 4097 bytes; must be at most 4096, including its continuation lines");
 }
 
 TEST_CASE("the length limit applies to joined lines", "[config][ini]") {
@@ -100,11 +100,11 @@ TEST_CASE("the length limit applies to joined lines", "[config][ini]") {
 TEST_CASE("a text with a zero byte is refused with the line number", "[config][ini]") {
     using namespace std::string_view_literals;
     CHECK(problem_of("queue_size = 1\nlog\0 = x\nnonsense"sv) ==
-          "t.ini:2: zero byte found: not a text file; allowed: UTF-8 text");
+          "t.ini:2: zero byte found: not a text file; must be UTF-8 text");
 }
 
 TEST_CASE("a text of 1 MiB is accepted, a larger one is refused", "[config][ini]") {
     std::string text(1024 * 1024, '\n');
     CHECK(problem_of(text).empty());
-    CHECK(problem_of(text + "\n") == "t.ini: file too large; allowed: at most 1048576 bytes");
+    CHECK(problem_of(text + "\n") == "t.ini: file too large; must be at most 1048576 bytes");
 }

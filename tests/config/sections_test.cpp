@@ -73,7 +73,7 @@ TEST_CASE("an unknown key is reported with the nearest known one", "[config][pro
 
 TEST_CASE("an unknown key without a similar one is reported with all known ones", "[config][problems]") {
     CHECK(problem_of("color = red")
-              .starts_with("t.ini:1: color: not a setting of the lines before the first section; allowed: "
+              .starts_with("t.ini:1: color: not a setting of the lines before the first section; must be one of "
                            "sampling_interval_ms, queue_size, log_level, history_bytes, "));
     CHECK(has(problem_of(std::string(3000, 'k') + " = 1"), "not a setting of"));
 }
@@ -88,9 +88,10 @@ TEST_CASE("a key of another section is reported with the section where it belong
 TEST_CASE("an unknown section is reported with the nearest known one, and its keys are not checked",
           "[config][problems]") {
     CHECK(problem_of("[devices \"a\"]\nfoo = 1") == "t.ini:1: unknown section: [devices \"a\"]; did you mean device?");
-    CHECK(problem_of("[mqtt]") ==
-          "t.ini:1: unknown section: [mqtt]; allowed: gateway, sampling, queue, log, logging, rest, tags, publish, "
-          "services, device, channel");
+    CHECK(
+        problem_of("[mqtt]") ==
+        "t.ini:1: unknown section: [mqtt]; must be one of gateway, sampling, queue, log, logging, rest, tags, publish, "
+        "services, device, channel");
 }
 
 TEST_CASE("a key of another driver is reported with that driver", "[config][problems]") {
@@ -101,24 +102,24 @@ TEST_CASE("a key of another driver is reported with that driver", "[config][prob
 
 TEST_CASE("the known keys of a device are those of its driver", "[config][problems]") {
     const std::string problem = problem_of("[device \"a\"]\ndriver = host\ncolor = red");
-    CHECK(has(problem, "allowed: driver, interval_ms, interval_us, align, offset_ms, "));
+    CHECK(has(problem, "must be one of driver, interval_ms, interval_us, align, offset_ms, "));
     CHECK(has(problem, ", per_core, proc_root, sys_root"));
     CHECK_FALSE(has(problem, "waveforms"));
 }
 
 TEST_CASE("a missing driver is one problem; the keys of every driver are still checked", "[config][problems]") {
     CHECK(problem_of("\n[device \"a\"]\nseed = 1\nper_core = yes") ==
-          "t.ini:2: driver: missing in [device \"a\"]; allowed: " + driver_names());
+          "t.ini:2: driver: missing in [device \"a\"]; must be " + driver_names());
     CHECK(problems_of("[device \"a\"]\nseed = x").size() == 2);
 }
 
 TEST_CASE("an unknown driver is one problem", "[config][problems]") {
     CHECK(problem_of("[device \"a\"]\ndriver = hots\nseed = 1") ==
-          "t.ini:2: driver: unknown value: \"hots\" (did you mean host?); allowed: " + driver_names());
+          "t.ini:2: driver: unknown value: \"hots\" (did you mean host?); must be " + driver_names());
 }
 
 TEST_CASE("a [publish] without endpoint is a problem", "[config][problems]") {
-    CHECK(has(problem_of("[publish \"a\"]"), "t.ini:1: endpoint: missing in [publish \"a\"]; allowed: tcp://"));
+    CHECK(has(problem_of("[publish \"a\"]"), "t.ini:1: endpoint: missing in [publish \"a\"]; must be tcp://"));
 }
 
 TEST_CASE("a duplicate key is reported with the first line, and both values are checked", "[config][problems]") {
@@ -155,19 +156,19 @@ TEST_CASE("the name of a device is a topic part", "[config][problems]") {
     CAPTURE(name);
     const std::string problem = problem_of("[device \"" + name + "\"]\ndriver = host");
     CHECK(problem.empty() == good);
-    CHECK(has(problem, "invalid name: [device \"" + name + "\"]; allowed: 1 to 64 of the characters a-z 0-9 _ . -") ==
+    CHECK(has(problem, "invalid name: [device \"" + name + "\"]; must be 1 to 64 of the characters a-z 0-9 _ . -") ==
           !good);
 }
 
 TEST_CASE("sections of which there can be several need a name, others must not have one", "[config][problems]") {
-    CHECK(problem_of("[device]\ndriver = host") == "t.ini:1: missing name: [device]; allowed: [device \"NAME\"]");
-    CHECK(problem_of("[queue \"a\"]") == "t.ini:1: unexpected name: [queue \"a\"]; allowed: [queue]");
+    CHECK(problem_of("[device]\ndriver = host") == "t.ini:1: missing name: [device]; must be [device \"NAME\"]");
+    CHECK(problem_of("[queue \"a\"]") == "t.ini:1: unexpected name: [queue \"a\"]; must be [queue]");
 }
 
 TEST_CASE("there are at most 256 devices", "[config][problems]") {
     CHECK(parse(devices(256)).devices.size() == 256);
     CHECK(problem_of(devices(258)) ==
-          "t.ini:513: too many sections: [device \"d257\"]; allowed: at most 256 sections [device \"NAME\"]");
+          "t.ini:513: too many sections: [device \"d257\"]; must be at most 256 sections [device \"NAME\"]");
 }
 
 TEST_CASE("there are at most 16 endpoints", "[config][problems]") {

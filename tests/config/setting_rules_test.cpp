@@ -65,9 +65,9 @@ TEST_CASE("a refused number leaves an optional number unchanged", "[config][rule
     DeviceSettings device;
     device.errors_before_safe = 5;
     CHECK(assign(optional_whole(), &device, "-1") ==
-          "out of range: \"-1\"; allowed: a whole number without a unit, 0 to 1000000 (readings), or empty");
+          "out of range: \"-1\"; must be a whole number without a unit, 0 to 1000000 (readings), or empty");
     CHECK(assign(optional_whole(), &device, "x", Notation::json) ==
-          "not a whole number: \"x\"; allowed: a whole number without a unit, 0 to 1000000 (readings), or null");
+          "not a whole number: \"x\"; must be a whole number without a unit, 0 to 1000000 (readings), or null");
     CHECK(device.errors_before_safe == 5);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a list of texts keeps the order of its elements", "[config][rules]") 
 TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][rules]") {
     const SettingRow row = text_list_row(
         {.allowed = "1 to 4 of a b", .characters = "ab", .bytes_max = 4, .count_max = 2, .may_be_empty = false});
-    const std::string allowed = "; allowed: one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
+    const std::string allowed = "; must be one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
     const auto [text, fault] = GENERATE(table<std::string, std::string>({{"", "invalid value: \"\""},
                                                                          {"a,", "invalid value: \"\""},
                                                                          {"a,,b", "invalid value: \"\""},
@@ -132,7 +132,7 @@ TEST_CASE("a text can have a maximum length", "[config][rules]") {
     ChannelSettings channel;
     CHECK_FALSE(assign(unit, &channel, std::string(32, 'x')));
     CHECK(assign(unit, &channel, std::string(33, 'x')) ==
-          "invalid value: \"" + std::string(33, 'x') + "\"; allowed: a unit of at most 32 bytes, or empty");
+          "invalid value: \"" + std::string(33, 'x') + "\"; must be a unit of at most 32 bytes, or empty");
     CHECK(channel.unit.size() == 32);
     CHECK_FALSE(assign(unit, &channel, ""));
 }

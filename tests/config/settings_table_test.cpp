@@ -185,7 +185,7 @@ TEST_CASE("every row refuses an invalid text and stores nothing", "[config][tabl
         DefaultOwners owners;
         const auto fault = assign(row, owners.of(row.section), "\x01");
         REQUIRE(fault.has_value());
-        CHECK(fault->find("; allowed: " + allowed_text(row)) != std::string::npos);
+        CHECK(fault->find("; must be " + allowed_text(row)) != std::string::npos);
         CHECK(value_text(row, owners.of(row.section)) == default_text(row));
     });
 }
@@ -271,5 +271,5 @@ TEST_CASE("the allowed values in JSON are described in JSON terms", "[config][ta
     CHECK(allowed("device", "autostart") == "true or false");
     CHECK(allowed("device", "interval_ms") == "a whole number without a unit, 1 to 3600000 (ms)");
     CHECK(allowed("sampling", "cpu_affinity") == "an array of whole numbers, 0 to 1023");
-    CHECK(allowed("queue", "policy") == "drop_oldest, drop_newest, block");
+    CHECK(allowed("queue", "policy") == "one of drop_oldest, drop_newest, block");
 }

@@ -51,7 +51,7 @@ TEST_CASE("a whole number without a unit consists of digits only", "[config]") {
     CAPTURE(text);
     CHECK(problem_of(std::string("queue_size = ") + text) ==
           "t.ini:1: queue_size: not a whole number: \"" + std::string(text) +
-              "\"; allowed: a whole number without a unit, 1 to 1048576 (samples), or 0 for the "
+              "\"; must be a whole number without a unit, 1 to 1048576 (samples), or 0 for the "
               "default 1024");
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a time that the setting cannot store exactly is refused", "[config][u
     CAPTURE(text);
     CHECK(problem_of("sampling_interval_ms = " + text) ==
           "t.ini:1: sampling_interval_ms: " + fault + ": \"" + text +
-              "\"; allowed: a whole number of ms, 1 to 3600000, or a number with a unit: us, ms, s, min, h, d");
+              "\"; must be a whole number of ms, 1 to 3600000, or a number with a unit: us, ms, s, min, h, d");
 }
 
 TEST_CASE("a size in bytes may have a unit", "[config][units]") {
@@ -163,28 +163,28 @@ TEST_CASE("booleans are words or digits, ignoring case", "[config]") {
 TEST_CASE("anything else is not a boolean", "[config]") {
     const auto* const text = GENERATE("", "2", "y", "ja", "yes please");
     CHECK(has(problem_of(simulated + "autostart = " + text),
-              "not a boolean: \"" + std::string(text) + "\"; allowed: yes, true, on, 1, no"));
+              "not a boolean: \"" + std::string(text) + "\"; must be yes, true, on, 1, no"));
 }
 
 TEST_CASE("an invalid choice is reported with all choices and the nearest one", "[config]") {
     CHECK(problem_of("log_level = inof") ==
-          "t.ini:1: log_level: unknown value: \"inof\" (did you mean info?); allowed: trace, debug, info, warn, "
+          "t.ini:1: log_level: unknown value: \"inof\" (did you mean info?); must be one of trace, debug, info, warn, "
           "error, off");
     CHECK(problem_of("[queue]\npolicy = 7") ==
-          "t.ini:2: policy: unknown value: \"7\"; allowed: drop_oldest, drop_newest, block");
+          "t.ini:2: policy: unknown value: \"7\"; must be one of drop_oldest, drop_newest, block");
 }
 
 TEST_CASE("comments after values and quotes around values are reported with a hint", "[config]") {
     CHECK(problem_of("log_level = info # be chatty") ==
           "t.ini:1: log_level: unknown value: \"info # be chatty\" (a comment must be on its own line); "
-          "allowed: trace, debug, info, warn, error, off");
+          "must be one of trace, debug, info, warn, error, off");
     CHECK(problem_of("queue_size = 7\t; few").find(" (a comment must be on its own line)") != std::string::npos);
     CHECK(problem_of("[queue]\npolicy = \"block\"") ==
-          "t.ini:2: policy: unknown value: '\"block\"' (did you mean block?) (values are not quoted); allowed: "
-          "drop_oldest, drop_newest, block");
-    CHECK(has(problem_of("queue_size = \"5\""), "not a whole number: '\"5\"' (values are not quoted); allowed: "));
+          "t.ini:2: policy: unknown value: '\"block\"' (did you mean block?) (values are not quoted); must be "
+          "one of drop_oldest, drop_newest, block");
+    CHECK(has(problem_of("queue_size = \"5\""), "not a whole number: '\"5\"' (values are not quoted); must be "));
     CHECK(has(problem_of(simulated + "autostart = \"yes\""),
-              "not a boolean: '\"yes\"' (values are not quoted); allowed: "));
+              "not a boolean: '\"yes\"' (values are not quoted); must be "));
     CHECK(problem_of("log_level = in#fo").find("comment") == std::string::npos);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("the format of an endpoint is json, cbor or record; the default is jso
     const auto* const format = GENERATE("json", "cbor", "record");
     CHECK(parse(section + "format = " + format).publish.at(0).format == format);
     CHECK(problem_of(section + "format = records") ==
-          "t.ini:3: format: unknown value: \"records\" (did you mean record?); allowed: json, cbor, record");
+          "t.ini:3: format: unknown value: \"records\" (did you mean record?); must be one of json, cbor, record");
 }
 
 TEST_CASE("a list contains each choice at most once", "[config]") {
@@ -203,7 +203,7 @@ TEST_CASE("a list contains each choice at most once", "[config]") {
     };
     CHECK(test::setting_of(parse(simulated + "waveforms = noise ,sine").devices.at(0), "waveforms") == "noise, sine");
     CHECK(
-        has(list("sine, sine"), "duplicate value: \"sine\"; allowed: one or more, separated by commas, of sine, ramp"));
+        has(list("sine, sine"), "duplicate value: \"sine\"; must be one or more, separated by commas, of sine, ramp"));
     CHECK(has(list(""), "unknown value: \"\""));
     CHECK(has(list("sine,"), "unknown value: \"\""));
     CHECK(has(list("sin"), "unknown value: \"sin\" (did you mean sine?)"));
@@ -223,7 +223,7 @@ TEST_CASE("a list of numbers contains each number at most once, within the range
         return problem_of("[sampling]\ncpu_affinity = " + value);
     };
     CHECK(list("0, 1024") ==
-          "t.ini:2: cpu_affinity: out of range: \"1024\"; allowed: empty, or whole numbers separated by commas, "
+          "t.ini:2: cpu_affinity: out of range: \"1024\"; must be empty, or whole numbers separated by commas, "
           "0 to 1023");
     CHECK(has(list("1, 01"), "duplicate value: \"01\""));
     CHECK(has(list("-1"), "out of range: \"-1\""));
@@ -236,7 +236,7 @@ TEST_CASE("a list of numbers contains each number at most once, within the range
 TEST_CASE("a real-time priority is 1 to 99, or 0 for none", "[config]") {
     CHECK(parse("[sampling]\nrealtime_priority = 0\n").realtime_priority == 0);
     CHECK(has(problem_of("[sampling]\nrealtime_priority = 100"),
-              "out of range: \"100\"; allowed: a whole number without a unit, "
+              "out of range: \"100\"; must be a whole number without a unit, "
               "0 to 99"));
     CHECK(has(problem_of("[sampling]\nrealtime_priority = fifo"), "not a whole number"));
 }
@@ -244,10 +244,10 @@ TEST_CASE("a real-time priority is 1 to 99, or 0 for none", "[config]") {
 TEST_CASE("the interval of a device is set in milliseconds or microseconds", "[config]") {
     CHECK(parse(simulated + "interval_us = 250").devices.at(0).interval_us == 250);
     CHECK(has(problem_of(simulated + "interval_us = 9"),
-              "out of range: \"9\"; allowed: a whole number of us, 10 to 3600000000, or a number with"));
+              "out of range: \"9\"; must be a whole number of us, 10 to 3600000000, or a number with"));
     CHECK(parse(simulated + "interval_us = 0.25ms").devices.at(0).interval_us == 250);
     CHECK(problem_of(simulated + "interval_us = 250\ninterval_ms = 1") ==
-          "t.ini:3: interval_us: conflicts with interval_ms; allowed: only one of the two");
+          "t.ini:3: interval_us: conflicts with interval_ms; set only one of the two");
 }
 
 TEST_CASE("the REST address is a numeric host or localhost, and a port", "[config]") {
@@ -268,13 +268,13 @@ TEST_CASE("an invalid REST address is refused", "[config]") {
                  "example.org:80", "::1:80", "[127.0.0.1]:80", "[::1]", "[]:80", "256.0.0.1:80", "127.1:80", "[::1:80");
     CAPTURE(text);
     CHECK(has(problem_of("[rest]\nlisten = " + std::string(text)),
-              "invalid address: \"" + std::string(text) + "\"; allowed: HOST:PORT"));
+              "invalid address: \"" + std::string(text) + "\"; must be HOST:PORT"));
 }
 
 TEST_CASE("endpoints consist of a known scheme and an address", "[config]") {
     const auto* const text = GENERATE("", "tcp://", "ipc://", "udp://127.0.0.1:1", "127.0.0.1:1", "TCP://a:1");
     CHECK(has(problem_of("[publish \"a\"]\nendpoint = " + std::string(text)),
-              "invalid value: \"" + std::string(text) + "\"; allowed: tcp://ADDRESS:PORT or ipc://PATH"));
+              "invalid value: \"" + std::string(text) + "\"; must be tcp://ADDRESS:PORT or ipc://PATH"));
 }
 
 TEST_CASE("a text must not contain control bytes", "[config]") {

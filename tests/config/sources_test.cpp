@@ -86,7 +86,7 @@ TEST_CASE("a list has a maximum length, however many lines it has", "[config][so
         lines += "cpu_affinity = " + std::to_string(line) + "\n";
     }
     CHECK_THROWS_WITH(parse_settings(lines, "t.ini"),
-                      Catch::Contains("cpu_affinity: list too long; allowed: at most 4096 bytes in total"));
+                      Catch::Contains("cpu_affinity: list too long; must be at most 4096 bytes in total"));
 }
 
 TEST_CASE("a list that must not be empty is a problem if it is cleared and nothing follows", "[config][sources]") {
@@ -141,18 +141,18 @@ TEST_CASE("the problems of all sources are reported at once, in the order of the
     sources.environment = {{"TELEGATE_DEVICE_BOILER_AUTOSTART", "maybe"}};
     sources.assignments = {"queue.policy=wait", "nonsense"};
     CHECK(files.problems(sources) ==
-          "m.ini:2: queue_size: not a whole number: \"x\"; allowed: a whole number without a unit, 1 to 1048576 "
+          "m.ini:2: queue_size: not a whole number: \"x\"; must be a whole number without a unit, 1 to 1048576 "
           "(samples), or 0 for the default 1024\n"
-          "m.ini:3: not a setting: \"nonsense\"; allowed: key = value\n"
-          "conf.d/a.ini:1: log_level: unknown value: \"loud\"; allowed: trace, debug, info, warn, error, off\n"
-          "conf.d/a.ini:2: not a section header: \"[queue\"; allowed: [section] or [section \"NAME\"]\n"
-          "conf.d/b.ini:1: driver: missing in [device \"pump\"]; allowed: " +
+          "m.ini:3: not a setting: \"nonsense\"; must be key = value\n"
+          "conf.d/a.ini:1: log_level: unknown value: \"loud\"; must be one of trace, debug, info, warn, error, off\n"
+          "conf.d/a.ini:2: not a section header: \"[queue\"; must be [section] or [section \"NAME\"]\n"
+          "conf.d/b.ini:1: driver: missing in [device \"pump\"]; must be " +
               test::driver_names() +
               "\n"
-              "env TELEGATE_DEVICE_BOILER_AUTOSTART: not a boolean: \"maybe\"; allowed: yes, true, on, 1, no, "
+              "env TELEGATE_DEVICE_BOILER_AUTOSTART: not a boolean: \"maybe\"; must be yes, true, on, 1, no, "
               "false, off or 0\n"
-              "--set nonsense: not an assignment; allowed: SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE\n"
-              "--set queue.policy=wait: unknown value: \"wait\"; allowed: drop_oldest, drop_newest, block");
+              "--set nonsense: not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE\n"
+              "--set queue.policy=wait: unknown value: \"wait\"; must be one of drop_oldest, drop_newest, block");
 }
 
 TEST_CASE("only the unreadable files are reported if there are any", "[config][sources]") {
@@ -179,7 +179,7 @@ TEST_CASE("too many drop-ins are refused", "[config][sources]") {
         files.write("conf.d/" + std::to_string(i) + ".ini", "");
     }
     CHECK(files.problems({.file = files.write("a.ini", "")}) ==
-          "conf.d: too many files: 257 *.ini files; allowed: at most 256");
+          "conf.d: too many files: 257 *.ini files; must be at most 256");
 }
 
 TEST_CASE("the limit of sections applies to all sources together", "[config][sources]") {
@@ -192,6 +192,6 @@ TEST_CASE("the limit of sections applies to all sources together", "[config][sou
     CHECK(files.problems(sources).empty());
     sources.assignments.emplace_back("device.more.driver=host");
     CHECK(files.problems(sources) ==
-          "--set device.more.driver=host: too many sections: [device \"more\"]; allowed: at "
+          "--set device.more.driver=host: too many sections: [device \"more\"]; must be at "
           "most 256 sections [device \"NAME\"]");
 }

@@ -42,7 +42,7 @@ TEST_CASE("later sources add tags and change them", "[config][tags]") {
 
 TEST_CASE("a tag needs a name that is a valid label, and a text", "[config][tags]") {
     CHECK(problem_of("[tags]\nsite.name = x\n") ==
-          "t.ini:2: site.name: invalid name: [tags \"site.name\"]; allowed: 1 to 64 of the characters a-z 0-9 _, "
+          "t.ini:2: site.name: invalid name: [tags \"site.name\"]; must be 1 to 64 of the characters a-z 0-9 _, "
           "not beginning with a digit");
     CHECK(test::has(problem_of("[tags]\n3d = x\n"), "invalid name"));
     CHECK(test::has(problem_of("[tags]\nsite =\n"), "t.ini:2: site: "));
@@ -52,6 +52,5 @@ TEST_CASE("a tag needs a name that is a valid label, and a text", "[config][tags
     for (int i = 0; i < 17; ++i) {
         many += "t" + std::to_string(i) + " = x\n";
     }
-    CHECK(
-        test::has(problem_of(many), "t.ini:18: t16: too many sections: [tags \"t16\"]; allowed: at most 16 sections"));
+    CHECK(test::has(problem_of(many), "t.ini:18: t16: too many sections: [tags \"t16\"]; must be at most 16 sections"));
 }

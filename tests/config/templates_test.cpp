@@ -98,7 +98,7 @@ TEST_CASE("a mistake in a template is one problem, regardless of the number of i
     CHECK(has(problem_of(inverters + "table = coils\n"), "t.ini:10: table: unknown value: \"coils\""));
     CHECK_FALSE(has(problem_of(inverters + "table = coils\n"), "\n"));
     CHECK(problem_of("[device \"d%d\"]\ninstances = 1..20\n") ==
-          "t.ini:1: driver: missing in [device \"d%d\"]; allowed: " + test::driver_names());
+          "t.ini:1: driver: missing in [device \"d%d\"]; must be " + test::driver_names());
     CHECK(problem_of(inverters + inverters.substr(inverters.find("\n[channel"))) ==
           "t.ini:11: duplicate: [channel \"inverter-%d/power\"] (first defined on line 7)");
 }
@@ -111,19 +111,20 @@ TEST_CASE("invalid instances are refused with what is allowed", "[config][templa
                                            "\n[channel \"d%d/sine\"]\nunit = V\n");
     CHECK(problem ==
           "t.ini:3: instances: not a list of instances: \"" + text +
-              "\"; allowed: whole numbers and ranges from 0 to 65535, separated by commas, each number once, at most "
+              "\"; must be whole numbers and ranges from 0 to 65535, separated by commas, each number once, at most "
               "256 in total, such as 1..20");
 }
 
 TEST_CASE("a name with %d needs instances, and instances need a name with %d", "[config][templates]") {
     CHECK(problem_of("[device \"d%d\"]\ndriver = simulated\n") ==
-          "t.ini:1: missing instances: [device \"d%d\"] has %d in its name; allowed: instances = 1..20");
+          "t.ini:1: missing instances: [device \"d%d\"] has %d in its name; must have a setting such as instances = "
+          "1..20");
     CHECK(problem_of("[channel \"d%d/sine\"]\nunit = V\n") ==
           "t.ini:1: missing instances: [channel \"d%d/sine\"] has %d in its name, but no [device \"d%d\"] has "
           "instances");
     CHECK(problem_of("[device \"d\"]\ndriver = simulated\ninstances = 1..3\n") ==
-          "t.ini:3: instances: no %d in the device name: [device \"d\"]; allowed: only if the device name contains %d, "
-          "as in [device \"inverter-%d\"]");
+          "t.ini:3: instances: no %d in the device name: [device \"d\"]; must be like "
+          "[device \"inverter-%d\"]");
     CHECK(has(problem_of("[device \"d%d\"]\ndriver = simulated\ninstances = 1\ninstances = 2\n"),
               "t.ini:4: instances: duplicate (first defined on line 3)"));
 }
@@ -138,7 +139,7 @@ TEST_CASE("templates that become too large are refused", "[config][templates]") 
     bool is_told = false;
     for (const std::string& problem : problems) {
         is_told =
-            is_told || (has(problem, "templates too large: ") && has(problem, "; allowed: at most 16777216 bytes"));
+            is_told || (has(problem, "templates too large: ") && has(problem, "; must be at most 16777216 bytes"));
     }
     CHECK(is_told);
 }

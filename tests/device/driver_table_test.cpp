@@ -51,16 +51,16 @@ TEST_CASE("a problem of a driver option is reported at the place of its setting"
     channel.places["address"] = {"g.ini", 22};
     const std::vector<const ChannelSettings*> channels{&channel};
 
-    add_driver_problem(device, channels, OptionError("data_bits", "7; allowed: 8"), problems);
-    add_driver_problem(device, channels, OptionError("address", "70000; allowed: 0 to 65535", "flow"), problems);
-    add_driver_problem(device, channels, OptionError("unit_id", "300; allowed: 0 to 255", "flow"), problems);
+    add_driver_problem(device, channels, OptionError("data_bits", "7; must be 8"), problems);
+    add_driver_problem(device, channels, OptionError("address", "70000; must be 0 to 65535", "flow"), problems);
+    add_driver_problem(device, channels, OptionError("unit_id", "300; must be 0 to 255", "flow"), problems);
     add_driver_problem(device, channels, OptionError("registers", "two of a name", "made"), problems);
 
     REQUIRE(problems.size() == 4);
-    CHECK((problems[0].place.line == 9 && problems[0].key == "data_bits" && problems[0].what == "7; allowed: 8"));
+    CHECK((problems[0].place.line == 9 && problems[0].key == "data_bits" && problems[0].what == "7; must be 8"));
     CHECK(problems[0].setting == "device.plc.data_bits");
     CHECK((problems[1].place.line == 22 && problems[1].key == "address" &&
-           problems[1].what == "70000; allowed: 0 to 65535"));
+           problems[1].what == "70000; must be 0 to 65535"));
     CHECK(problems[1].setting == "channel.plc/flow.address");
     CHECK((problems[2].place.line == 20 && problems[2].key == "unit_id"));
     CHECK((problems[3].place.line == 7 && problems[3].key == "registers" && problems[3].what == "two of a name"));

@@ -45,7 +45,7 @@ sockaddr_in to_address(const ThermometerOptions& options) {
     address.sin_family = AF_INET;
     address.sin_port = htons(options.port);
     if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) {
-        throw OptionError("host", '"' + options.host + "\"; allowed: an IPv4 address");
+        throw OptionError("host", '"' + options.host + "\"; must be an IPv4 address");
     }
     return address;
 }
@@ -53,7 +53,7 @@ sockaddr_in to_address(const ThermometerOptions& options) {
 Duration checked_timeout(const ThermometerOptions& options) {
     if (options.timeout < ThermometerOptions::timeout_min || options.timeout > ThermometerOptions::timeout_max) {
         const auto given = std::chrono::duration_cast<milliseconds>(options.timeout).count();
-        throw OptionError("timeout_ms", std::to_string(given) + "; allowed: 10 to 10000");
+        throw OptionError("timeout_ms", std::to_string(given) + "; must be 10 to 10000");
     }
     return options.timeout;
 }
@@ -311,10 +311,10 @@ TEST_CASE("reading a thermometer allocates nothing", "[device][example]") {
 TEST_CASE("invalid options of a thermometer are refused with a reason", "[device][example]") {
     ThermometerOptions options;
     options.host = "boiler";
-    CHECK_THROWS_WITH(ThermometerDriver(options), "host: \"boiler\"; allowed: an IPv4 address");
+    CHECK_THROWS_WITH(ThermometerDriver(options), "host: \"boiler\"; must be an IPv4 address");
     options = {};
     options.timeout = std::chrono::minutes(1);
-    CHECK_THROWS_WITH(ThermometerDriver(options), "timeout_ms: 60000; allowed: 10 to 10000");
+    CHECK_THROWS_WITH(ThermometerDriver(options), "timeout_ms: 60000; must be 10 to 10000");
 }
 
 }  // namespace

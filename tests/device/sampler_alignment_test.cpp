@@ -18,7 +18,7 @@ DeviceOptions aligned(Duration offset = 0ms) {
     return options;
 }
 
-/// Steps at each deadline until so many more readings have been made.
+/// Steps at each deadline until this many more readings have been made.
 void run(SamplerHarness& h, const Script& script, std::size_t readings) {
     const std::size_t end = script.reads.size() + readings;
     while (script.reads.size() < end) {

@@ -123,7 +123,7 @@ struct ThreadsHarness {
     }
     DeviceStatus status(DeviceId device) const { return sampler.status(device); }
 
-    /// Checks that the channel has every number from 1 on, once and in order.
+    /// Checks that the channel has every number from 1, once and in order.
     bool numbers_are_whole() {
         take();
         std::uint64_t last = 0;

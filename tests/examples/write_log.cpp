@@ -125,7 +125,7 @@ class Log {
         }
     }
 
-    /// Starts the next epoch. The one before it stops in order only if stop() was called.
+    /// Starts the next epoch. The one before it stops cleanly only if stop() was called.
     void start() {
         log_.reset();
         epoch_ms_ += 100'000;
@@ -298,7 +298,7 @@ class Log {
     std::vector<Expected> expected_;
 };
 
-/// The first epoch stops in order. It has several segments, and damage in them.
+/// The first epoch stops cleanly. It has several segments, and damage in them.
 void write_first_epoch(Log& log) {
     log.start();
     log.write_block(60, channels.size());

@@ -70,7 +70,7 @@ TEST_CASE("trap: padding, filler and as-server of a greeting are ignored", "[hos
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("trap: all versions from 3.0 on are accepted", "[hostile][trap]") {
+TEST_CASE("trap: versions 3.0 and later are accepted", "[hostile][trap]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     for (const std::string_view version :
          {std::string_view("\3\0", 2), std::string_view("\3\1"), std::string_view("\3\2"), std::string_view("\3\xFF"),

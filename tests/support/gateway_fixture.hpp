@@ -39,9 +39,9 @@ struct GatewayFixture {
         return gateway->live_settings().reload("test");
     }
 
-    /// Runs `call` on the io thread, while the test continues.
+    /// Runs `call` on the I/O thread, while the test continues.
     void post_to_io(std::function<void()> call) { gateway->reactor_.post(std::move(call)); }
-    /// Runs `call` on the io thread and waits for it.
+    /// Runs `call` on the I/O thread and waits for it.
     void on_io(const std::function<void()>& call) {
         std::promise<void> done;
         post_to_io([&] {
@@ -72,7 +72,7 @@ struct GatewayFixture {
         return eventually([&] { return condition(status()); });
     }
 
-    /// Stops the gateway in order. Returns whether this succeeded.
+    /// Stops the gateway cleanly. Returns whether this succeeded.
     bool stop() {
         gateway->begin_stop();
         pollfd waiting{gateway->stopped_descriptor(), POLLIN, 0};

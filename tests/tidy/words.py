@@ -64,6 +64,15 @@ WORDS = (
          "it rarely retries"),
     Word("(?:a|the) (?:first |second |last |next |further )?look(?!\\(|ing)", "a check, a read", "the second look",
          "at the next look()"),
+    Word("(?:not|has|was|gateway|process) (?:stop|stopped|end|ended) in order", "cleanly", "it did not stop in order",
+         "starts and stops in order"),
+    # Numbers.
+    Word(r"from \d[\d.]* on(?![-/\w])(?! [a-z]+ ?(?:side|thread))", "from N, N and above", "all numbers from 1 on",
+         "from 1 to 2 on one machine"),
+    Word(r"per (?:second|minute|hour|day) and (?:device|channel|cause|peer|recorder|client|subscriber|address)",
+         "per minute for each device", "60 lines per minute and device", "once per minute and at the end"),
+    Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many", "so many bytes before the end",
+         "so many peers wait that it is full"),
     # Files.
     Word("sets? aside|setting aside", "quarantined, renamed, stored", "a damaged file is set aside",
          "a set of insiders"),
@@ -79,8 +88,8 @@ WORDS = (
     Word("made[- ]up", "simulated, invented", "made-up signals", "the value is made by a driver"),
     Word(r"wins? over|wins", "overrides", "the last source wins over others", "winscp"),
     Word("nothing means", "empty means", "nothing means none", "nothing is meant"),
-    Word("allowed, allowed|(?<=, )allowed(?=:)", "; allowed: or: must be", "7 is not allowed, allowed: 8",
-         "7; allowed: 8"),
+    Word("allowed, allowed|(?<=[,;] )allowed(?=:)", "; must be, : must be", "7 is not allowed; allowed: 8",
+         "out of range: 7; must be 8; it is allowed"),
     # Subjects.
     Word("whoever|(?<!-)whom(?:ever)?|whosoever", "a client that, the peer that", "whoever wants to be waited for",
          "whose key it is"),
@@ -96,6 +105,8 @@ WORDS = (
     Word("whether or not (?:any|some)(?:body|one)|(?:that|which) nothing here", "name the subject",
          "a name that nothing here has", "whether or not the file exists"),
     # Old words.
+    Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?more(?! than)", "no longer", "it is not polled any more",
+         "any more than it must"),
     Word("anew|begins? again", "again, restarts", "begins anew", "a new epoch"),
     Word("mend|mends|mended|mending", "fix", "mend the map", "amend the map, recommended"),
     Word("thrice", "three times", "thrice a second", "three times a second"),

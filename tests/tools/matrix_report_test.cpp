@@ -39,12 +39,12 @@ Matrix sample_of_times() {
     return {"latency", "microseconds", {}, {cell}, true};
 }
 
-/// Telegate with one and two io threads.
+/// Telegate with one and two I/O threads.
 Matrix fan_out() {
     Cell cell{"fan-out tcp", "8 subscribers"};
     cell.work.receivers = 8;
-    cell.series = {series("telegate", "1 io thread", {1e6, 2e6, 3e6}),
-                   series("telegate", "2 io threads", {2e6, 4e6, 6e6}),
+    cell.series = {series("telegate", "1 I/O thread", {1e6, 2e6, 3e6}),
+                   series("telegate", "2 I/O threads", {2e6, 4e6, 6e6}),
                    series("libzmq", "as reported", {1e6, 1e6, 1e6})};
     cell.series[1].publisher_cpu_ns = {8, 9, 8};
     return {"fanout", "messages per second", {}, {cell}};
@@ -167,11 +167,11 @@ TEST_CASE("times are shown with the factor to raw instead of the share", "[tools
     CHECK_THAT(text, Contains("less is better") && Contains("times"));
 }
 
-TEST_CASE("a fan-out has a row for each number of io threads, with the publisher's CPU time", "[tools][matrix]") {
+TEST_CASE("a fan-out has a row for each number of I/O threads, with the publisher's CPU time", "[tools][matrix]") {
     const std::string text = text_of(fan_out());
     CHECK_THAT(text, Contains("publisher"));
-    CHECK_THAT(line_with(text, "  8 subscribers, 1 io thread"), Contains("2.00x"));
-    CHECK_THAT(line_with(text, "  8 subscribers, 2 io threads"), Contains("4.00x") && Contains("8.00"));
+    CHECK_THAT(line_with(text, "  8 subscribers, 1 I/O thread"), Contains("2.00x"));
+    CHECK_THAT(line_with(text, "  8 subscribers, 2 I/O threads"), Contains("4.00x") && Contains("8.00"));
 }
 
 TEST_CASE("with CURVE, GB/s are shown instead of the share of raw", "[tools][matrix]") {

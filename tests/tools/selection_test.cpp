@@ -108,7 +108,7 @@ TEST_CASE("options that cannot be combined with CURVE are rejected by name", "[t
     CHECK(complaint(transport, "--transport tcp,inproc --engine raw").empty());
 }
 
-TEST_CASE("io thread counts apply to a fan-out, and invalid ones are rejected by name", "[tools][selection]") {
+TEST_CASE("I/O thread counts apply to a fan-out, and invalid ones are rejected by name", "[tools][selection]") {
     CHECK(parsed(fanout, "").io_threads.empty());
     CHECK(parsed(fanout, "--io-threads 1,2").io_threads == std::vector<std::size_t>{1, 2});
     const std::string value = GENERATE("0", "65", "-1", "1,x");

@@ -37,17 +37,17 @@ TEMPLATE_TEST_CASE("Telegate without CURVE sends plain text", "[tools][curve]", 
     CHECK(open.shows_the_text());
 }
 
-TEST_CASE("each number of io threads is an engine of its own with that number in its name", "[tools][engine]") {
+TEST_CASE("each number of I/O threads is an engine of its own with that number in its name", "[tools][engine]") {
     const std::array<std::size_t, 2> counts{1, 2};
     const std::vector<Engine> engines = telegate_engines(counts);
     REQUIRE(engines.size() == 2);
-    CHECK(engines[0].variant == "1 io thread");
-    CHECK(engines[1].variant == "2 io threads");
+    CHECK(engines[0].variant == "1 I/O thread");
+    CHECK(engines[1].variant == "2 I/O threads");
     REQUIRE(telegate_engines({}).size() == 1);
     CHECK(telegate_engines({})[0].variant.empty());
 }
 
-TEST_CASE("the publisher has the requested number of io threads", "[tools][engine]") {
+TEST_CASE("the publisher has the requested number of I/O threads", "[tools][engine]") {
     const TelegateShared shared({}, telegate_settings({}, 2));
     CHECK(shared.publisher_options().io_threads == 2);
 }

@@ -11,7 +11,7 @@ namespace telegate::log_tool {
 /// Finds a value for each channel of a batch quickly. Values are made when a channel is first used in a batch, because
 /// the numbers of channels have a meaning in one segment only.
 ///
-/// Threads: one. Limits: one entry for each channel number. Failure: throws std::bad_alloc, and what `make` throws.
+/// Threads: one. Limits: one entry for each channel number. Failure: throws std::bad_alloc, and exceptions of `make`.
 template <class Value>
 class ChannelCache {
   public:

@@ -12,7 +12,7 @@
 
 namespace telegate::log_tool {
 
-/// A command cannot be carried out. what() says why.
+/// The failure of a command. what() is the reason.
 class Failure : public std::runtime_error {
   public:
     Failure(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
@@ -30,7 +30,7 @@ struct Surroundings {
     std::ostream& errors;
 };
 
-/// Carries out a command. Returns the exit code; failures are reported to `errors`. Threads: one. Failure: none.
+/// Runs a command. Returns the exit code; failures are reported to `errors`. Threads: one. Failure: none.
 [[nodiscard]] int run(const LogOptions& options, const Surroundings& surroundings);
 
 // The commands. All return an exit code, and throw Failure, std::system_error and std::bad_alloc.
@@ -46,7 +46,7 @@ using Write = std::function<void(std::string_view)>;
 
 /// Collects output and passes it on in large parts.
 ///
-/// Threads: one. Limits: part_bytes plus one append. Failure: what `write` throws.
+/// Threads: one. Limits: part_bytes plus one append. Failure: exceptions of `write`.
 class OutputBuffer {
   public:
     explicit OutputBuffer(Write write) : write_(std::move(write)) {}

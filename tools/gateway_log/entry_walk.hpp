@@ -32,7 +32,7 @@ class EntryVisitor {
 
 /// Passes the entries of the directory, channels and times of `options` to `visitor`. A gap has no time of its own: it
 /// is passed if the sample before or after it in the log, of any channel, is in the time range. Threads: one. Limits:
-/// those of LogReader. Failure: throws std::system_error, std::bad_alloc and what `visitor` throws.
+/// those of LogReader. Failure: throws std::system_error, std::bad_alloc and exceptions of `visitor`.
 void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisitor& visitor);
 
 }  // namespace telegate::log_tool

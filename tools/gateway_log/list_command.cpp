@@ -11,7 +11,7 @@
 namespace telegate::log_tool {
 namespace {
 
-/// Widths of the columns; those of numbers are aligned to the right.
+/// Widths of the columns. Numbers are right-aligned.
 struct Column {
     std::string_view title;
     std::size_t width;

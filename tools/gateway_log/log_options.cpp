@@ -66,7 +66,7 @@ void add_times(CLI::App& sub, Texts& texts) {
                    "+01:00")
         ->type_name("AGE|TIME")
         ->check(check_not_empty);
-    sub.add_option("--until", texts.until, "End before this age or time")
+    sub.add_option("--until", texts.until, "Stop before this age or time")
         ->type_name("AGE|TIME")
         ->check(check_not_empty);
 }
@@ -90,7 +90,7 @@ void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
     CLI::App& verify =
         add_command(app, options,
                     {Command::verify, "verify",
-                     "Read everything, and check that samples and named gaps are all sequence numbers from 1 on"});
+                     "Read everything, and check that samples and named gaps together cover all sequence numbers"});
     verify.add_flag("--json", options.json, "Print a JSON object");
 
     CLI::App& dump = add_command(app, options, {Command::dump, "dump", "Print samples and gaps as text"});
@@ -101,13 +101,13 @@ void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
         ->required()
         ->type_name("FORMAT");
     file.add_option("--output", options.output, "File to write; - for standard output")->required()->type_name("FILE");
-    file.add_option("--compression", texts.compression, "Of a Parquet file: zstd or none (default: zstd)")
+    file.add_option("--compression", texts.compression, "Compression of a Parquet file: zstd or none (default: zstd)")
         ->type_name("NAME");
     add_selection(file, texts);
 
-    CLI::App& query =
-        add_command(app, options,
-                    {Command::query, "query", "Print minimum, maximum, mean and count of a channel for each interval"});
+    CLI::App& query = add_command(
+        app, options,
+        {Command::query, "query", "Print the minimum, maximum, mean and count of a channel for each interval"});
     query.add_option("CHANNEL", options.channel, "Topic of the channel, such as host/cpu.user")->required();
     add_times(query, texts);
     query.add_option("--interval", texts.interval, "Length of an interval, such as 10s or 1h (default: 1m)")

@@ -13,7 +13,7 @@
 
 namespace telegate::log_tool {
 
-/// Exit codes of the program; those from 64 on are from sysexits.h.
+/// Exit codes of the program; those of 64 and above are from sysexits.h.
 namespace exit_code {
 inline constexpr int ok = 0;
 inline constexpr int not_ok = 1;

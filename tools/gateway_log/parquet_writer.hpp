@@ -11,11 +11,11 @@
 namespace telegate::log_tool {
 
 /// Writes a Parquet file with a flat schema: PLAIN encoding, pages of page_rows, compressed with zstd or not at all.
-/// Nothing is written twice, so the output may be a pipe.
+/// It never seeks, so the output may be a pipe.
 ///
 /// Threads: one.
 /// Limits:  memory for one row group: row_group_rows, or about row_group_bytes of pages, whichever is less.
-/// Failure: throws what `write` throws, and std::bad_alloc.
+/// Failure: throws exceptions of `write`, and std::bad_alloc.
 class ParquetWriter {
   public:
     static constexpr std::size_t page_rows = 65'536;

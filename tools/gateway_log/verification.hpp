@@ -83,11 +83,11 @@ struct VerificationTotals {
     }
 };
 
-/// Checks that the samples and gaps of each channel in each epoch are all numbers from 1 on, once and in order.
+/// Checks that the samples and gaps of each channel in each epoch cover all numbers from 1, once and in order.
 ///
 /// Threads: one.
 /// Limits:  the channels of one epoch in memory.
-/// Failure: throws std::bad_alloc, and what `epoch_end` throws.
+/// Failure: throws std::bad_alloc, and exceptions of `epoch_end`.
 class Verification {
   public:
     /// `epoch_end` is called with each epoch after its last entry.

@@ -16,7 +16,7 @@
 
 namespace telegate::tail {
 
-/// Exit codes of the program; those from 64 on are from sysexits.h.
+/// Exit codes of the program; those of 64 and above are from sysexits.h.
 namespace exit_code {
 inline constexpr int nothing_lost = 0;
 inline constexpr int lost = 1;

@@ -232,7 +232,7 @@ double nanoseconds_per_sample(const CodecEngine& engine) {
     return seconds * 1e9 / static_cast<double>(engine.samples);
 }
 
-/// Adds how many times faster Telegate is, for values that both have encoded.
+/// Adds the speed-up of Telegate for values that both have encoded.
 void add_ratios(Report& report, const CodecOptions& options) {
     const auto has = [&](const std::string& name) {
         return std::ranges::find(report.rows, name, &Row::name) != report.rows.end();

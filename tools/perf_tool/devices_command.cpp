@@ -145,7 +145,7 @@ Command::Action describe_devices_command(CLI::App& options) {
     options.add_option("--devices", fleet.devices, "Devices that respond")
         ->check(CLI::Range(std::size_t{1}, devices_max - 1));
     options.add_option("--channels", fleet.channels, "Channels per device")->check(CLI::Range(1, copies_max));
-    options.add_option("--rate", fleet.rate, "Readings per device and second")->check(CLI::Range(0.1, 1'000.0));
+    options.add_option("--rate", fleet.rate, "Readings per second of each device")->check(CLI::Range(0.1, 1'000.0));
     options.add_option("--align", fleet.align, "Whether deadlines are spread, or count from the start")
         ->check(CLI::IsMember({"spread", "start"}));
     options.add_option("--subscribers", fleet.subscribers, "Subscribers of all samples")->check(CLI::Range(1, 64));

@@ -125,7 +125,7 @@ double in_ledger(const std::string& log, const std::string& key) {
     return sum;
 }
 
-/// Adds all figures but the allocations of one run.
+/// Adds all figures of one run except the allocations.
 void measure_running(Report& report, const FootprintOptions& options, const Scenario& scenario) {
     using Clock = std::chrono::steady_clock;
     Stage stage(scenario, {options.program, "", {}});

@@ -135,7 +135,7 @@ Command::Action describe_latency_command(CLI::App& options) {
     options.add_option("--size", chosen->size, "Payload size in bytes")->check(CLI::Range(16, 1024 * 1024));
     auto* const seconds = options.add_option("--seconds", chosen->seconds, "Seconds per engine and run")
                               ->check(CLI::Range(0.001, 3'600.0));
-    options.add_option("--messages", chosen->messages, "Round trips per engine and run instead; 0: use --seconds")
+    options.add_option("--messages", chosen->messages, "Round trips per engine and run; overrides --seconds unless 0")
         ->check(CLI::Range(std::uint64_t{0}, round_trips_max))
         ->excludes(seconds);
     options.add_option("--pin", chosen->placement, "Pin both threads to two processors, to one, or to none")

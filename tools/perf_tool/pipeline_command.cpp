@@ -208,7 +208,7 @@ Command::Action describe_pipeline_command(CLI::App& options) {
     options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
     auto* const seconds = options.add_option("--seconds", chosen->seconds, "Seconds per run");
     seconds->check(CLI::Range(0.01, 3'600.0));
-    options.add_option("--samples", chosen->samples, "Samples per run instead; 0: use --seconds")
+    options.add_option("--samples", chosen->samples, "Samples per run; overrides --seconds unless 0")
         ->check(CLI::Range(0, 1'000'000'000))
         ->excludes(seconds);
     options.add_option("--tick", chosen->tick_us, "Minimum microseconds between readings of the device")

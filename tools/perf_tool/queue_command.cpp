@@ -27,7 +27,7 @@ struct Crossing {
 constexpr std::size_t push_items = 64;  // as a driver with many channels pushes
 constexpr std::size_t pop_items = 256;  // as the consumer pops
 
-/// Samples are created some in advance, so that copies do not wait for recent writes.
+/// Some samples are created in advance, so that copies do not wait for recent writes.
 template <class Engine, class Sample>
 void produce(Engine& engine, std::uint32_t number, std::uint64_t samples, bool bulk) {
     typename Engine::Producer producer{engine};
@@ -189,7 +189,7 @@ struct QueueOptions {
     std::size_t paced = 20'000;
 };
 
-/// A queue in one way of use.
+/// A queue and how it is used.
 struct Contender {
     const char* name;
     bool bulk;

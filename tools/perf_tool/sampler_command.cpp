@@ -173,7 +173,7 @@ TickRecord run_bare_with_slack(const TickWork& work) {
 }
 
 /// The gateway's sampler and sampling thread with a device of one channel, the queue, and a thread that takes the
-/// samples and is woken as the io thread is.
+/// samples and is woken as the I/O thread is.
 TickRecord run_sampler(const TickWork& work) {
     TickRecord record(work.interval, work.ticks);
     std::atomic<bool> complete{false};

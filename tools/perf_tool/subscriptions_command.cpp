@@ -134,7 +134,7 @@ class IndexWorkload {
         return time;
     }
 
-    /// Matches the topics from number `first` on, each of which has `expected` subscribers.
+    /// Matches the topics starting at number `first`, each of which has `expected` subscribers.
     double time_matches(const SubscriptionIndex& index, std::size_t first, std::size_t expected) {
         return time_each([&](std::size_t number) {
             found_.clear();

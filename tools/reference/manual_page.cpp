@@ -70,7 +70,7 @@ the defaults listed below
 the file given by
 .B \-\-config
 .IP 3. 3
-the files *.ini in the folder conf.d next to it, or in the folder given by
+the files *.ini in the directory conf.d next to it, or in the directory given by
 .BR \-\-config\-dir ,
 sorted by name; sections with the same name are merged
 .IP 4. 3

@@ -16,7 +16,7 @@ constexpr std::string_view introduction = R"(# Settings
 
 1. the defaults listed below
 2. `FILE`
-3. the files `*.ini` in the folder `conf.d` next to `FILE`, or in `--config-dir DIR`, sorted by name, without hidden
+3. the files `*.ini` in the directory `conf.d` next to `FILE`, or in `--config-dir DIR`, sorted by name, without hidden
    files
 4. environment variables, such as `TELEGATE_QUEUE_POLICY`
 5. `--set queue.policy=block`, in the given order
@@ -141,14 +141,14 @@ named sections:
 ## Problems
 
 The gateway reports all problems of all sources together. Each message has the form
-`file:line: key: problem; allowed: values`, or starts with `env TELEGATE_X:` or `--set ...:`. If a file cannot be read,
+`file:line: key: problem; must be VALUES`, or starts with `env TELEGATE_X:` or `--set ...:`. If a file cannot be read,
 only that is reported. The exit code is 78, or 66 if a file cannot be read, or 77 if access to it is denied.
 
 `--check` validates the settings with the same code as a start, and reads token, certificate and key files. A port or
 file that two settings use is also a problem. Conditions that depend on the current state of the machine are warnings:
 
 - an address or interface that the machine does not have
-- a missing or inaccessible folder of a socket or of the log file
+- a missing or inaccessible directory of a socket or of the log file
 - a missing tty, program, file or IIO device, or a host name that cannot be resolved, that a device needs
 - Modbus addresses that look like those used in manuals
 

@@ -14,7 +14,7 @@ struct DriverRows {
     std::span<const SettingRow> rows = {};  // without `driver`
 };
 
-/// Returns the drivers, sorted by name. The config room does not know any driver: device/src/driver_table.cpp defines
+/// Returns the drivers, sorted by name. The config module does not know any driver: device/src/driver_table.cpp defines
 /// this function.
 [[nodiscard]] std::span<const DriverRows> driver_rows();
 

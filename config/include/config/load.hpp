@@ -47,7 +47,7 @@ class SettingsError : public std::runtime_error {
 /// Like load_settings(), for text that is already in memory; `file` is only used in the places of problems.
 [[nodiscard]] Settings parse_settings(std::string_view text, const std::string& file);
 
-/// is_log_level() returns whether `text` names a log level; log_level_choices() returns all log levels: "trace, debug,
+/// is_log_level() returns whether `text` names a log level; log_level_choices() returns "one of trace, debug,
 /// ...".
 [[nodiscard]] bool is_log_level(std::string_view text);
 [[nodiscard]] std::string log_level_choices();

@@ -39,8 +39,8 @@ struct SettingSpot {
     [[nodiscard]] SettingKey key() const { return {std::string(row.section), name, std::string(row.key)}; }
 };
 
-/// Calls `visit` for every setting, in the order of the table and of the instances. Settings that belong to other
-/// drivers than that of the device are omitted, also for its channels.
+/// Calls `visit` for every setting, in the order of the table and of the instances. Settings of drivers
+/// other than the device's are omitted, also for its channels.
 void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

@@ -45,7 +45,7 @@ enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 /// is allowed, it can add none until the consumer has caught up. Meanwhile the others can still fill their shares, even
 /// beyond capacity(). Items of one producer keep their order.
 /// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that does not reach the consumer is
-/// passed to its producer's `on_loss` and counted in lost(), including items for which there is no memory. If on_loss()
+/// passed to its producer's `on_loss` and counted in lost(), including items lost to exhausted memory. If on_loss()
 /// throws, the items after it are neither queued nor reported.
 template <class T>
 class BoundedQueue {
@@ -100,7 +100,7 @@ class BoundedQueue {
     [[nodiscard]] Producer& add_producer() {
         const std::lock_guard lock(terms_mutex_);
         if (count_.load(std::memory_order_relaxed) == producers_max) {
-            throw std::length_error("too many producers: at most " + std::to_string(producers_max) + " are allowed");
+            throw std::length_error("too many producers: must be at most " + std::to_string(producers_max));
         }
         auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), lane_blocks_other);
         last_->next_.store(added.get(), std::memory_order_release);

@@ -28,8 +28,8 @@ struct ChannelInfo {
 ///
 /// Threads: add(), find(), add_room(), remove_room(): any, under a mutex (start-up, hot plug and settings only). All
 /// others: any, without waiting.
-/// Limits: channels_max entries, allocated in blocks; entries are never removed. If the table is full, or there is no
-/// memory for a channel or its rooms, add() returns nullopt and refused() counts it.
+/// Limits: channels_max entries, allocated in blocks; entries are never removed. If the table is full, or memory
+/// for a channel or its rooms is exhausted, add() returns nullopt and refused() counts it.
 /// Failure: add_room() may throw std::bad_alloc; nothing else fails.
 class ChannelTable {
   public:

@@ -91,7 +91,7 @@ class Publisher {
     bool set_security(const Endpoint& endpoint, Security security);
     /// Sets how slow subscribers of a bound endpoint are treated, including those already connected. The default is
     /// drop_oldest with the backlog_bytes_max of the options, which `delivery` replaces and may exceed. A subscriber
-    /// that is losing new messages continues to do so until it has read the pending ones. unbind() resets the endpoint
+    /// that is losing new messages keeps losing them until it has read the pending ones. unbind() resets the endpoint
     /// to the default for later connections. Throws std::invalid_argument that names what is not allowed; with several
     /// io_threads, only the default is allowed.
     void set_delivery(const Endpoint& endpoint, const Delivery& delivery);

@@ -18,7 +18,7 @@ namespace telegate {
 /// How many items were added to a lane.
 struct Entered {
     std::size_t count = 0;   // items added, from the first one
-    bool no_memory = false;  // if not all were added: there was no memory; otherwise the lane is full
+    bool no_memory = false;  // if not all were added: memory was exhausted; otherwise the lane is full
 };
 
 /// Returns the exact number of items in one lane or in several: the difference between the tails and the heads (or
@@ -187,7 +187,7 @@ class SingleProducerLane {
     explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
         : tail_block_(first.get()), head_block_(first.release()) {}
 
-    /// Moves the tail to an empty block. Returns false if there is no memory.
+    /// Moves the tail to an empty block. Returns false if memory is exhausted.
     bool open_block(std::size_t capacity) noexcept {
         if (guard_.evictors_are_here() && tail_.load(std::memory_order_relaxed) - evicted_at_ > quiet_items) {
             guard_.evictors_leave();

@@ -111,7 +111,7 @@ std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
         return EndpointFault{"empty path: use ipc://PATH, ipc://@NAME or ipc://*"};
     }
     if (text.size() > ipc_path_bytes_max) {
-        return EndpointFault{"path too long: at most " + std::to_string(ipc_path_bytes_max) + " bytes are allowed"};
+        return EndpointFault{"path too long: must be at most " + std::to_string(ipc_path_bytes_max) + " bytes"};
     }
     if (text.find('\0') != std::string_view::npos) {
         return EndpointFault{"invalid path: contains a zero byte"};

@@ -21,7 +21,7 @@ class ItemPool {
   public:
     static_assert(std::is_trivially_copyable_v<T>);
 
-    /// Never the number of an item.
+    /// A number that no item has.
     static constexpr std::uint32_t none = 0;
 
     /// Ensures that the next `count` calls of take() succeed.

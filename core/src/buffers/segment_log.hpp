@@ -56,8 +56,8 @@ class SegmentRef {
     Segment* segment_ = nullptr;
 };
 
-/// Adds a segment to its pool's held_bytes(), once however many holds are set to it. Does not keep the segment alive.
-/// Threads: the log's. Limits: one pointer. Failure: none.
+/// Counts a segment in its pool's held_bytes(), once regardless of the number of holds. Does not keep the segment
+/// alive. Threads: the log's. Limits: one pointer. Failure: none.
 class SegmentHold {
   public:
     SegmentHold() = default;
@@ -144,7 +144,7 @@ class SegmentPool {
 
 /// Messages in order, each stored once as wire bytes, in segments that are reused when their last reader has finished.
 ///
-/// Threads: one, the io thread.
+/// Threads: one, the I/O thread.
 /// Limits: holds only what readers still refer to, plus the segment being filled. Readers bound this by dropping data
 /// that is further behind end() than their limit.
 /// Failure: prepare() throws as SegmentPool::take() does; the log then continues with a new segment.

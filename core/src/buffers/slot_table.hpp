@@ -15,7 +15,7 @@ namespace telegate {
 /// Failure: reserve_one() may throw std::bad_alloc, changing nothing; nothing else can fail.
 class SlotTable {
   public:
-    /// Never the number of an item.
+    /// A number that no item has.
     static constexpr std::uint32_t none = 0;
 
     /// Ensures that the next insert() succeeds.

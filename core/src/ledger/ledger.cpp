@@ -174,7 +174,7 @@ ChannelLedgerCounts Ledger::counts_of(ChannelId channel) const noexcept {
     const Block& block = blocks_.of(channel);
     const std::size_t slot = Blocks::slot(channel);
     ChannelLedgerCounts counts;
-    // The consumer first, then what the queue lost, then what was captured: see Ledger.
+    // Reads the consumer's side first, then the losses of the queue, then the captured samples: see Ledger.
     counts.published = block.progress[slot].published();
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
         counts.drops[reason] = block.dropped_at_pump[slot][reason].read();

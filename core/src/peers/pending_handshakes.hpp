@@ -14,7 +14,7 @@ namespace telegate {
 /// The accepted sessions of one socket whose handshake is not finished, oldest first.
 ///
 /// Threads: the reactor's.
-/// Limits: the caller's, which ends the oldest ones.
+/// Limits: set by the caller, which closes the oldest sessions.
 /// Failure: add() may throw std::bad_alloc.
 class PendingHandshakes {
   public:

@@ -50,7 +50,7 @@ class RemoteSessions {
     std::function<void()> flush;
 
     void add(std::uint64_t id, RemoteSession session);
-    /// Returns null if the session is not known any more.
+    /// Returns null if the session is no longer known.
     [[nodiscard]] const RemoteSession* find(std::uint64_t id) const noexcept;
     /// Adds the ids of the sessions accepted at a local endpoint.
     void add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const;

@@ -33,7 +33,7 @@ void Lane::let_go(LaneReaders& readers) noexcept {
     }
 }
 
-/// Removes lists that no topic uses any more, once the shard has applied the last record that refers to them.
+/// Removes lists that topics no longer use, once the shard has applied the last record that refers to them.
 void Lane::forget_unused() {
     if (unused_ < std::max(unused_lists_min, lists_.size() / 2)) {
         return;

@@ -15,9 +15,9 @@ class BusyPolled {
 
     /// Returns true if the change has happened.
     [[nodiscard]] virtual bool look() noexcept = 0;
-    /// Called when the change has happened. It is not polled any more.
+    /// Called when the change has happened. It is no longer polled.
     virtual void found() = 0;
-    /// Called when the change has not happened in time. It is not polled any more: a descriptor must report the change.
+    /// Called when the change has not happened in time. It is no longer polled: a descriptor must report the change.
     virtual void not_found() = 0;
 };
 

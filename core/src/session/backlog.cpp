@@ -83,7 +83,7 @@ void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
     }
 }
 
-/// Reports the part of the run from `begin` on.
+/// Reports the part of the run that starts at `begin`.
 void Backlog::tell_lost(const Run& part, std::size_t begin) const {
     if (lost_ != nullptr && begin < part.end) {
         (*lost_)(lost_run({part.segment.get(), static_cast<std::uint32_t>(begin), part.end}, part.own_tick > 0));

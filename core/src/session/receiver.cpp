@@ -30,7 +30,7 @@ constexpr std::size_t usual_frame_bytes = 16;
 constexpr std::size_t short_header_bytes = 2;
 constexpr std::size_t short_frame_bytes_max = short_header_bytes + short_body_bytes_max;
 
-/// From this many bytes on, a separate loop pays off.
+/// Minimum number of bytes for which a separate loop pays off.
 constexpr std::size_t certain_bytes_min = 256;
 
 /// Distance ahead of the current frame. The start of the next frame is known only when this one has been loaded, so a
@@ -172,8 +172,8 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
     return status;
 }
 
-/// Takes whole frames of messages, one after another from `at` on, until something else follows or a limit is reached.
-/// Returns their end. Telemetry consists of short frames, so these loops have a separate function with its own
+/// Takes whole frames of messages, one after another, starting at `at`, until something else follows or a limit is
+/// reached. Returns their end. Telemetry consists of short frames, so these loops have a separate function with its own
 /// registers.
 [[gnu::noinline]] std::size_t Receiver::take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
                                                  std::size_t& frames_budget) noexcept {

@@ -95,7 +95,7 @@ Sender::Status Sender::write(Stream& stream, std::size_t budget) {
         std::size_t offered = 0;
         for (std::size_t i = 0; i < count; ++i) {
             offered += parts[i].bytes;
-            count = offered < budget ? count : i + 1;  // as few whole parts as use it up
+            count = offered < budget ? count : i + 1;  // the fewest whole parts that use it up
         }
         const StreamWrite result = stream.write(std::span(parts).first(count));
         if (result.status == IoStatus::would_block) {

@@ -33,7 +33,7 @@ class SlowReader {
     SlowReader(const SlowReader&) = delete;
     SlowReader& operator=(const SlowReader&) = delete;
 
-    /// Sets the terms. `bytes_max`: their limit, as it is enforced.
+    /// Sets the terms. `bytes_max` is the limit that is enforced for them.
     void set_terms(std::shared_ptr<const DeliveryTerms> terms, std::size_t bytes_max);
     [[nodiscard]] const DeliveryTerms& terms() const noexcept { return *terms_; }
     [[nodiscard]] SlowPolicy policy() const noexcept { return terms_->delivery.policy; }
@@ -55,7 +55,7 @@ class SlowReader {
     [[nodiscard]] bool keeps_apart() const noexcept;
     /// Returns how many of the pending bytes may be such bytes.
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
-    /// Drops all pending messages that have not started, as slow.
+    /// Drops all pending messages that are not partly sent, and counts them as slow.
     void give_up_waiting();
     /// Returns whether `bytes_more` more bytes in the log keep it within its limit.
     [[nodiscard]] bool has_room(std::uint64_t log_end, std::size_t bytes_more) const noexcept;

@@ -264,7 +264,7 @@ void Shard::borrow(Loan& loan) {
 
 /// Releases the segment: no more records refer to it.
 void Shard::let_go() noexcept {
-    if (loan_ != nullptr && segment_.get() == nullptr) {  // there was no memory to use it
+    if (loan_ != nullptr && segment_.get() == nullptr) {  // memory was exhausted, so it is not used
         link_.give_back(loan_);
     }
     segment_.reset();

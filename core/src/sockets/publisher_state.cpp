@@ -121,7 +121,7 @@ bool Publisher::State::close_peer(std::uint64_t id, std::string_view why) {
 void Publisher::State::change(std::uint64_t id, const zmtp::Subscription& subscription) {
     const auto key = keys.find(id);
     if (key == keys.end() || subscribers_by_key[static_cast<std::size_t>(key->second)].is_closing) {
-        return;  // there was no memory for it, or it is being closed
+        return;  // memory was exhausted, or it is being closed
     }
     if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
         subscribe(key->second, as_text(subscription.prefix));

@@ -185,7 +185,7 @@ void Router::State::ended(Session& session) {
         last = last == &*found ? nullptr : last;
         left = peers.extract(found);
     }
-    queue.remove(session);  // from here on memory may be exhausted, and nothing refers to the session any more
+    queue.remove(session);  // from here on memory may be exhausted, and no reference to the session is left
     if (!left.empty() && left.mapped().route.take_refused()) {
         gone.push_back(std::move(left.key()));
         tell_gone.ask();  // not called here: the handler may receive, and this may be within receive()

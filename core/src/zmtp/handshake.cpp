@@ -96,7 +96,7 @@ Handshake::Status Handshake::feed_commands(Bytes& input) {
 Handshake::Status Handshake::take_frame(const Frame& frame) {
     const auto command = frame.is_command() ? parse_command(frame.body) : std::nullopt;
     if (command && command->name == "ERROR") {
-        // The reason inside is the peer's text, so it is neither part of our fault nor logged.
+        // The reason in ERROR is the peer's text, so it is neither part of our fault nor logged.
         return fail("peer sent ERROR");
     }
     if (curve_) {

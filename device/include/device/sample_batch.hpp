@@ -51,7 +51,7 @@ class SampleBatch {
     /// Begins the batch. Its channels continue the numbers in `before`, which retire() of the previous batch returned.
     /// If `earlier` is that batch, processing also keeps its state: alarms, windows, deadbands, limits and rates.
     void go_on_from(std::vector<ChannelSeq> before, SampleBatch* earlier = nullptr);
-    /// Ends the batch: none of its channels is current anymore. Returns the numbers for the next batch of this device,
+    /// Ends the batch: its channels are no longer current. Returns the numbers for the next batch of this device,
     /// including the channels of all earlier batches.
     [[nodiscard]] std::vector<ChannelSeq> retire();
 

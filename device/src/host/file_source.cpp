@@ -18,7 +18,7 @@ constexpr std::size_t name_bytes_max = 32;  // leaves space for the prefix and t
 
 FileSource::FileSource(const std::string& proc_root, const std::vector<std::string>& texts) : table_(proc_root) {
     if (texts.size() > files_max) {
-        throw refused_option("files", texts[files_max], "at most " + std::to_string(files_max) + " files");
+        throw refused_option("files", texts[files_max], "one of at most " + std::to_string(files_max) + " files");
     }
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
@@ -28,7 +28,7 @@ FileSource::FileSource(const std::string& proc_root, const std::vector<std::stri
                                  "NAME=PATH, where NAME is 1 to " + std::to_string(name_bytes_max) + " of [a-z0-9_.-]");
         }
         if (std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; })) {
-            throw refused_option("files", text, "each name only once");
+            throw refused_option("files", text, "listed only once");
         }
         try {
             entries_.push_back({name, PathPattern(std::string_view(text).substr(equals + 1))});

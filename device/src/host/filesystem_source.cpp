@@ -38,7 +38,7 @@ FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vect
     : table_(proc_root) {
     if (mount_points.size() > mounts_max) {
         throw refused_option("filesystems", mount_points[mounts_max],
-                             "at most " + std::to_string(mounts_max) + " mount points");
+                             "one of at most " + std::to_string(mounts_max) + " mount points");
     }
     for (std::string path : mount_points) {
         while (path.size() > 1 && path.ends_with('/')) {
@@ -48,7 +48,7 @@ FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vect
             throw refused_option("filesystems", path, "the absolute path of a mount point");
         }
         if (std::any_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.path == path; })) {
-            throw refused_option("filesystems", path, "each mount point only once");
+            throw refused_option("filesystems", path, "listed only once");
         }
         mounts_.emplace_back().path = path;
     }

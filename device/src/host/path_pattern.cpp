@@ -20,7 +20,7 @@ std::string checked(std::string_view text) {
     }
     if (!is_good) {
         throw std::invalid_argument("\"" + std::string(text) +
-                                    "\"; allowed: the absolute path of a file, with at most one * in each part");
+                                    "\"; must be the absolute path of a file, with at most one * in each part");
     }
     return std::string(text);
 }

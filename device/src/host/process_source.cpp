@@ -46,14 +46,14 @@ ProcessSource::ProcessSource(const std::string& proc_root, const std::vector<std
       path_(proc_root + '/'),
       root_bytes_(path_.size()) {
     if (names.size() > names_max) {
-        throw refused_option("processes", names[names_max], "at most " + std::to_string(names_max) + " names");
+        throw refused_option("processes", names[names_max], "one of at most " + std::to_string(names_max) + " names");
     }
     for (const std::string& name : names) {
         if (name.empty() || name.find('/') != std::string::npos) {
             throw refused_option("processes", name, "the name of a program, without its directory");
         }
         if (find_name(name) < names_.size()) {
-            throw refused_option("processes", name, "each name only once");
+            throw refused_option("processes", name, "listed only once");
         }
         names_.emplace_back().name = name;
     }

@@ -20,7 +20,7 @@ struct Tick {
 /// Returns the error for the value `text` of the list setting `key`.
 [[nodiscard]] inline OptionError refused_option(const std::string& key, std::string_view text,
                                                 const std::string& allowed) {
-    return {key, '"' + std::string(text) + "\"; allowed: " + allowed};
+    return {key, '"' + std::string(text) + "\"; must be " + allowed};
 }
 
 }  // namespace telegate::host

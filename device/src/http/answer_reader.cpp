@@ -14,7 +14,7 @@ constexpr std::string_view refused_name = "fields.refused";
 constexpr std::size_t shown_max = 40;  // bytes of a line in an error message
 
 [[noreturn]] void refuse(const HttpChannel& channel, const std::string& what, const std::string& allowed) {
-    throw OptionError("source", what + ": \"" + channel.source + "\"; allowed: " + allowed, channel.name);
+    throw OptionError("source", what + ": \"" + channel.source + "\"; must be " + allowed, channel.name);
 }
 
 std::string_view take_line(std::string_view& text) noexcept {
@@ -35,7 +35,7 @@ AnswerReader::AnswerReader(const HttpDriverOptions& options) : format_(options.f
         const bool is_repeated = std::any_of(sources_.begin(), sources_.end(),
                                              [&](const Source& other) { return other.text == channel.source; });
         if (is_repeated) {
-            refuse(channel, "duplicate source", "one channel for each source");
+            refuse(channel, "duplicate source", "used by only one channel");
         }
         Source source{channel.name, channel.unit, channel.source, {}};
         if (format_ == HttpFormat::json) {

@@ -27,7 +27,7 @@ RequestOptions request_options(const HttpDriverOptions& options) {
 
 void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
     if (!holds) {
-        throw OptionError(option, "invalid value: " + std::to_string(value) + "; allowed: " + allowed);
+        throw OptionError(option, "invalid value: " + std::to_string(value) + "; must be " + allowed);
     }
 }
 

@@ -218,7 +218,7 @@ class HttpRequest::Connection {
         }
         const std::string encoding = response.get_header_value("Content-Encoding");
         if (!encoding.empty() && encoding != "identity") {
-            return "unsupported Content-Encoding: " + encoding + "; allowed: none";
+            return "unsupported Content-Encoding: " + encoding + "; must be none";
         }
         return response.get_header_value_u64("Content-Length") > bytes_max ? too_long(bytes_max) : "";
     }

@@ -48,7 +48,7 @@ Url parse_url(std::string_view text) {
         return *std::move(url);
     }
     throw OptionError("url", "invalid URL: \"" + std::string(text) +
-                                 "\"; allowed: http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
+                                 "\"; must be http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
                                  "spaces, user name and fragment");
 }
 

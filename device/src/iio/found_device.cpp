@@ -61,7 +61,7 @@ Search find_device(const std::string& sys_root, const std::string& wanted) {
         search.problem = directory + ": no device has the name or label " + wanted;
     } else if (found > 1) {
         search.problem = directory + ": " + std::to_string(found) + " devices have the name or label " + wanted +
-                         "; allowed: iio:deviceN, or a label that only one device has";
+                         "; must be iio:deviceN, or a label that only one device has";
     }
     return search;
 }

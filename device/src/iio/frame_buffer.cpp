@@ -120,7 +120,7 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
             std::string what = path;
             return what.append("_type: invalid type or index: \"")
                 .append(text)
-                .append("\"; allowed: a type such as le:s12/16>>4, and an index");
+                .append("\"; must be a type such as le:s12/16>>4, and an index");
         }
         elements.push_back({*index, *type, channel});
     }
@@ -137,7 +137,7 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
             inputs_.push_back(scaled_input(device, element.channel, false));
         }
         if (!layout_.add(element.type)) {
-            return stem + "*: " + std::to_string(elements.size()) + " channels; allowed: at most " +
+            return stem + "*: " + std::to_string(elements.size()) + " channels; must be at most " +
                    std::to_string(elements_max);
         }
     }

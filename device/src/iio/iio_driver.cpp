@@ -31,13 +31,13 @@ constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
 
 void check(const IioDriverOptions& options) {
     const auto refuse = [](const std::string& option, const std::string& value, const std::string& allowed) {
-        throw OptionError(option, "invalid value: " + value + "; allowed: " + allowed);
+        throw OptionError(option, "invalid value: " + value + "; must be " + allowed);
     };
     if (options.device.empty()) {
         refuse("device", "\"\"", "the name or the label of a device, or iio:deviceN");
     }
     if (options.channels.size() > iio::inputs_max) {
-        refuse("channels", std::to_string(options.channels.size()), "up to " + std::to_string(iio::inputs_max));
+        refuse("channels", std::to_string(options.channels.size()), "at most " + std::to_string(iio::inputs_max));
     }
     for (const std::string& channel : options.channels) {
         if (channel.empty() || channel.find('/') != std::string::npos || channel == "timestamp") {

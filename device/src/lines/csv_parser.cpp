@@ -32,7 +32,7 @@ Column to_column(std::string_view text) {
     const std::string_view name = without_blanks(text.substr(0, bracket));
     const bool has_unit = bracket != std::string_view::npos;
     if (name.empty() || (has_unit && text.back() != ']')) {
-        refuse_columns("invalid column: \"" + std::string(text) + "\"; allowed: NAME, NAME[UNIT] or -");
+        refuse_columns("invalid column: \"" + std::string(text) + "\"; must be NAME, NAME[UNIT] or -");
     }
     return {std::string(name),
             has_unit ? std::string(text.substr(bracket + 1, text.size() - bracket - 2)) : std::string()};
@@ -40,7 +40,7 @@ Column to_column(std::string_view text) {
 
 std::vector<Column> to_columns(const std::vector<std::string>& texts) {
     if (texts.size() > LineFields::fields_max) {
-        refuse_columns("too many columns: " + std::to_string(texts.size()) + "; allowed: at most " +
+        refuse_columns("too many columns: " + std::to_string(texts.size()) + "; must be at most " +
                        std::to_string(LineFields::fields_max));
     }
     std::vector<Column> columns;
@@ -49,11 +49,11 @@ std::vector<Column> to_columns(const std::vector<std::string>& texts) {
         columns.push_back(to_column(text));
         const std::string& name = columns.back().name;
         if (!name.empty() && !channels.insert(to_topic_part(name)).second) {
-            refuse_columns("duplicate channel: \"" + name + "\"; allowed: one column for each channel");
+            refuse_columns("duplicate channel: \"" + name + "\"; each channel must have one column");
         }
     }
     if (channels.empty()) {
-        refuse_columns("no column has a name; allowed: at least one name");
+        refuse_columns("no column has a name; at least one must have a name");
     }
     return columns;
 }
@@ -66,7 +66,7 @@ class CsvParser final : public LineParser {
         const bool is_printable = byte >= ' ' && byte <= '~';
         if ((!is_printable && delimiter_ != '\t') || delimiter_ == '"' || delimiter_ == '#') {
             throw OptionError("delimiter",
-                              "invalid delimiter; allowed: a tab, or a printable ASCII character except \" and #");
+                              "invalid delimiter; must be a tab, or a printable ASCII character except \" and #");
         }
     }
 

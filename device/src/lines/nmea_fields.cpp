@@ -142,7 +142,7 @@ Value to_date(const DateWords& words, LineFields& fields) {
     return FieldValue{fields.take_text()};
 }
 
-/// Parses ddmmyy. Years from 80 on are 19yy: GPS began in 1980.
+/// Parses ddmmyy. Years 80 to 99 are 19yy: GPS began in 1980.
 Value to_short_date(std::string_view word, LineFields& fields) {
     constexpr std::size_t digits = 6;
     if (word.empty()) {

@@ -38,11 +38,10 @@ class RegexParser final : public LineParser {
             names_.emplace_back(static_cast<std::size_t>(index), name);
         }
         if (names_.empty()) {
-            refuse_pattern(pattern, "no named group; allowed: at least one group (?P<name>...)");
+            refuse_pattern(pattern, "no named group; must have at least one group (?P<name>...)");
         }
         if (names_.size() > LineFields::fields_max) {
-            refuse_pattern(pattern,
-                           "too many named groups; allowed: at most " + std::to_string(LineFields::fields_max));
+            refuse_pattern(pattern, "too many named groups; must be at most " + std::to_string(LineFields::fields_max));
         }
         groups_.resize(names_.back().first + 1);
     }

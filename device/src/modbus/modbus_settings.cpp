@@ -84,10 +84,10 @@ constexpr std::array rows{
                .slot = driver_slot<&S::pause_ms>},
     SettingRow{.section = "channel", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live, .unset = "that of the device",
-               .meaning = "Unit that has the value.", .slot = driver_slot<&N::unit_id>},
+               .meaning = "Unit that provides the value.", .slot = driver_slot<&N::unit_id>},
     SettingRow{.section = "channel", .key = "table", .rule = ChoiceRule{modbus_tables.names},
                .applies = Applies::live,
-               .meaning = "Table that has the value: registers (holding, input) or bits (coil, discrete).",
+               .meaning = "Table that contains the value: registers (holding, input) or bits (coil, discrete).",
                .slot = driver_slot<&N::table>},
     SettingRow{.section = "channel", .key = "address", .rule = WholeRule{.min = 0, .max = 65'535},
                .applies = Applies::live, .unset = "nothing is read",
@@ -148,7 +148,7 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channe
             options.channels.push_back(to_channel(*channel));
         } else {  // a channel that the driver creates; the section only processes it
             refuse_given(*channel, "modbus", {"type", "table", "unit_id", "bit", "word_order", "byte_swap"},
-                         "is not used without an address; allowed: only with address");
+                         "has no effect without an address: set address");
         }
     }
     return make_modbus_driver(std::move(options));

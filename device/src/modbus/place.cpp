@@ -24,7 +24,7 @@ Place parse_place(std::string_view endpoint) {
     }
     throw OptionError("endpoint",
                       "invalid endpoint: \"" + std::string(endpoint) +
-                          "\"; allowed: tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
+                          "\"; must be tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
 }
 
 }  // namespace telegate::modbus

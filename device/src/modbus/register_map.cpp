@@ -27,7 +27,7 @@ struct Range {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed,
                          const std::string& channel = "") {
-    throw OptionError(key, "invalid value: " + value + "; allowed: " + allowed, channel);
+    throw OptionError(key, "invalid value: " + value + "; must be " + allowed, channel);
 }
 
 void check(const std::string& key, std::int64_t value, Range range, const std::string& channel = "") {
@@ -47,7 +47,7 @@ void check_line(const ModbusDriverOptions& options) {
         for (const int baud : bauds) {
             allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
         }
-        refuse("baud", std::to_string(options.baud), allowed);
+        refuse("baud", std::to_string(options.baud), "one of " + allowed);
     }
     if (options.data_bits != 8) {
         refuse("data_bits", std::to_string(options.data_bits), "8, because RTU transfers 8-bit bytes");
@@ -74,7 +74,7 @@ ModbusType type_of(const ModbusChannel& channel) {
             refuse("type", "a number", "bool, because a coil or discrete input is one bit", channel.name);
         }
         if (channel.bit) {
-            refuse("bit", std::to_string(*channel.bit), "no bit, because a coil or discrete input is one bit",
+            refuse("bit", std::to_string(*channel.bit), "unset, because a coil or discrete input is one bit",
                    channel.name);
         }
         return ModbusType::boolean;

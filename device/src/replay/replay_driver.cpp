@@ -27,10 +27,10 @@ constexpr std::size_t samples_per_read_max = 4'096;
 
 void validate(const ReplayOptions& options) {
     if (options.file.empty()) {
-        throw OptionError("file", "missing; allowed: the path of a recording");
+        throw OptionError("file", "missing; must be the path of a recording");
     }
     if (!(options.speed >= ReplayOptions::speed_min && options.speed <= ReplayOptions::speed_max)) {
-        throw OptionError("speed", std::to_string(options.speed) + "; allowed: 0.001 to 1000");
+        throw OptionError("speed", std::to_string(options.speed) + "; must be 0.001 to 1000");
     }
 }
 

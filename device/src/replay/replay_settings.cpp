@@ -43,7 +43,7 @@ constexpr std::array rows{
                .slot = driver_slot<&R::speed>},
     SettingRow{.section = "device", .key = "loop", .rule = BooleanRule{},
                .applies = Applies::live,
-               .meaning = "Whether the recording starts again at its end.", .slot = driver_slot<&R::loop>},
+               .meaning = "Whether the recording is repeated when it ends.", .slot = driver_slot<&R::loop>},
     SettingRow{.section = "device", .key = "source", .rule = source_rule, .applies = Applies::live,
                .meaning = "The recorded device whose channels are played; empty means all devices, with channels named "
                           "DEVICE.CHANNEL.",

@@ -48,21 +48,21 @@ tcflag_t to_size(std::int64_t data_bits) noexcept {
 }
 
 [[noreturn]] void refuse(const char* setting, std::int64_t value, const std::string& allowed) {
-    throw OptionError(setting, "invalid value: " + std::to_string(value) + "; allowed: " + allowed);
+    throw OptionError(setting, "invalid value: " + std::to_string(value) + "; must be " + allowed);
 }
 
 SerialPortOptions checked(SerialPortOptions options) {
     constexpr std::int64_t data_bits_min = 5;
     constexpr std::int64_t data_bits_max = 8;
     if (options.path.empty()) {
-        throw OptionError("port", "invalid value: \"\"; allowed: the path of a tty");
+        throw OptionError("port", "invalid value: \"\"; must be the path of a tty");
     }
     if (to_speed(options.baud) == B0) {
         std::string allowed;
         for (const std::int64_t baud : bauds) {
             allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
         }
-        refuse("baud", options.baud, allowed);
+        refuse("baud", options.baud, "one of " + allowed);
     }
     if (options.data_bits < data_bits_min || options.data_bits > data_bits_max) {
         refuse("data_bits", options.data_bits, "5 to 8");

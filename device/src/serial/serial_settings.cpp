@@ -164,7 +164,7 @@ Port to_port(const SerialSettings& from) {
 LineFormat to_lines(Kind kind, const SerialSettings& from, DeviceChannels channels) {
     for (const ChannelSettings* const channel : channels) {
         refuse_given(*channel, "serial", {"frame_type", "frame_offset"},
-                     "is not used with format = " + from.format + "; allowed: only with format = frames");
+                     "has no effect with format = " + from.format + "; requires format = frames");
     }
     return to_line_format(kind, from);
 }
@@ -173,7 +173,7 @@ FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {
     auto start = to_frame_start(from.frame_start);
     if (!start) {
         throw OptionError("frame_start",
-                          "invalid value: \"" + from.frame_start + "\"; allowed: pairs of hexadecimal digits");
+                          "invalid value: \"" + from.frame_start + "\"; must be pairs of hexadecimal digits");
     }
     FrameFormat format;
     format.start = std::move(*start);
@@ -185,8 +185,7 @@ FrameFormat to_frames(const SerialSettings& from, DeviceChannels channels) {
             format.channels.push_back(
                 {std::string(channel->channel()), channel->unit, static_cast<std::size_t>(said.frame_offset), *number});
         } else {
-            refuse_given(*channel, "serial", {"frame_offset"},
-                         "is not used without a frame_type; allowed: only with frame_type");
+            refuse_given(*channel, "serial", {"frame_offset"}, "has no effect without a frame_type: set frame_type");
         }
     }
     return format;

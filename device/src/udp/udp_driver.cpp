@@ -55,19 +55,19 @@ UdpDriverOptions checked(UdpDriverOptions options) {
     }
     const std::string& group = options.multicast_group;
     require(version_of(host) != 0, "listen",
-            "invalid address: \"" + host + "\"; allowed: an IPv4 or IPv6 address, or localhost");
+            "invalid address: \"" + host + "\"; must be an IPv4 or IPv6 address, or localhost");
     require(group.empty() || is_multicast(group), "multicast_group",
-            "invalid address: \"" + group + "\"; allowed: an address in 224.0.0.0/4 or ff00::/8");
+            "invalid address: \"" + group + "\"; must be an address in 224.0.0.0/4 or ff00::/8");
     require(group.empty() || version_of(group) == version_of(host), "multicast_group",
-            "wrong address family: \"" + group + "\"; allowed: the family of the listen address \"" + host + '"');
+            "wrong address family: \"" + group + "\"; must be the family of the listen address \"" + host + '"');
     require(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
-            "receive_buffer_bytes", "out of range; allowed: 1 to 268435456");
+            "receive_buffer_bytes", "out of range; must be 1 to 268435456");
     require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit, "datagram_bytes_max",
-            "out of range; allowed: 1 to 65535");
+            "out of range; must be 1 to 65535");
     require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
-            "out of range; allowed: 1 to 65536");
+            "out of range; must be 1 to 65536");
     require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member, "name_member",
-            "same member as time_member; allowed: another member");
+            "is the same member as time_member; must be another member");
     return options;
 }
 

@@ -110,13 +110,14 @@ void add_options(CLI::App& app, Options& options) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.add_option("-c,--config", sources.file, "Settings file; required to run")->type_name("FILE");
     app.add_option("--config-dir", sources.drop_in_folder,
-                   "Folder with additional settings files; default: conf.d next to FILE")
+                   "Directory with additional settings files; default: conf.d next to FILE")
         ->type_name("DIR");
     app.add_option("--set", sources.assignments, "Set SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE; repeatable")
         ->type_name("ASSIGNMENT")
         ->expected(1)
         ->take_all();
-    app.add_option("--log-level", sources.log_level, "One of " + log_level_choices() + "; overrides all other sources")
+    app.add_option("--log-level", sources.log_level,
+                   "Minimum severity of log lines, " + log_level_choices() + "; overrides all other sources")
         ->type_name("LEVEL");
     app.add_option("--log-format", options.log_format, "text or json; same as --set logging.format=FORMAT")
         ->check(CLI::IsMember({"text", "json"}))
@@ -179,7 +180,7 @@ std::string fault_of(const CLI::App& app, const Options& options) {
         return "--config FILE is required: the gateway does not start without a settings file";
     }
     if (app.count("--log-level") > 0 && !is_log_level(sources.log_level)) {
-        return "invalid --log-level \"" + sources.log_level + "\": must be one of " + log_level_choices();
+        return "invalid --log-level \"" + sources.log_level + "\": must be " + log_level_choices();
     }
     return "";
 }

@@ -209,7 +209,7 @@ CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std
         return result;
     });
     if (!read) {
-        throw LateAnswer("the io thread did not respond in time; CURVE keys are unchanged");
+        throw LateAnswer("the I/O thread did not respond in time; CURVE keys are unchanged");
     }
     return *read;
 }
@@ -334,7 +334,7 @@ std::optional<StatusSnapshot> Gateway::snapshot() {
         pump_.catch_up();
         return take_snapshot();
     });
-    if (snapshot) {  // not on the io thread, because it reads files
+    if (snapshot) {  // not on the I/O thread, because it reads files
         snapshot->config.differs_from_file = live_settings_.differs_from_file();
     }
     return snapshot;

@@ -62,14 +62,14 @@ struct GatewayFixture;
 /// close_subscriber() and live_settings(): any while running.
 /// Limits: those of its parts.
 /// Failure: the constructor throws std::system_error if an address cannot be bound, and throws like StateFile's;
-/// start() throws if a thread cannot be created. On the io thread, a call that runs out of memory fails and is logged.
+/// start() throws if a thread cannot be created. On the I/O thread, a call that runs out of memory fails and is logged.
 class Gateway {
   public:
     /// How long subscribers may read pending messages when the gateway stops.
     static constexpr std::chrono::milliseconds stop_grace_max{2'000};
     /// Timeout of a REST request that waits for another thread.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
-    /// Timeout of health() for the io thread, which responds within one event-loop iteration.
+    /// Timeout of health() for the I/O thread, which responds within one event-loop iteration.
     static constexpr std::chrono::milliseconds sign_of_life_max{100};
     /// Device names since the start, several times the maximum number of devices in the settings: each name has a
     /// ledger.
@@ -95,13 +95,13 @@ class Gateway {
     /// queued are counted as dropped{shutdown}.
     void finish();
 
-    /// nullopt: the io thread did not respond in time.
+    /// nullopt: the I/O thread did not respond in time.
     [[nodiscard]] std::optional<StatusSnapshot> snapshot();
     [[nodiscard]] std::optional<CommandResult> command(std::string_view device, DeviceCommand command);
-    /// Closes the connection of a subscriber. Returns false if it does not exist. nullopt: the io thread did not
+    /// Closes the connection of a subscriber. Returns false if it does not exist. nullopt: the I/O thread did not
     /// respond in time.
     [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
-    /// Checks all parts; waits at most sign_of_life_max for the io thread. Threads: any, also while stopping.
+    /// Checks all parts; waits at most sign_of_life_max for the I/O thread. Threads: any, also while stopping.
     [[nodiscard]] Health health();
 
     [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }
@@ -135,7 +135,7 @@ class Gateway {
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
     CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
-    /// Runs `question` on the io thread and returns its result. nullopt: the io thread did not respond in time.
+    /// Runs `question` on the I/O thread and returns its result. nullopt: the I/O thread did not respond in time.
     template <class Answer>
     [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
     [[nodiscard]] StatusSnapshot take_snapshot() const;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// The status of the gateway: one snapshot of all parts, taken on the io thread.
+// The status of the gateway: one snapshot of all parts, taken on the I/O thread.
 
 namespace telegate {
 

@@ -37,7 +37,7 @@ class MemoryReserve {
     class Mapping {
       public:
         [[nodiscard]] bool restore(std::size_t bytes) noexcept;
-        /// Returns false if there was no memory to release.
+        /// Returns false if the reserve was already released.
         bool release(std::size_t bytes) noexcept;
 
       private:

@@ -7,13 +7,13 @@
 namespace telegate {
 namespace {
 
-/// Returns the missing folder as the cause of "No such file or directory" for a file to be created; "" if it exists.
+/// Returns the missing directory as the cause of "No such file or directory" for a file to be created; "" if it exists.
 std::string folder_text(const std::error_code& error, const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     struct stat facts {};
     const bool is_missing =
         error == std::errc::no_such_file_or_directory && !folder.empty() && ::stat(folder.c_str(), &facts) != 0;
-    return is_missing ? "; the folder " + folder + " is missing" : "";
+    return is_missing ? "; the directory " + folder + " is missing" : "";
 }
 
 }  // namespace

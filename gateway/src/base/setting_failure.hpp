@@ -6,7 +6,7 @@
 namespace telegate {
 
 /// A failure to open or bind the value of a setting, with the setting in its text: `[publish "local"] endpoint:
-/// ipc:///run/x/y: No such file or directory; the folder /run/x is missing`. `path` is the file; "": not a file.
+/// ipc:///run/x/y: No such file or directory; the directory /run/x is missing`. `path` is the file; "": not a file.
 class SettingFailure : public std::system_error {
   public:
     SettingFailure(const std::system_error& cause, const std::string& setting, const std::string& path);

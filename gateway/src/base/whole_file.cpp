@@ -43,7 +43,7 @@ std::string link_target(std::string path) {
             errno = EACCES;
             fail_to("the symbolic link " + path + " of another user");
         }
-        // An absolute target replaces the folder.
+        // An absolute target replaces the directory.
         path = std::filesystem::path(path).parent_path() / std::filesystem::read_symlink(path);
     }
     errno = ELOOP;

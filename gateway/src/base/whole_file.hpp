@@ -9,8 +9,8 @@ namespace telegate {
 // Reading and writing whole files. Threads: any. Failure: the functions throw std::system_error.
 
 /// Resolves `path` if it is a symbolic link, and the link's target likewise. A link that belongs to a user other than
-/// root and the user of this process fails with permission_denied, because in a folder such as /tmp any user may create
-/// it.
+/// root and the user of this process fails with permission_denied, because in a directory such as /tmp any user may
+/// create it.
 [[nodiscard]] std::string link_target(std::string path);
 
 /// Returns the contents of the file. Fails with file_too_large above `bytes_max`, and with invalid_argument if it is

@@ -195,7 +195,7 @@ void DurableLog::append_lost() {
     }
 }
 
-/// Writes, and repeats after failures until the log has capacity for another load.
+/// Writes the load, and retries after failures until the log has capacity for another one.
 void DurableLog::sync_until_closed() {
     bool is_open = true;
     for (;;) {

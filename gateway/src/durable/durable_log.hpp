@@ -43,7 +43,7 @@ struct DurableLogStatus {
 /// Writes all published samples and gaps to the durable log, on its own thread (tg-log). Publishing never waits for the
 /// disk, unless the log is full and set to block.
 ///
-/// Threads: take(), gap(), must_wait(), ledger(): the io thread. change(), status(): any. close(): one.
+/// Threads: take(), gap(), must_wait(), ledger(): the I/O thread. change(), status(): any. close(): one.
 /// Limits: RecorderBuffer's in memory, then samples are dropped, counted, and named in the log as gaps. On disk those
 /// of the options. close() waits for the disk. Failure: the constructor throws SettingsError if another process has
 /// locked the directory, and std::system_error if access is denied or no thread can be created. A disk that cannot be
@@ -58,7 +58,7 @@ class DurableLog final : public SampleConsumer {
         const Clock& clock;
         Log& log;
         std::int64_t epoch_ms = 0;
-        /// Returns what else is known of an epoch that did not end in order.
+        /// Returns what else is known of an epoch that did not end cleanly.
         store::SampleLog::KnownSeqs known;
         /// Called on tg-log when must_wait() has become false.
         std::function<void()> wake_pump;
@@ -100,7 +100,7 @@ class DurableLog final : public SampleConsumer {
 
     const Parts parts_;
     RecorderBuffer buffer_;
-    ConsumerLedger ledger_;  // used by the io thread
+    ConsumerLedger ledger_;  // used by the I/O thread
     std::atomic<bool> is_blocking_{false};
 
     // Used by tg-log.

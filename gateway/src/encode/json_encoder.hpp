@@ -19,7 +19,7 @@ namespace telegate {
 ///
 /// The constant parts of a channel are encoded once, at its first sample; after that, encoding allocates nothing.
 ///
-/// Threads: one, the io thread.
+/// Threads: one, the I/O thread.
 /// Limits: one prefix and suffix per channel, so at most ChannelTable::channels_max of them.
 /// Failure: the first sample of a channel may throw std::bad_alloc. Bytes of text that are not UTF-8 are replaced by
 /// U+FFFD; a value that JSON cannot represent becomes null.

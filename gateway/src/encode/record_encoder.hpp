@@ -42,7 +42,7 @@ static_assert(sample_flag::time_unsynchronized == 2);
 /// Encodes samples as records. A record does not contain its channel, which follows from the topic. A payload may
 /// contain several consecutive samples of one channel.
 ///
-/// Threads: one, the io thread. Limits: none. Failure: none; text is copied unchanged, even if it is not UTF-8.
+/// Threads: one, the I/O thread. Limits: none. Failure: none; text is copied unchanged, even if it is not UTF-8.
 class RecordEncoder {
   public:
     using Notices = RecordNotices;

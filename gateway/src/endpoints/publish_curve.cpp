@@ -22,7 +22,7 @@ bool check_settings(const EndpointSettings& settings, SectionProblems& problems)
                      '"' + settings.curve_clients_dir + "\" requires curve_secret_key_file: set both or neither");
     } else if (settings.curve_clients_dir.empty()) {
         problems.add(key_file,
-                     "requires curve_clients_dir: must be a folder with the public keys of allowed clients, or "
+                     "requires curve_clients_dir: must be a directory with the public keys of allowed clients, or "
                      "* for any client that knows the server's key");
     } else if (settings.endpoint.starts_with("inproc://")) {
         problems.add(key_file, '"' + settings.endpoint + "\" never leaves the process: CURVE must not be set");
@@ -34,10 +34,11 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
     try {
         auto clients = std::make_shared<const CurveClients>(folder);
         if (clients->size() == 0) {
-            problems.add(clients_dir,
-                         folder +
-                             ": has no key, so no client could connect: must be a folder with files NAME.public, or * "
-                             "for any client that knows the server's key");
+            problems.add(
+                clients_dir,
+                folder +
+                    ": has no key, so no client could connect: must be a directory with files NAME.public, or * "
+                    "for any client that knows the server's key");
         }
         return clients;
     } catch (const std::exception& error) {

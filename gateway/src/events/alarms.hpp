@@ -45,7 +45,7 @@ struct ChannelAlarm {
 /// Threads: any.
 /// Limits: one alarm per channel; the channel table limits the number of channels. A comment has at most
 /// comment_bytes_max bytes.
-/// Failure: note() counts a lost event if there is no memory; the next report of the alarm corrects its state. The
+/// Failure: note() counts a lost event if memory is exhausted; the next report of the alarm corrects its state. The
 /// others throw std::bad_alloc.
 class Alarms {
   public:

@@ -47,7 +47,7 @@ std::string take_event(const EventJson& json, EventEntry& entry) {
     const auto number = count_of_member(json, "number");
     const auto suppressed = count_of_member(json, "suppressed");
     if (!number || *number == 0 || !suppressed) {
-        return "needs number and suppressed: whole numbers";
+        return "must have whole numbers as number and suppressed";
     }
     const std::string* const time = text_of_member(json, "time");
     const std::string* const device = text_of_member(json, "device");
@@ -55,7 +55,7 @@ std::string take_event(const EventJson& json, EventEntry& entry) {
     const std::string* const kind = text_of_member(json, "kind");
     const std::string* const text = text_of_member(json, "text");
     if (time == nullptr || device == nullptr || channel == nullptr || kind == nullptr || text == nullptr) {
-        return "needs time, device, channel, kind and text: texts";
+        return "must have texts as time, device, channel, kind and text";
     }
     const auto time_utc_ns = parse_iso8601(*time);
     if (!time_utc_ns) {

@@ -117,7 +117,7 @@ struct EventCounts {
 /// Threads: any. A reader holds the lock only while it copies pointers, so a sampling thread never waits long.
 /// Limits: events_max events; texts of text_bytes_max bytes and names of name_bytes_max bytes, longer ones are
 /// truncated; sources_max sources have separate limits, further sources share one.
-/// Failure: add() counts an event as lost if there is no memory for it. Functions that return a vector may throw
+/// Failure: add() counts an event as lost if memory is exhausted. Functions that return a vector may throw
 /// std::bad_alloc.
 class EventLog {
   public:

@@ -152,7 +152,7 @@ void AccessTokens::add(std::string_view line) {
         throw std::runtime_error("duplicate token: " + name + " and " + find(token)->name + " have the same token");
     }
     if (entries_.size() == tokens_max) {
-        throw std::runtime_error("too many tokens: at most " + std::to_string(tokens_max) + " are allowed");
+        throw std::runtime_error("too many tokens: must be at most " + std::to_string(tokens_max));
     }
     entries_.push_back({{*role, name}, digest_of(token)});
 }

@@ -201,8 +201,8 @@ void HttpConnection::begin_stream() {
     StreamPull pull = std::exchange(out_.stream, nullptr);
     if (!host_.budget.take_stream()) {
         out_.bytes.clear();  // the head of the stream's response
-        return refuse(503, "too many event streams: at most " + std::to_string(limits_.streams_max) +
-                               " are allowed (setting streams_max)");
+        return refuse(503, "too many event streams: must be at most " + std::to_string(limits_.streams_max) +
+                               " (setting streams_max)");
     }
     stream_.emplace(std::move(pull), out_.chunked, host_.budget, now_is());
     host_.note_stream_begun();
@@ -468,7 +468,7 @@ void HttpConnection::take_response() {
     has_response_ = host_.budget.take_response(*out_.shared);
     if (!has_response_) {
         out_.shared.reset();
-        refuse(503, "too many response bytes are waiting to be read: at most " +
+        refuse(503, "too many response bytes are waiting to be read: must be at most " +
                         std::to_string(limits_.responses_bytes_max));
     }
 }

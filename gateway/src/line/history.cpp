@@ -120,8 +120,8 @@ std::int64_t History::oldest_mono_ns() const noexcept {
     return age_max_ns_ == 0 ? std::numeric_limits<std::int64_t>::min() : to_ns(clock_.mono_now()) - age_max_ns_;
 }
 
-/// Returns the first position from `held`, the oldest held one, that is not too old. Usually it is the previous result
-/// or slightly later.
+/// Returns the first position, starting at `held`, the oldest position in memory, whose sample is not too old. Usually
+/// it is the previous result or slightly later.
 std::uint64_t History::first_young(std::uint64_t held) const noexcept {
     if (age_max_ns_ == 0) {
         return held;

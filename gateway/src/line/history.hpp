@@ -67,7 +67,7 @@ class History final : public SampleConsumer {
     /// Returns null without `per_channel`.
     [[nodiscard]] const KeptSamples* kept() const noexcept { return kept_ ? &*kept_ : nullptr; }
 
-    /// Copies samples from `position` on, the oldest first, up to the first position that is not held. `position +
+    /// Copies samples starting at `position`, the oldest first, up to the first position that is not held. `position +
     /// missed + count == next`; `count` is 0 only if there is no sample at or after `next`, or if the writer overtook
     /// this read completely.
     [[nodiscard]] Read read(std::uint64_t position, std::span<TelemetrySample> out) const noexcept;

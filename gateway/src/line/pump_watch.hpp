@@ -12,13 +12,13 @@
 
 namespace telegate {
 
-/// The state of the io thread.
+/// The state of the I/O thread.
 struct PumpReport {
     Duration silent{0};   // since the oldest unanswered check was posted; 0: it responded
     Duration stalled{0};  // since the pump was first found to take nothing from a non-empty queue
 };
 
-/// Checks that the event loop of the io thread runs and that the pump drains the queue: it posts a check, at most one
+/// Checks that the event loop of the I/O thread runs and that the pump drains the queue: it posts a check, at most one
 /// at a time, and the loop responds.
 ///
 /// Threads: ask(): any, several at once; if the loop does not run, ask() reports it as silent.

@@ -26,7 +26,7 @@ struct ConsumerLedger {
 };
 
 /// Receives everything that the pump publishes. The samples and gaps of a channel together cover every sequence number
-/// from 1 on, once and in order: a gap comes before the sample after it.
+/// from 1, once and in order: a gap comes before the sample after it.
 ///
 /// A consumer that is slow or works on another thread copies the data it needs, or reads the history through a
 /// SampleCursor.

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-constexpr const char* late_io = "the io thread did not respond in time";
+constexpr const char* late_io = "the I/O thread did not respond in time";
 
 bool concerns(const std::vector<SettingChange>& changes, std::string_view section) {
     return std::any_of(changes.begin(), changes.end(),

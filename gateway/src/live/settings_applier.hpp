@@ -34,7 +34,7 @@ namespace telegate {
 /// change needs a restart for more capacity, any other exception for external failures.
 class SettingsApplier {
   public:
-    /// Timeout for the sampling thread and the io thread.
+    /// Timeout for the sampling thread and the I/O thread.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
     /// How long subscribers of a removed endpoint may read pending messages.
     static constexpr std::chrono::milliseconds leaving_grace{1'000};

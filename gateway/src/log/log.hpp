@@ -49,7 +49,7 @@ class Log {
     bool info_each(const LogLine& line) const;
     bool warn_each(const LogLine& line) const;
     bool error_each(const LogLine& line) const;
-    /// For lines caused by peers: at most peer_lines_max lines per minute and cause.
+    /// For lines caused by peers: at most peer_lines_max lines per minute for each cause.
     void info_limited(std::string_view cause, LogLine line);
     /// Writes a cause once per minute and counts repetitions; the next line reports their number.
     void warn_limited(std::string_view cause, LogLine line);

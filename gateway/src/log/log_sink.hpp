@@ -9,7 +9,7 @@
 
 namespace telegate {
 
-/// Writes log lines to a descriptor or a file without waiting for a reader: the io thread logs too, and a paused
+/// Writes log lines to a descriptor or a file without waiting for a reader: the I/O thread logs too, and a paused
 /// terminal or a pipe without reader must not block the gateway.
 ///
 /// Threads: any; lines are written under the base class's mutex.

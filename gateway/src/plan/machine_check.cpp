@@ -83,7 +83,7 @@ std::string cannot(const std::string& what, const std::string& path, int error) 
            std::generic_category().message(error);
 }
 
-/// Returns the folder of a path, or "." if it names none.
+/// Returns the directory of a path, or "." if it names none.
 std::string folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     return folder.empty() ? "." : folder;
@@ -119,7 +119,8 @@ std::string log_file_fault(const std::string& path) {
     return error == 0 ? "" : path + " is not writable: " + std::generic_category().message(error);
 }
 
-/// The file is replaced by a new one, so its folder must be writable; an existing file must be a readable regular file.
+/// The file is replaced by a new one, so its directory must be writable; an existing file must be a readable regular
+/// file.
 std::string state_file_fault(const std::string& setting) {
     try {
         const std::string path = link_target(setting);

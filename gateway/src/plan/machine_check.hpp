@@ -8,8 +8,8 @@
 namespace telegate {
 
 /// Returns the reasons why this machine cannot currently run valid settings: addresses that no interface has, and
-/// folders of sockets and of the log file that are missing or not writable. Only inspects and changes nothing, so an
-/// address in use is not detected. The result may differ at the next start.
+/// directories of sockets and of the log file that are missing or not writable. Only inspects and changes nothing, so
+/// an address in use is not detected. The result may differ at the next start.
 [[nodiscard]] std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins);
 
 }  // namespace telegate

@@ -46,8 +46,8 @@ class Heartbeats {
 
     void look_again();
     void look();
-    /// Checks the channels from `first` on. Continues in the next event-loop iteration, unless the interval has changed
-    /// in the meantime.
+    /// Checks the channels, starting at `first`. Continues in the next event-loop iteration, unless the interval has
+    /// changed in the meantime.
     void look_at_slice(std::size_t first, std::uint64_t round);
     void look_at(ChannelId channel, MonoTime now);
 

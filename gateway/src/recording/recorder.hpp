@@ -47,7 +47,7 @@ struct RecorderStatus {
 /// disk: samples that arrive while the disk is slow, full or missing may be lost. They are counted, and marked in the
 /// file when it is writable again.
 ///
-/// Threads: put(), put_gap() the io thread; close() any one; status() any.
+/// Threads: put(), put_gap() the I/O thread; close() any one; status() any.
 /// Limits: those of RecorderBuffer; bytes_max and files_max on disk. A disk that does not respond blocks close().
 /// Failure: failed writes are retried after retry_min, with exponential backoff; status() and the log report the
 /// reason. The constructor throws std::system_error if no thread can be created.
@@ -100,7 +100,7 @@ class Recorder {
 
     const RecorderOptions options_;
     const Parts parts_;
-    std::vector<Wanted> wanted_;  // used by the io thread; by channel; empty: all channels are wanted
+    std::vector<Wanted> wanted_;  // used by the I/O thread; by channel; empty: all channels are wanted
     RecorderBuffer buffer_;
 
     // The members below are used by the recorder thread.

@@ -37,7 +37,7 @@ struct RecorderLoad {
 /// A double buffer of samples that wait for the disk: one half is filled while the other is written, so a writer waits
 /// only while a few samples are copied.
 ///
-/// Threads: put(), put_gap() the io thread; take(), wait() the recorder's; all else any.
+/// Threads: put(), put_gap() the I/O thread; take(), wait() the recorder's; all else any.
 /// Limits: samples_max in each half. Samples that arrive when it is full are lost, counted, and reported per channel in
 /// the load. At most gaps_max gaps are kept; further ones are reported as gaps of the recorder.
 /// Failure: the constructor may throw std::bad_alloc. Without memory to note which samples are lost, they are only

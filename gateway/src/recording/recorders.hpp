@@ -15,7 +15,7 @@ namespace telegate {
 
 /// All recorders that the settings require.
 ///
-/// Threads: take(), gap(), ledger() the io thread; status() any; change(), close() any one at a time.
+/// Threads: take(), gap(), ledger() the I/O thread; status() any; change(), close() any one at a time.
 /// Limits: one recorder for the gateway and one for each device. change() and close() wait for the disks of the
 /// recorders that end.
 /// Failure: a recorder that cannot be created for lack of a thread or memory is omitted until the next change; the log
@@ -44,9 +44,9 @@ class Recorders final : public SampleConsumer {
     [[nodiscard]] std::shared_ptr<Recorder> make(const RecorderOptions& options);
 
     const Recorder::Parts parts_;
-    ConsumerLedger ledger_;         // used by the io thread
+    ConsumerLedger ledger_;         // used by the I/O thread
     std::atomic<bool> any_{false};  // checked first, because most gateways record nothing
-    mutable std::mutex mutex_;      // guards the members below; held by the io thread while it copies a batch
+    mutable std::mutex mutex_;      // guards the members below; held by the I/O thread while it copies a batch
     List list_;
     std::vector<RecorderStatus> left_out_;
 };

@@ -27,7 +27,7 @@ constexpr std::array device_name{RestParameter{.name = "name",
 
 HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
     return refused(call.request, 404,
-                   "there is no device " + quoted_text(call.arguments.front()) + "; known: " + joined(known));
+                   "there is no device " + quoted_text(call.arguments.front()) + "; known devices: " + joined(known));
 }
 
 /// Returns a device as in `sampler.devices[]` of /status, with its ledger.

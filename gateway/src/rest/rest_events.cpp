@@ -76,7 +76,7 @@ void read_kinds(ParameterReader& reader, EventFilter& filter) {
         for (const EventKindRow& row : event_kinds) {
             known += (known.empty() ? "" : ", ") + std::string(row.name);
         }
-        reader.fault("kind", "unknown event kind " + quoted_text(name) + "; known: " + known);
+        reader.fault("kind", "unknown event kind " + quoted_text(name) + ": must be one of " + known);
     }
 }
 

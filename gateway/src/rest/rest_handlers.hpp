@@ -49,7 +49,7 @@ struct RestHandlers {
     std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after = {};
     /// Logs who changed what. All lines are written.
     std::function<void(const LogLine& line)> log_change;
-    /// Logs a refused change; the number of lines per minute and peer is limited.
+    /// Logs a refused change; the number of lines per minute is limited for each peer.
     std::function<void(std::string_view who, const LogLine& line)> log_refused;
 
     // Objects that any thread may use. They must outlive the server.

@@ -55,7 +55,7 @@ void refuse_unknown(ParameterReader& reader, std::string_view parameter, const s
     for (const std::string_view name : names) {
         if (std::none_of(health.checks.begin(), health.checks.end(),
                          [name](const HealthCheck& check) { return check.name == name; })) {
-            reader.fault(parameter, "unknown check " + quoted_text(name) + "; known: " + known);
+            reader.fault(parameter, "unknown check " + quoted_text(name) + ": must be one of " + known);
         }
     }
 }

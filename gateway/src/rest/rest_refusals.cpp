@@ -67,7 +67,7 @@ std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<cons
             names.push_back(parameter.name);
         }
     }
-    const std::string allowed = names.empty() ? "this path has no parameters" : "known: " + joined(names);
+    const std::string allowed = names.empty() ? "this path has no parameters" : "must be one of " + joined(names);
     std::vector<RestFault> faults;
     for (const std::string_view name : query.names()) {
         if (std::find(names.begin(), names.end(), name) == names.end() && faults.size() < unknown_parameters_max) {
@@ -117,7 +117,7 @@ std::optional<std::uint64_t> ParameterReader::number(std::string_view name, Rang
         return number;
     }
     fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is invalid") +
-                    ": must be one whole number from " + std::to_string(range.min) + " to " +
+                    ": must be a single whole number from " + std::to_string(range.min) + " to " +
                     std::to_string(range.max));
     return std::nullopt;
 }

@@ -61,8 +61,8 @@ class HistoryReplay {
     std::array<TelemetrySample, step_samples> read_{};
 };
 
-/// Replays samples from a position on. Threads, Failure: as HistoryReplay. Limits: checks looked_max samples for one
-/// reply, which may then be empty.
+/// Replays samples starting at a position. Threads, Failure: as HistoryReplay. Limits: checks looked_max samples for
+/// one reply, which may then be empty.
 class PositionReplay final : public HistoryReplay {
   public:
     static constexpr std::uint64_t looked_max = 262'144;

@@ -51,7 +51,7 @@ Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
         ++counts_.requests[static_cast<std::size_t>(request.kind)];
     }
     if (request.kind != ServiceKind::ping && asker.is_room_short) {
-        return fail(request, ServiceError::busy, "too many replies are waiting to be read, of all peers together");
+        return fail(request, ServiceError::busy, "too many replies of all peers are waiting to be read");
     }
     switch (request.kind) {
         case ServiceKind::ping: return ping(request);

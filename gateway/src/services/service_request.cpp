@@ -19,9 +19,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, service_kinds> kind_names{"ping", "catalog", "snapshot", "replay", "status"};
 constexpr std::array<std::string_view, service_errors> error_names{"bad_request", "unknown_service", "too_large",
                                                                    "busy", "unknown_epoch"};
-/// Holes in a list in the request; nothing is nested deeper.
+/// The deepest nesting is that of a hole in a list in the request.
 constexpr std::size_t request_depth_max = 3;
-/// Per object: more than the keys of any object.
+/// Maximum number of keys per object: more than any object has.
 constexpr std::size_t request_keys_max = 16;
 /// Larger whole numbers are not exact in the doubles of JSON parsers.
 constexpr std::uint64_t request_number_max = 9'007'199'254'740'992;

@@ -50,7 +50,7 @@ struct ServicesParts {
 /// replies are refused as busy. Of requests, twice one receive buffer or one request per peer.
 /// Failure: the constructor throws std::system_error if an address cannot be bound. An invalid request gets an error
 /// reply. Replies to disconnected peers are counted, as are requests of a peer whose identity another one has taken
-/// over; that peer gets no reply. A request for which there is no memory is counted and gets no reply. recover() may
+/// over; that peer gets no reply. A request that exhausts memory is counted and gets no reply. recover() may
 /// throw std::bad_alloc and must then be called again.
 class Services {
   public:

@@ -11,7 +11,7 @@
 
 namespace telegate {
 
-/// The rendered status. Null: it was not ready in time, or there was no memory for it.
+/// The rendered status. Null: it was not ready in time, or memory was exhausted.
 using StatusText = std::shared_ptr<const std::string>;
 
 /// Renders the status on a dedicated thread, tg-status, which ends after each rendering.

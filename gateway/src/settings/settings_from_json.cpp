@@ -20,10 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A list in a section in an instance in a kind of section in the document; nothing is nested deeper.
+/// The deepest nesting is a list in a section in an instance in a kind of section in the document.
 constexpr std::size_t settings_depth_max = 4;
-/// Per object: more than the keys of any section and the instances of any kind of section. Each key is looked up among
-/// the others.
+/// Maximum number of keys per object: more than any section has keys, or any kind of section has instances. Each key is
+/// looked up among the others.
 constexpr std::size_t settings_keys_max = 8'192;
 
 /// The number of reported problems plus one, so that further ones are noticed.
@@ -39,14 +39,14 @@ SettingsProblem problem(std::string key, std::string what) {
 
 Json parsed_settings(std::string_view text) {
     if (text.size() > settings_json_bytes_max) {
-        refuse_settings("", "is too large; allowed: at most " + std::to_string(settings_json_bytes_max) + " bytes");
+        refuse_settings("", "is too large; must be at most " + std::to_string(settings_json_bytes_max) + " bytes");
     }
     Json document;
     if (auto fault = read_strict_json(text, {settings_depth_max, settings_keys_max}, document)) {
         refuse_settings(std::move(fault->pointer), std::move(fault->what));
     }
     if (!document.is_object()) {
-        refuse_settings("", "is not an object; allowed: {\"SECTION\":{\"KEY\":VALUE}}");
+        refuse_settings("", "is not an object; must be {\"SECTION\":{\"KEY\":VALUE}}");
     }
     return document;
 }
@@ -165,7 +165,7 @@ struct Understood {
     void add(const std::string& kind, std::optional<std::string> name, const Json& fields) {
         const std::string pointer = json_pointer_part(kind) + (name ? json_pointer_part(*name) : "");
         if (!fields.is_object()) {
-            return complain(pointer, json_excerpt(fields) + " has the wrong type; allowed: an object of settings");
+            return complain(pointer, json_excerpt(fields) + " has the wrong type; must be an object of settings");
         }
         GivenSection& section = source.sections.emplace_back();
         section.shown = pointer;
@@ -184,9 +184,8 @@ Understood understood(const Json& document) {
         } else if (row == nullptr || !row->named()) {
             found.add(kind, std::nullopt, row != nullptr ? value : Json::object());
         } else if (!value.is_object()) {
-            found.complain(
-                json_pointer_part(kind),
-                json_excerpt(value) + " has the wrong type; allowed: an object with an object for each name");
+            found.complain(json_pointer_part(kind),
+                           json_excerpt(value) + " has the wrong type; must be an object with an object for each name");
         } else {
             for (const auto& [name, fields] : value.items()) {
                 found.add(kind, name, fields);

@@ -24,7 +24,7 @@ inline constexpr std::chrono::seconds stuck_after{2};
 /// Checks that the sampling thread meets its deadlines. A thread that waits for space in a queue with policy block is
 /// not stuck: it continues when the pump does.
 [[nodiscard]] HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now);
-/// Checks that the io thread responds and drains the queue.
+/// Checks that the I/O thread responds and drains the queue.
 [[nodiscard]] HealthCheck check_pump(const PumpReport& report);
 /// Warns of failing devices.
 [[nodiscard]] HealthCheck check_devices(const Sampler& sampler);

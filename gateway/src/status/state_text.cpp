@@ -101,7 +101,7 @@ std::vector<LogLine> state_lines(const Health& health, const std::optional<Statu
         add_snapshot(lines, *snapshot);
     } else {
         lines.push_back(
-            LogLine("state").add("gateway", "unknown").quote("reason", "the io thread did not respond in time"));
+            LogLine("state").add("gateway", "unknown").quote("reason", "the I/O thread did not respond in time"));
     }
     return lines;
 }

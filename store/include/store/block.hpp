@@ -62,7 +62,7 @@ struct BlockChunk {
     std::uint32_t first_channel = 0;  // index in BlockHead::channels
 };
 
-/// Everything but the times and values of a block. Known without reading its payload.
+/// The properties of a block except its times and values. Available without reading its payload.
 struct BlockHead {
     std::uint32_t samples = 0;
     std::uint64_t published_before = 0;  // samples published in the epoch before the block, logged or not
@@ -76,9 +76,9 @@ struct BlockHead {
     [[nodiscard]] std::size_t payload_bytes() const noexcept;
     /// Returns the position of sample `index`, or of the end, relative to the block's first entry.
     [[nodiscard]] std::uint64_t entry_of_sample(std::uint32_t index) const noexcept;
-    /// Returns the channel's part, or null if the block has none of it.
+    /// Returns the channel's part, or null if the block has no samples of the channel.
     [[nodiscard]] const BlockChannel* find(ChannelId channel) const noexcept;
-    /// Returns the index of the chunk that has the values of a channel of this block; 0 if there is none.
+    /// Returns the index of the chunk that contains the values of a channel of this block; 0 if there is none.
     [[nodiscard]] std::size_t chunk_of(const BlockChannel& channel) const noexcept;
 };
 

@@ -30,12 +30,12 @@ class File {
     /// Writes all of `from` at offset `at`. After a failure, any part of it may have been written.
     virtual void write(std::uint64_t at, Bytes from) = 0;
     virtual void truncate(std::uint64_t bytes) = 0;
-    /// Returns after everything written is on the disk. After a failure, nothing written since the last successful call
-    /// may be assumed to be there, and a second call proves nothing.
+    /// Returns after everything written is on the disk. After a failure, data written since the last successful call
+    /// may be lost, even if a second call succeeds.
     virtual void sync() = 0;
 };
 
-/// Keeps another process from opening the same log for writing, as long as the object lives.
+/// Prevents other processes from opening the same log for writing while the object exists.
 class DirectoryLock {
   public:
     DirectoryLock() = default;
@@ -44,8 +44,8 @@ class DirectoryLock {
     DirectoryLock& operator=(const DirectoryLock&) = delete;
 };
 
-/// The operations of a file system that the log needs. real_file_system() is the one of the machine; the tests simulate
-/// one that loses power, writes in part, and fails.
+/// The operations of a file system that the log needs. real_file_system() uses the machine's; the tests simulate a file
+/// system that loses power, performs partial writes, and fails.
 ///
 /// Threads: any, but one at a time for one file name.
 /// Limits:  none.
@@ -61,7 +61,7 @@ class FileSystem {
 
     /// Creates the directory unless it exists.
     virtual void make_directory(const std::string& directory) = 0;
-    /// Returns the names of the files in a directory, in no order.
+    /// Returns the names of the files in a directory, in no particular order.
     [[nodiscard]] virtual std::vector<std::string> list(const std::string& directory) const = 0;
     /// Throws std::system_error with errc::resource_unavailable_try_again if another process holds the lock.
     [[nodiscard]] virtual std::unique_ptr<DirectoryLock> lock(const std::string& directory) = 0;

@@ -21,7 +21,7 @@ struct LogBatch {
     Position end_position = 0;  // where the next batch continues
     std::int64_t epoch_ms = 0;
     bool begins_epoch = false;  // a gateway started before the samples
-    bool ends_epoch = false;    // the gateway stopped in order after the samples
+    bool ends_epoch = false;    // the gateway stopped cleanly after the samples
     std::vector<TelemetrySample> samples;
     std::vector<BlockGap> gaps;                                // in order; each before a sample
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
@@ -30,9 +30,9 @@ struct LogBatch {
     void clear() noexcept;
 };
 
-/// Reads a log from any position on, next to the process that writes it or without one. It names everything that is
-/// missing: for each epoch and channel, samples and gaps are every sequence number from the first one read on, once and
-/// in order.
+/// Reads a log from any position, while another process writes it or afterwards. It names everything that is missing:
+/// for each epoch and channel, the samples and gaps together cover every sequence number from the first one read, once
+/// and in order.
 ///
 /// Threads: one.
 /// Limits:  one block and the index of one segment in memory.
@@ -46,7 +46,7 @@ class LogReader {
     void seek(Position position);
     /// Continues at the first block with a sample of this time or later.
     void seek_time(std::int64_t utc_ns);
-    /// Reads the next block. Returns false if the log has no more at present.
+    /// Reads the next block. Returns false if the log currently has no more.
     [[nodiscard]] bool next(LogBatch& batch);
 
     [[nodiscard]] Position position() const noexcept { return position_; }

@@ -14,8 +14,8 @@ struct RecoveredLog {
     std::vector<SegmentDirectory::Segment> segments;
 };
 
-/// Looks through the directory: renames segments that cannot be read, truncates and seals the last one, and finds the
-/// next position. Nothing that the directory holds makes it fail; what a read-only disk prevents is left undone.
+/// Scans the directory: renames segments that cannot be read, truncates and seals the last one, and finds the
+/// next position. No content of the directory makes it fail; repairs that a read-only disk prevents are skipped.
 /// Threads: one. Failure: throws std::system_error if the directory cannot be listed, and std::bad_alloc.
 [[nodiscard]] RecoveredLog recover_log(FileSystem& files, const std::string& directory,
                                        const SampleLog::KnownSeqs& known, RecoveryReport& report);

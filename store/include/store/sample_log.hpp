@@ -27,7 +27,7 @@ struct RecoveryReport {
     std::vector<std::string> renamed;   // segments that cannot be read, now NAME.damaged
     std::vector<DamagedRange> damaged;  // in the last segment
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
-    bool last_epoch_ended = true;       // false: the last process did not stop in order
+    bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
 };
 
@@ -46,7 +46,7 @@ struct LogStatus {
     std::uint64_t samples = 0;           // logged since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
-    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log still is full
+    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
     bool is_full = false;
 };
@@ -80,8 +80,8 @@ class SampleLog {
         LogLimits limits{};
         std::uint64_t segment_bytes = SampleLog::segment_bytes;
     };
-    /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end in
-    /// order; it may be empty.
+    /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end
+    /// cleanly; it may be empty.
     using KnownSeqs = std::function<std::vector<KnownSeq>(std::int64_t epoch_ms)>;
     SampleLog(Parts parts, Options options, const KnownSeqs& known = {});
     ~SampleLog();
@@ -90,19 +90,19 @@ class SampleLog {
 
     [[nodiscard]] const RecoveryReport& recovery() const noexcept { return recovery_; }
 
-    /// Whether a batch of samples or gaps may be appended.
+    /// Returns whether a batch of samples or gaps may be appended.
     [[nodiscard]] bool has_capacity() const noexcept;
-    /// Whether the log is at a limit and set to block.
+    /// Returns whether the log is at a limit and set to block.
     [[nodiscard]] bool is_blocking() const noexcept;
     void append(std::span<const TelemetrySample> samples);
     void append(const LogGap& gap);
 
-    /// Writes everything appended to the file. Readers then find it; it does not yet survive a power failure.
+    /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
     /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
-    /// the log is not full any more.
+    /// the log is no longer full.
     void sync();
-    /// Ends the epoch in order. Nothing may be appended afterwards.
+    /// Ends the epoch cleanly. Nothing may be appended afterwards.
     void close();
 
     void set_limits(const LogLimits& limits) { segments_.set_limits(limits); }

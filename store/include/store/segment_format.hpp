@@ -15,7 +15,7 @@
 
 namespace telegate::store {
 
-/// Numbers everything that was ever logged: each sample, each gap and each start of a gateway. Never used twice.
+/// The number of an entry of the log: a sample, a gap or the start of a gateway. Never reused.
 using Position = std::uint64_t;
 
 /// Identifies a log, so that records and segments of another log are recognized. Random.
@@ -48,13 +48,13 @@ struct SegmentChannel {
 
 enum class RecordType : std::uint16_t { channels = 1, block = 2, stop = 3, footer = 4 };
 
-/// The gateway has stopped in order: the epoch ends here.
+/// The gateway has stopped cleanly: the epoch ends here.
 struct StopRecord {
     std::int64_t utc_ns = 0;
     std::int64_t mono_ns = 0;
 };
 
-/// Where a block is, and what it has.
+/// The location and the contents of a block.
 struct BlockEntry {
     std::uint64_t offset = 0;  // in the file
     Position position = 0;
@@ -73,7 +73,7 @@ struct SegmentFooter {
     std::vector<SegmentChannel> definitions;  // of all channels of the segment
 
     [[nodiscard]] std::uint64_t samples() const noexcept;
-    /// Returns the times of the oldest and the newest sample, or twice 0 if there are none.
+    /// Returns the times of the oldest and the newest sample, or 0 for both if there are none.
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> utc_range_ns() const noexcept;
 };
 
@@ -91,7 +91,7 @@ struct RecordHead {
     [[nodiscard]] std::uint64_t record_bytes() const noexcept { return std::uint64_t{head_bytes} + payload_bytes; }
 };
 
-/// A block as BlockEncoder::encode() makes it.
+/// A block as encoded by BlockEncoder::encode().
 struct EncodedBlock {
     Bytes head;
     Bytes payload;
@@ -99,14 +99,14 @@ struct EncodedBlock {
 
 inline constexpr std::uint32_t segment_version = 2;
 
-/// Each of these appends one piece of a segment. Threads: any. Failure: throws std::bad_alloc.
+/// Each of these functions appends one piece of a segment. Threads: any. Failure: throws std::bad_alloc.
 void append_segment_head(const SegmentHead& head, ByteBuffer& out);
 void append_channels(const std::vector<SegmentChannel>& channels, Position position, const LogId& id, ByteBuffer& out);
 void append_block(const EncodedBlock& block, Position position, const LogId& id, ByteBuffer& out);
 void append_stop(const StopRecord& stop, Position position, const LogId& id, ByteBuffer& out);
 void append_footer(const SegmentFooter& footer, Position position, const LogId& id, ByteBuffer& out);
 
-/// Each of these returns nothing, or false, for bytes that are not such a piece. Threads: any. Failure: throws
+/// Each of these returns nullopt or false for bytes that are not such a piece. Threads: any. Failure: throws
 /// std::bad_alloc.
 [[nodiscard]] std::optional<SegmentHead> read_segment_head(Bytes bytes);
 /// Reads the common head alone, without its checksum; check_record_head() then tells whether it and what follows are
@@ -119,19 +119,19 @@ void append_footer(const SegmentFooter& footer, Position position, const LogId& 
 [[nodiscard]] std::optional<StopRecord> read_stop(Bytes bytes);
 /// `file_bytes`: the size of the segment, which limits the number of its blocks.
 [[nodiscard]] bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer);
-/// The last bytes of a segment with a footer: what decides whether the rest is worth reading.
+/// The last bytes of a segment with a footer. They show whether the rest is worth reading.
 struct FooterTail {
     static constexpr std::size_t bytes = 32;
 
     std::int64_t utc_min_ns = 0;  // of all samples; both 0 if there are none
     std::int64_t utc_max_ns = 0;
-    std::uint32_t footer_bytes = 0;  // the footer record begins so many bytes before the end of the file
+    std::uint32_t footer_bytes = 0;  // the footer record begins this many bytes before the end of the file
 };
 [[nodiscard]] std::optional<FooterTail> read_footer_tail(Bytes bytes);
 
 /// Returns the name of a segment file: its first position in 20 digits and ".tgl".
 [[nodiscard]] std::string segment_name(Position first_position);
-/// Returns the first position, or nothing if the name is not that of a segment.
+/// Returns the first position, or nullopt if the name is not that of a segment.
 [[nodiscard]] std::optional<Position> parse_segment_name(std::string_view name);
 
 }  // namespace telegate::store

@@ -52,7 +52,7 @@ class SegmentReader {
 
     enum class Part : std::uint8_t { head, all };
     enum class Result : std::uint8_t { intact, damaged_payload, damaged_head };
-    /// Reads a block of index(). With Part::head, `payload` is left alone.
+    /// Reads a block of index(). With Part::head, `payload` is not changed.
     [[nodiscard]] Result read_block(const BlockEntry& entry, Part part, BlockHead& head, ByteBuffer& payload) const;
     /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes.
     [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,

@@ -22,7 +22,7 @@ bool is_ascending(const std::vector<std::uint64_t>& numbers) {
     return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
 }
 
-/// Reads so many numbers.
+/// Reads `count` numbers.
 bool read_numbers(ByteReader& in, std::size_t count, std::vector<std::uint64_t>& numbers) {
     numbers.resize(count);
     decode_integers(in, numbers);
@@ -31,7 +31,7 @@ bool read_numbers(ByteReader& in, std::size_t count, std::vector<std::uint64_t>&
 
 }  // namespace
 
-/// The order of the samples, as the first chunk tells it.
+/// The order of the samples, as stored in the first chunk.
 struct Order {
     std::vector<std::uint64_t> lengths;            // by pattern: its samples
     std::vector<std::uint64_t> members;            // of all patterns: indexes of channels
@@ -97,7 +97,7 @@ bool Order::read(ByteReader& in, const BlockHead& head) {
     return is_consistent(head);
 }
 
-/// Whether the readings have as many samples of each channel as the head says.
+/// Returns whether the readings have as many samples of each channel as the head says.
 bool Order::is_consistent(const BlockHead& head) const {
     std::vector<std::uint32_t> counts(head.channels.size());
     std::uint64_t samples = 0;

@@ -12,16 +12,16 @@ namespace telegate::store {
 /// `bits` is true: the values are floating-point bit patterns) as XOR with the value before.
 ///
 /// The form and the width in bytes come first, then the bytes of all residuals, split into planes: all lowest bytes,
-/// then all second bytes, and so on. A compressor finds the zeros of the upper planes. Nothing is appended for no
-/// values. Threads: any. Failure: throws std::bad_alloc.
+/// then all second bytes, and so on. A compressor finds the zeros of the upper planes. Nothing is appended if
+/// there are no values. Threads: any. Failure: throws std::bad_alloc.
 void encode_integers(std::span<const std::uint64_t> values, ByteBuffer& out);
 void encode_bit_patterns(std::span<const std::uint64_t> values, ByteBuffer& out);
 
-/// Fills `values` with what encode_integers() or encode_bit_patterns() appended for as many values. Leaves
+/// Fills `values` with what encode_integers() or encode_bit_patterns() appended for the same number of values. Leaves
 /// `in.failed()` true if the input is not such a column. Threads: any.
 void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept;
 
-/// Appends one column of a list of records: `get(record)` of each. `scratch` is memory that is overwritten.
+/// Appends one column of a list of records: `get(record)` for each record. `scratch` is memory that is overwritten.
 template <class Records, class Get>
 void append_column(const Records& records, const Get& get, std::vector<std::uint64_t>& scratch, ByteBuffer& out) {
     scratch.clear();

@@ -26,12 +26,12 @@ std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::strin
     }
 }
 
-/// Whether a block has entries that the segment that begins at `limit` replaces.
+/// Returns whether a block has entries that the segment that begins at `limit` replaces.
 bool is_beyond(const BlockEntry& block, Position limit) noexcept {
     return block.position >= limit || block.entries > limit - block.position;
 }
 
-/// Whether a segment has samples with times from `since_ns` to before `until_ns`, as far as its end says.
+/// Returns whether a segment has samples with times from `since_ns` to before `until_ns`, as far as its end says.
 bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns, std::int64_t until_ns) {
     try {
         const auto tail = SegmentReader::tail(files, path);
@@ -181,7 +181,7 @@ void LogReader::begin_segment(LogBatch& batch) {
     const SegmentHead& head = segment_->head();
     const bool is_new_epoch = epoch_ms_ != head.epoch_ms;
     const bool is_skipped = position_ < head.first_position;  // earlier entries no longer exist
-    // The segment in which the epoch began is not there any more.
+    // The segment in which the epoch began no longer exists.
     const bool is_start_lost = is_new_epoch && epoch_ms_.has_value() && !head.begins_epoch;
     if (is_new_epoch) {
         epoch_ms_ = head.epoch_ms;

@@ -10,11 +10,11 @@ namespace telegate::store {
 namespace {
 
 constexpr std::string_view damaged_suffix = ".damaged";
-/// After an epoch that did not end in order, positions continue this much later. Readers may have seen entries that did
+/// After an epoch that did not end cleanly, positions continue this much later. Readers may have seen entries that did
 /// not reach the disk, and no position is ever used twice. More than the entries that
 /// SampleLog::unsynced_bytes_max can hold.
 constexpr Position positions_after_crash = Position{1} << 31U;
-/// A record is at least this long, and has at most so many entries.
+/// The minimum size of a record, and the maximum number of its entries.
 constexpr std::uint64_t record_bytes_min = 64;
 constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEncoder::gaps_max;
 

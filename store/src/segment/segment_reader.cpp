@@ -28,7 +28,7 @@ Position first_entry(const SegmentHead& head) noexcept {
     return head.first_position + (head.begins_epoch ? 1 : 0);
 }
 
-/// Whether the blocks of a footer are in order and before it, and its channels are defined.
+/// Returns whether the blocks of a footer are in order and before it, and its channels are defined.
 bool is_consistent(const SegmentFooter& footer, const SegmentHead& head, std::uint64_t footer_offset) {
     std::uint64_t offset = SegmentHead::bytes;
     Position position = first_entry(head);
@@ -148,7 +148,7 @@ bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, 
     return file_->read(offset, head) == head.size() && check_record_head(head);
 }
 
-/// Returns the offset of the next record from `offset` on, or the end of the file.
+/// Returns the offset of the first record at or after `offset`, or the end of the file.
 std::uint64_t SegmentReader::find_record(std::uint64_t offset, std::uint64_t file_bytes) const {
     ByteBuffer window;
     ByteBuffer head;
@@ -218,8 +218,8 @@ bool SegmentReader::add_record(std::uint64_t offset, const RecordHead& record, B
     return true;
 }
 
-/// Whether the names of all channels of a block are known. Without them, it is worth no more than one that cannot be
-/// read.
+/// Returns whether the names of all channels of a block are known. Without them, it is worth no more than one that
+/// cannot be read.
 bool SegmentReader::are_defined(const BlockHead& block) const {
     return std::all_of(block.channels.begin(), block.channels.end(),
                        [&](const BlockChannel& each) { return is_defined(each.channel); }) &&

@@ -99,7 +99,7 @@ TEST_CASE("two objects that are always found are found once per iteration", "[co
     reactor.busy_polls().remove(other);
 }
 
-TEST_CASE("an object removed while another is found is not polled any more", "[core][busy_polls]") {
+TEST_CASE("an object removed while another is found is no longer polled", "[core][busy_polls]") {
     Reactor reactor;
     Polled stays;
     Polled goes;

@@ -201,7 +201,7 @@ TEST_CASE("messages that arrived before a violation are delivered first", "[core
     CHECK(h.ended == 1);
 }
 
-TEST_CASE("messages that arrived are delivered although nothing can be written any more", "[core][session]") {
+TEST_CASE("messages that arrived are delivered although nothing more can be written", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.wire->writes_fail = true;

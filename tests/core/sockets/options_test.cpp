@@ -176,7 +176,7 @@ TEST_CASE("a message without frames is refused, and the next one is sent", "[cor
     CHECK(router.totals().matched == 1);
 }
 
-TEST_CASE("a closed socket does not bind or connect any more", "[core][options]") {
+TEST_CASE("a closed socket no longer binds or connects", "[core][options]") {
     const Endpoint here{Transport::tcp, "127.0.0.1", 0, ""};
     const Endpoint nobody{Transport::tcp, "127.0.0.1", 9, ""};
     Reactor reactor;

@@ -157,12 +157,12 @@ TEST_CASE("files beyond the limit are counted", "[device][host]") {
 
 TEST_CASE("invalid files are refused with a reason", "[device][host]") {
     CHECK_THROWS_WITH(host::FileSource("/proc", {"/sys/x"}),
-                      "files: \"/sys/x\"; allowed: NAME=PATH, where NAME is 1 to 32 of [a-z0-9_.-]");
+                      "files: \"/sys/x\"; must be NAME=PATH, where NAME is 1 to 32 of [a-z0-9_.-]");
     CHECK_THROWS_WITH(host::FileSource("/proc", {"a=x"}),
-                      "files: a: \"x\"; allowed: the absolute path of a file, with at most one * in each part");
+                      "files: a: \"x\"; must be the absolute path of a file, with at most one * in each part");
     CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x/**"}),
-                      "files: a: \"/x/**\"; allowed: the absolute path of a file, with at most one * in each part");
-    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\"; allowed: each name only once");
+                      "files: a: \"/x/**\"; must be the absolute path of a file, with at most one * in each part");
+    CHECK_THROWS_WITH(host::FileSource("/proc", {"a=/x", "a=/y"}), "files: \"a=/y\"; must be listed only once");
     CHECK_THROWS_AS(host::FileSource("/proc", {"Fan=/x"}), std::invalid_argument);
 }
 

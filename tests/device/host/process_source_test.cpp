@@ -94,7 +94,7 @@ TEST_CASE("a process also matches the name of its program, which may be longer t
     HostFixture host(named({"a-very-long-daemon-name", "kworker/0:1"}));
     SECTION("a name must be that of a program, without a directory") {
         CHECK_THROWS_WITH(host.open(),
-                          "processes: \"kworker/0:1\"; allowed: the name of a program, without its directory");
+                          "processes: \"kworker/0:1\"; must be the name of a program, without its directory");
     }
     SECTION("so the 15 bytes that the kernel keeps do not matter") {
         host.options().processes.pop_back();
@@ -215,8 +215,8 @@ TEST_CASE("if processes are hidden, a count is bad rather than 0, and the reason
 
 TEST_CASE("invalid names of processes are refused with a reason", "[device][host]") {
     CHECK_THROWS_WITH(ProcessSource("/proc", {""}),
-                      "processes: \"\"; allowed: the name of a program, without its directory");
-    CHECK_THROWS_WITH(ProcessSource("/proc", {"a", "a"}), "processes: \"a\"; allowed: each name only once");
+                      "processes: \"\"; must be the name of a program, without its directory");
+    CHECK_THROWS_WITH(ProcessSource("/proc", {"a", "a"}), "processes: \"a\"; must be listed only once");
     CHECK_THROWS_AS(ProcessSource("/proc", std::vector<std::string>(40, "x")), std::invalid_argument);
 }
 

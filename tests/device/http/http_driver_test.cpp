@@ -183,15 +183,15 @@ TEST_CASE("invalid options are refused with their names", "[device][http]") {
     CHECK(refusal([](Options& o) {
               o.channels = {{"a", "", "b"}};
           }) ==
-          "channel \"a\": source: not a JSON pointer: \"b\"; allowed: /MEMBER/..., with ~1 for / and "
+          "channel \"a\": source: not a JSON pointer: \"b\"; must be /MEMBER/..., with ~1 for / and "
           "~0 for ~");
     CHECK(refusal([](Options& o) {
               o.format = HttpFormat::prometheus;
               o.channels = {{"a", "", "/b"}};
-          }) == "channel \"a\": source: not a metric: \"/b\"; allowed: NAME or NAME{LABEL=\"VALUE\",...}");
+          }) == "channel \"a\": source: not a metric: \"/b\"; must be NAME or NAME{LABEL=\"VALUE\",...}");
     CHECK(refusal([](Options& o) {
               o.channels = {{"a", "", "/b"}, {"c", "", "/b"}};
-          }) == "channel \"c\": source: duplicate source: \"/b\"; allowed: one channel for each source");
+          }) == "channel \"c\": source: duplicate source: \"/b\"; must be used by only one channel");
 }
 
 TEST_CASE("missing files and unknown hosts of an http device are reported without a request", "[device][http]") {

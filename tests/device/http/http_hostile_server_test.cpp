@@ -24,7 +24,7 @@ TEST_CASE("an invalid response is a failed reading with the reason", "[device][h
         {http_answer("sorry", "", "404 Not Found"), ": response status 404 Not Found"},
         {http_answer("", "", "503 Service Unavailable"), ": response status 503 Service Unavailable"},
         {"HTTP/1.1 204 No Content\r\n\r\n", ": the response is not a JSON object or array, or nested too deeply"},
-        {http_answer("{}", "Content-Encoding: gzip\r\n"), ": unsupported Content-Encoding: gzip; allowed: none"},
+        {http_answer("{}", "Content-Encoding: gzip\r\n"), ": unsupported Content-Encoding: gzip; must be none"},
         {http_answer("<html>"), ": the response is not a JSON object or array, or nested too deeply"},
         {http_answer("7"), ": the response is not a JSON object or array, or nested too deeply"},
         {http_answer(std::string(2'000, ' ')), ": the response is longer than response_bytes_max, 1024 bytes"},

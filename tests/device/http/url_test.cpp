@@ -39,7 +39,7 @@ TEST_CASE("an invalid URL is refused with what is allowed", "[device][http]") {
                              "http://x:", "http://[::1", "http://user:secret@x/", "http://x/a b", "http://x/#part",
                              "http://x/\r\nHost: y", "http://x/\x80", "HTTP://x"}));
     CAPTURE(text);
-    CHECK_THROWS_WITH(parse_url(text), Contains("url: invalid URL: \"" + text + "\"; allowed: http://HOST"));
+    CHECK_THROWS_WITH(parse_url(text), Contains("url: invalid URL: \"" + text + "\"; must be http://HOST"));
 }
 
 }  // namespace

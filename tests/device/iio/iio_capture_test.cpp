@@ -169,7 +169,7 @@ TEST_CASE("a failed start reports the path that caused it", "[device][iio]") {
     SECTION("an invalid type") {
         capture.tree.set("scan_elements/in_voltage0_type", "le:s20/16>>0");
         expected = capture.tree.tree.path(IioTree::at("scan_elements/in_voltage0_type")) +
-                   ": invalid type or index: \"le:s20/16>>0\"; allowed: a type such as le:s12/16>>4, and an "
+                   ": invalid type or index: \"le:s20/16>>0\"; must be a type such as le:s12/16>>4, and an "
                    "index";
     }
     SECTION("none of the channels") {

@@ -85,7 +85,7 @@ TEST_CASE("an unknown or ambiguous name is a failed reading with the reason", "[
     tree.tree.write(IioTree::at("name", "iio:device1"), "adc\n");
     CHECK(bench.read().status == ReadResult::Status::failed);
     CHECK(bench.what == directory +
-                            ": 2 devices have the name or label adc; allowed: iio:deviceN, or a label that only one "
+                            ": 2 devices have the name or label adc; must be iio:deviceN, or a label that only one "
                             "device has");
 }
 
@@ -197,18 +197,18 @@ TEST_CASE("reading attributes allocates nothing", "[device][iio]") {
 TEST_CASE("invalid IIO options are refused with the reason", "[device][iio]") {
     IioDriverOptions options;
     CHECK_THROWS_WITH(make_iio_driver(options),
-                      "device: invalid value: \"\"; allowed: the name or the label of a device, or iio:deviceN");
+                      "device: invalid value: \"\"; must be the name or the label of a device, or iio:deviceN");
     options.device = "adc";
     options.channels = {"../x"};
     CHECK_THROWS_WITH(make_iio_driver(options),
-                      "channels: invalid value: \"../x\"; allowed: names such as voltage0 or accel_x");
+                      "channels: invalid value: \"../x\"; must be names such as voltage0 or accel_x");
     options.channels.clear();
     options.buffer_length = 0;
-    CHECK_THROWS_WITH(make_iio_driver(options), "buffer_length: invalid value: 0; allowed: 1 to 65536");
+    CHECK_THROWS_WITH(make_iio_driver(options), "buffer_length: invalid value: 0; must be 1 to 65536");
     options.buffer_length = 1;
     options.timestamp_clock = "boottime";
     CHECK_THROWS_WITH(make_iio_driver(options),
-                      "timestamp_clock: invalid value: boottime; allowed: monotonic or realtime");
+                      "timestamp_clock: invalid value: boottime; must be monotonic or realtime");
     options.timestamp_clock = "realtime";
     options.sampling_frequency = -1.0;
     CHECK_THROWS_AS(make_iio_driver(options), std::invalid_argument);

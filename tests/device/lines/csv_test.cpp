@@ -55,15 +55,15 @@ TEST_CASE("a delimiter may be a semicolon, a tab or several blanks", "[device][l
 }
 
 TEST_CASE("invalid columns are refused with the reason", "[device][lines]") {
-    CHECK_THROWS_WITH(LineBench(csv({})), "columns: no column has a name; allowed: at least one name");
-    CHECK_THROWS_WITH(LineBench(csv({"-", "-"})), "columns: no column has a name; allowed: at least one name");
-    CHECK_THROWS_WITH(LineBench(csv({"a", ""})), "columns: invalid column: \"\"; allowed: NAME, NAME[UNIT] or -");
-    CHECK_THROWS_WITH(LineBench(csv({"a[m"})), "columns: invalid column: \"a[m\"; allowed: NAME, NAME[UNIT] or -");
-    CHECK_THROWS_WITH(LineBench(csv({"[m]"})), "columns: invalid column: \"[m]\"; allowed: NAME, NAME[UNIT] or -");
+    CHECK_THROWS_WITH(LineBench(csv({})), "columns: no column has a name; at least one must have a name");
+    CHECK_THROWS_WITH(LineBench(csv({"-", "-"})), "columns: no column has a name; at least one must have a name");
+    CHECK_THROWS_WITH(LineBench(csv({"a", ""})), "columns: invalid column: \"\"; must be NAME, NAME[UNIT] or -");
+    CHECK_THROWS_WITH(LineBench(csv({"a[m"})), "columns: invalid column: \"a[m\"; must be NAME, NAME[UNIT] or -");
+    CHECK_THROWS_WITH(LineBench(csv({"[m]"})), "columns: invalid column: \"[m]\"; must be NAME, NAME[UNIT] or -");
     CHECK_THROWS_WITH(LineBench(csv({"a b", "A_b"})),
-                      "columns: duplicate channel: \"A_b\"; allowed: one column for each channel");
+                      "columns: duplicate channel: \"A_b\"; each channel must have one column");
     CHECK_THROWS_WITH(LineBench(csv(std::vector<std::string>(257, "-"))),
-                      "columns: too many columns: 257; allowed: at most 256");
+                      "columns: too many columns: 257; must be at most 256");
     for (const char delimiter : {'"', '#', '\n', '\0', '\xC3'}) {
         CHECK_THROWS_AS(LineBench(csv({"a"}, delimiter)), std::invalid_argument);
     }

@@ -68,21 +68,20 @@ TEST_CASE("a refused option is reported with its value and what is allowed", "[d
     using Options = ModbusDriverOptions;
     CHECK(refusal_after([](Options& o) {
               o.baud = 14'400;
-          }).starts_with("baud: invalid value: 14400; allowed: 300, 600, "));
-    CHECK(refusal_after([](Options& o) { o.data_bits = 7; }).starts_with("data_bits: invalid value: 7; allowed: 8"));
-    CHECK(refusal_after([](Options& o) { o.stop_bits = 3; }) == "stop_bits: invalid value: 3; allowed: 1 to 2");
-    CHECK(refusal_after([](Options& o) { o.unit_id = 0; }) == "unit_id: invalid value: 0; allowed: 1 to 247");
-    CHECK(refusal_after([](Options& o) { o.unit_id = 256; }, false) ==
-          "unit_id: invalid value: 256; allowed: 0 to 255");
+          }).starts_with("baud: invalid value: 14400; must be one of 300, 600, "));
+    CHECK(refusal_after([](Options& o) { o.data_bits = 7; }).starts_with("data_bits: invalid value: 7; must be 8"));
+    CHECK(refusal_after([](Options& o) { o.stop_bits = 3; }) == "stop_bits: invalid value: 3; must be 1 to 2");
+    CHECK(refusal_after([](Options& o) { o.unit_id = 0; }) == "unit_id: invalid value: 0; must be 1 to 247");
+    CHECK(refusal_after([](Options& o) { o.unit_id = 256; }, false) == "unit_id: invalid value: 256; must be 0 to 255");
     CHECK(refusal_after([](Options& o) { o.timeout = std::chrono::milliseconds(9); }) ==
-          "timeout_ms: invalid value: 9; allowed: 10 to 10000");
+          "timeout_ms: invalid value: 9; must be 10 to 10000");
     CHECK(refusal_after([](Options& o) { o.pause = std::chrono::seconds(2); }) ==
-          "pause_ms: invalid value: 2000; allowed: 0 to 1000");
+          "pause_ms: invalid value: 2000; must be 0 to 1000");
     CHECK(refusal_after([](Options& o) { o.read_gap_max = 125; }) ==
-          "read_gap_max: invalid value: 125; allowed: 0 to 124");
+          "read_gap_max: invalid value: 125; must be 0 to 124");
     CHECK(refusal_after([](Options& o) { o.registers_max = 0; }) ==
-          "registers_max: invalid value: 0; allowed: 1 to 125");
-    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) == "channels: invalid value: 0; allowed: 1 to 4096");
+          "registers_max: invalid value: 0; must be 1 to 125");
+    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) == "channels: invalid value: 0; must be 1 to 4096");
 }
 
 TEST_CASE("options of serial lines are not checked for a connection", "[device][modbus]") {
@@ -90,11 +89,11 @@ TEST_CASE("options of serial lines are not checked for a connection", "[device][
 }
 
 TEST_CASE("a refused channel is reported with its name", "[device][modbus]") {
-    CHECK(refusal_of({.address = -1}) == "channel \"a\": address: invalid value: -1; allowed: 0 to 65535");
+    CHECK(refusal_of({.address = -1}) == "channel \"a\": address: invalid value: -1; must be 0 to 65535");
     CHECK(refusal_of({.address = 65'533, .type = ModbusType::float64}) ==
-          "channel \"a\": address: invalid value: 65533; allowed: 0 to 65532");
-    CHECK(refusal_of({.bit = 16}) == "channel \"a\": bit: invalid value: 16; allowed: 0 to 15");
-    CHECK(refusal_of({.unit_id = 300}) == "channel \"a\": unit_id: invalid value: 300; allowed: 0 to 255");
+          "channel \"a\": address: invalid value: 65533; must be 0 to 65532");
+    CHECK(refusal_of({.bit = 16}) == "channel \"a\": bit: invalid value: 16; must be 0 to 15");
+    CHECK(refusal_of({.unit_id = 300}) == "channel \"a\": unit_id: invalid value: 300; must be 0 to 255");
     CHECK(refusal_of({.type = ModbusType::int32, .bit = 1}).starts_with("channel \"a\": type: "));
     CHECK(refusal_of({.table = ModbusTable::discrete, .type = ModbusType::int16}).starts_with("channel \"a\": type: "));
     CHECK(refusal_of({.table = ModbusTable::coil, .bit = 1}).starts_with("channel \"a\": bit: "));
@@ -103,7 +102,7 @@ TEST_CASE("a refused channel is reported with its name", "[device][modbus]") {
 TEST_CASE("a value that does not fit into a request and a duplicate channel are refused", "[device][modbus]") {
     ModbusDriverOptions options = options_with({.type = ModbusType::int64});
     options.registers_max = 3;
-    CHECK(refusal(options, false) == "registers_max: invalid value: 3; allowed: 4 or more, the size of channel \"a\"");
+    CHECK(refusal(options, false) == "registers_max: invalid value: 3; must be 4 or more, the size of channel \"a\"");
     options.registers_max = 4;
     options.channels.push_back(options.channels.front());
     CHECK(refusal(options, false).starts_with("channel \"a\": name: "));
@@ -119,7 +118,7 @@ TEST_CASE("a channel cannot have the name of one that the driver creates", "[dev
         return;
     }
     CHECK(said.starts_with("channel \"" + name + "\": name: invalid value: \"unit.7."));
-    CHECK(said.find("; allowed: any name except unit.N.ok and unit.N.exception") != std::string::npos);
+    CHECK(said.find("; must be any name except unit.N.ok and unit.N.exception") != std::string::npos);
     options.channels.front().unit_id = 8;  // now the device has no unit 7
     CHECK(refusal(options, false) == "accepted");
 }

@@ -149,16 +149,15 @@ TEST_CASE("invalid frame formats are refused with the reason", "[device][serial]
         return FrameReader(format);
     };
     CHECK_THROWS_WITH(with([](auto& f) { f.start = "123456789"; }),
-                      "frame_start: invalid length: 9 bytes; allowed: 1 to 8");
-    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 3; }), "frame_bytes: invalid value: 3; allowed: 4 to 1024");
+                      "frame_start: invalid length: 9 bytes; must be 1 to 8");
+    CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 3; }), "frame_bytes: invalid value: 3; must be 4 to 1024");
     CHECK_THROWS_WITH(with([](auto& f) { f.frame_bytes = 1'025; }),
-                      "frame_bytes: invalid value: 1025; allowed: 4 to 1024");
-    CHECK_THROWS_WITH(with([](auto& f) { f.channels.clear(); }),
-                      "format: no channels; allowed: at least one for frames");
+                      "frame_bytes: invalid value: 1025; must be 4 to 1024");
+    CHECK_THROWS_WITH(with([](auto& f) { f.channels.clear(); }), "format: no channels; frames must have at least one");
     CHECK_THROWS_WITH(with([](auto& f) { f.channels.push_back(channel("X", 0, "uint8")); }),
                       "channel: duplicate name: \"X\"");
     CHECK_THROWS_WITH(with([](auto& f) { f.channels[0].offset = 3; }),
-                      "offset: out of range: channel \"x\" has 2 bytes at 3; allowed: within the 4 bytes before "
+                      "offset: out of range: channel \"x\" has 2 bytes at 3; must be within the 4 bytes before "
                       "the checksum");
 }
 

@@ -138,7 +138,7 @@ class StartFailures(Scratch):
                 answer = self.start(text)
                 self.assertEqual(answer.returncode, 69)
                 self.assertIn(f"telegate: cannot start: {setting}: ", answer.stderr)
-                self.assertIn(f"{path}: No such file or directory; the folder /nope is missing\n", answer.stderr)
+                self.assertIn(f"{path}: No such file or directory; the directory /nope is missing\n", answer.stderr)
 
     def test_a_port_in_use_is_named_with_the_setting(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -194,7 +194,7 @@ class Answers(Scratch):
         self.assertEqual(answer.returncode, 78)
         lines = answer.stderr.splitlines()
         self.assertEqual(len(lines), 2, answer.stderr)
-        self.assertIn(f'{table}:2: address: out of range: "400000"; allowed: a whole number', lines[0])
+        self.assertIn(f'{table}:2: address: out of range: "400000"; must be a whole number', lines[0])
         self.assertIn(f'{table}:3: texts: "on" is not a value with a text: must be VALUE:TEXT', lines[1])
 
     def test_the_printed_file_means_the_same(self):

@@ -72,7 +72,7 @@ TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][
     ::chmod(files.secret.c_str(), 0440);  // as with an ACL
     const auto curve = planned(settings);
     CHECK_THAT(plan_fault(endpoint_section + "curve_secret_key_file = credential:../x\ncurve_clients_dir = *\n"),
-               Catch::Contains("credential:../x: not the name of a credential: \"../x\"; allowed: credential:NAME"));
+               Catch::Contains("credential:../x: not the name of a credential: \"../x\"; must be credential:NAME"));
     ::unsetenv("CREDENTIALS_DIRECTORY");
     REQUIRE(curve != nullptr);
     CHECK(curve->keys.public_key == files.server.public_key);

@@ -67,9 +67,9 @@ TEST_CASE("a problem in an event file is named", "[gateway][events]") {
     CHECK(events_fault(events_file("[[[[[]]]]]")) == "is nested too deeply: must be at most 4 levels");
     CHECK(events_fault(events_file("1")) == "event 1 must be an object");
     CHECK(events_fault(events_file(R"({"number":0,"suppressed":0})")) ==
-          "event 1 needs number and suppressed: whole numbers");
+          "event 1 must have whole numbers as number and suppressed");
     CHECK(events_fault(events_file(R"({"number":1,"suppressed":0})")) ==
-          "event 1 needs time, device, channel, kind and text: texts");
+          "event 1 must have texts as time, device, channel, kind and text");
     CHECK(events_fault(events_file(
               R"({"number":1,"time":"now","device":"","channel":"","kind":"x","text":"","suppressed":0})")) ==
           "event 1 has an invalid time: must be like 2026-11-20T23:11:34Z");

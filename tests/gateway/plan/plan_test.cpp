@@ -233,9 +233,8 @@ TEST_CASE("a modbus setting of a channel without an address is a problem with it
                                                                         {"word_order", "big"},
                                                                         {"byte_swap", "no"}}));
     const std::string line = key + " = " + value + "\n";
-    CHECK(plan_problems(device + line) ==
-          std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
-                                   "\" is not used without an address; allowed: only with address"});
+    CHECK(plan_problems(device + line) == std::vector<std::string>{"x.ini:8: " + key + ": \"" + value +
+                                                                   "\" has no effect without an address: set address"});
     CHECK(plan_problems(device + line + "address = 3\n").empty());
 }
 
@@ -246,16 +245,15 @@ TEST_CASE("a frame setting of a serial channel is a problem where it has no mean
                                "frame_type = uint8\nframe_offset = 1\n[channel \"scale/frames.refused\"]\n";
     CHECK(plan_problems(frames + "unit = g\n").empty());
     CHECK(plan_problems(frames + "frame_offset = 2\n") ==
-          std::vector<std::string>{
-              "x.ini:11: frame_offset: \"2\" is not used without a frame_type; allowed: only with frame_type"});
+          std::vector<std::string>{"x.ini:11: frame_offset: \"2\" has no effect without a frame_type: set frame_type"});
     const std::string lines = port + "format = nmea\n[channel \"scale/gga.time\"]\n";
     CHECK(plan_problems(lines + "unit = g\n").empty());
     CHECK(plan_problems(lines + "frame_type = uint8\n") ==
           std::vector<std::string>{
-              "x.ini:6: frame_type: \"uint8\" is not used with format = nmea; allowed: only with format = frames"});
+              "x.ini:6: frame_type: \"uint8\" has no effect with format = nmea; requires format = frames"});
     CHECK(plan_problems(lines + "frame_offset = 0\n") ==
           std::vector<std::string>{
-              "x.ini:6: frame_offset: \"0\" is not used with format = nmea; allowed: only with format = frames"});
+              "x.ini:6: frame_offset: \"0\" has no effect with format = nmea; requires format = frames"});
 }
 
 TEST_CASE("settings that are printed as a file can be planned again", "[gateway][plan]") {

@@ -86,6 +86,6 @@ TEST_CASE("a fault of a request for events names the parameter", "[gateway][rest
     CHECK(call.ask("GET", "/events?since=")["status"] == 422);
     CHECK(answer["errors"][0]["detail"] == "invalid time \"yesterday\": must be in UTC, like 2026-11-20T23:11:34Z");
     CHECK_THAT(answer["errors"][1]["detail"].get<std::string>(),
-               Catch::StartsWith("unknown event kind \"device\"; known: gateway started, "));
+               Catch::StartsWith("unknown event kind \"device\": must be one of gateway started, "));
     CHECK(answer["errors"][2]["parameter"] == "limit");
 }

@@ -110,7 +110,7 @@ TEST_CASE("a check that does not exist cannot be selected", "[gateway][rest][hea
     call.gateway.health.checks = {good_check("pump"), good_check("devices")};
     const json answer = call.ask("GET", "/readyz?exclude=device");
     CHECK(parameter_fault(answer) == "exclude");
-    CHECK(answer["errors"][0]["detail"] == "unknown check \"device\"; known: pump, devices");
+    CHECK(answer["errors"][0]["detail"] == "unknown check \"device\": must be one of pump, devices");
 }
 
 TEST_CASE("devices are shown as in /status, with their ledger", "[gateway][rest]") {
@@ -127,7 +127,7 @@ TEST_CASE("devices are shown as in /status, with their ledger", "[gateway][rest]
     CHECK(one["ledger"]["sampled"] == 7);
     CHECK(one["ledger"]["balanced"] == false);
     CHECK(call.ask("GET", "/devices")["devices"] == json::array({one}));
-    CHECK(call.ask("GET", "/devices/boyler")["detail"] == "there is no device \"boyler\"; known: boiler");
+    CHECK(call.ask("GET", "/devices/boyler")["detail"] == "there is no device \"boyler\"; known devices: boiler");
 }
 
 TEST_CASE("the log level can be read and changed, and reverts by itself", "[gateway][rest][log]") {

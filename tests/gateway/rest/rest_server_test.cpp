@@ -176,14 +176,14 @@ TEST_CASE("an unknown device is 404 and the known ones are named", "[gateway][re
     RestFixture rest;
     const auto answer = rest.post("/devices/boyler/start");
     CHECK(is_problem(answer, 404, "/devices/boyler/start"));
-    CHECK(detail_of(answer) == "there is no device \"boyler\"; known: host, boiler");
+    CHECK(detail_of(answer) == "there is no device \"boyler\"; known devices: host, boiler");
 }
 
 TEST_CASE("a device name with special bytes is 404 and shown escaped", "[gateway][rest]") {
     RestFixture rest;
     const auto answer = rest.post("/devices/%ff%0Aa/start");
     CHECK(is_problem(answer, 404, "/devices/%ff%0Aa/start"));
-    CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known: host, boiler");
+    CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known devices: host, boiler");
 }
 
 TEST_CASE("a command without a response in time is 503 with a time to retry", "[gateway][rest]") {
@@ -287,7 +287,7 @@ TEST_CASE("the port is free again after a stop", "[gateway][rest]") {
     CHECK_NOTHROW(RestServer({"127.0.0.1", port}, gateway.handlers()));
 }
 
-TEST_CASE("health checks are answered while the io thread hangs, whatever else is requested",
+TEST_CASE("health checks are answered while the I/O thread hangs, whatever else is requested",
           "[gateway][rest][health]") {
     test::FakeGateway gateway;
     std::promise<void> goes_on;

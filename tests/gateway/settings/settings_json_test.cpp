@@ -233,47 +233,47 @@ TEST_CASE("omitted settings have their defaults, and the order is kept", "[gatew
 TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json]") {
     const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {R"({"device":{"boiler":{"driver":"host","interval_ms":0}}})",
-         R"(/device/boiler/interval_ms: out of range: "0"; allowed: a whole number without a unit, 1 to 3600000 (ms))"},
+         R"(/device/boiler/interval_ms: out of range: "0"; must be a whole number without a unit, 1 to 3600000 (ms))"},
         {R"({"device":{"boiler":{"driver":"host","interval_ms":"100ms"}}})",
-         R"(/device/boiler/interval_ms: "100ms" has the wrong type; allowed: a whole number without a unit, )"
+         R"(/device/boiler/interval_ms: "100ms" has the wrong type; must be a whole number without a unit, )"
          "1 to 3600000 (ms)"},
         {R"({"device":{"boiler":{}}})",
-         R"(/device/boiler/driver: missing in [device "boiler"]; allowed: )" + test::driver_names()},
+         R"(/device/boiler/driver: missing in [device "boiler"]; must be )" + test::driver_names()},
         {R"({"device":{"boiler":{"driver":5}}})",
-         R"(/device/boiler/driver: 5 has the wrong type; allowed: )" + test::driver_names()},
+         R"(/device/boiler/driver: 5 has the wrong type; must be )" + test::driver_names()},
         {R"({"device":{"b":{"driver":"host","interval_ms":5,"interval_us":5000}}})",
-         R"(/device/b/interval_us: conflicts with interval_ms; allowed: only one of the two)"},
+         R"(/device/b/interval_us: conflicts with interval_ms; set only one of the two)"},
         {R"({"device":{"B":{"driver":"host"}}})",
-         R"(/device/B: invalid name: [device "B"]; allowed: 1 to 64 of the characters a-z 0-9 _ . -)"},
+         R"(/device/B: invalid name: [device "B"]; must be 1 to 64 of the characters a-z 0-9 _ . -)"},
         {R"({"channel":{"a/b":{"unit":5}},"device":{"a":{"driver":"host"}}})",
-         R"(/channel/a~1b/unit: 5 has the wrong type; allowed: a unit of at most 32 bytes, or empty)"},
+         R"(/channel/a~1b/unit: 5 has the wrong type; must be a unit of at most 32 bytes, or empty)"},
         {R"({"channel":{"a/b":{"unit":"Cel"}}})", R"(/channel/a~1b: unknown device: no section [device "a"])"},
         {R"({"channel":{"a":{}}})",
-         R"(/channel/a: invalid name: [channel "a"]; allowed: DEVICE/CHANNEL, each 1 to 64 of the characters )"
+         R"(/channel/a: invalid name: [channel "a"]; must be DEVICE/CHANNEL, each 1 to 64 of the characters )"
          "a-z 0-9 _ . -"},
         {R"({"channel":{"a/b":{"driver":"host"}},"device":{"a":{"driver":"host"}}})",
          R"(/channel/a~1b/driver: not a setting of [channel "a/b"]; it belongs in [device "NAME"])"},
         {R"({"device":{"a":{"driver":"host","errors_before_safe":"1"}}})",
-         R"(/device/a/errors_before_safe: "1" has the wrong type; allowed: a whole number without a unit, 0 to )"
+         R"(/device/a/errors_before_safe: "1" has the wrong type; must be a whole number without a unit, 0 to )"
          "1000000 (readings), or null"},
-        {R"({"device":[]})", R"(/device: [] has the wrong type; allowed: an object with an object for each name)"},
-        {R"({"device":{"a":1}})", R"(/device/a: 1 has the wrong type; allowed: an object of settings)"},
-        {R"({"queue":null})", R"(/queue: null has the wrong type; allowed: an object of settings)"},
+        {R"({"device":[]})", R"(/device: [] has the wrong type; must be an object with an object for each name)"},
+        {R"({"device":{"a":1}})", R"(/device/a: 1 has the wrong type; must be an object of settings)"},
+        {R"({"queue":null})", R"(/queue: null has the wrong type; must be an object of settings)"},
         {R"({"queue":{"polcy":"block"}})", R"(/queue/polcy: not a setting of [queue]; did you mean policy?)"},
-        {R"({"queue":{"a/b~\u0000":1}})", R"(/queue/a~1b~0?: not a setting of [queue]; allowed: policy)"},
+        {R"({"queue":{"a/b~\u0000":1}})", R"(/queue/a~1b~0?: not a setting of [queue]; must be one of policy)"},
         {R"({"qeue":{}})", R"(/qeue: unknown section: [qeue]; did you mean queue?)"},
         {R"({"":{}})", R"(/: is not a known section)"},
         {R"({"device":{"a":{"driver":"host","autostart":"yes"}}})",
-         R"(/device/a/autostart: "yes" has the wrong type; allowed: true or false)"},
+         R"(/device/a/autostart: "yes" has the wrong type; must be true or false)"},
         {R"({"sampling":{"cpu_affinity":[1,"2"]}})",
-         R"(/sampling/cpu_affinity: [1,"2"] has the wrong type; allowed: an array of whole numbers, 0 to 1023)"},
+         R"(/sampling/cpu_affinity: [1,"2"] has the wrong type; must be an array of whole numbers, 0 to 1023)"},
         {R"({"sampling":{"cpu_affinity":1}})",
-         R"(/sampling/cpu_affinity: 1 has the wrong type; allowed: an array of whole numbers, 0 to 1023)"},
+         R"(/sampling/cpu_affinity: 1 has the wrong type; must be an array of whole numbers, 0 to 1023)"},
         {R"({"gateway":{"queue_size":1.5}})",
-         R"(/gateway/queue_size: 1.5 has the wrong type; allowed: a whole number without a unit, 1 to 1048576 )"
+         R"(/gateway/queue_size: 1.5 has the wrong type; must be a whole number without a unit, 1 to 1048576 )"
          "(samples), or 0 for the default 1024"},
         {R"({"gateway":{"queue_size":99999999999999999999}})",
-         R"(/gateway/queue_size: 1e+20 has the wrong type; allowed: a whole number without a unit, 1 to 1048576 )"
+         R"(/gateway/queue_size: 1e+20 has the wrong type; must be a whole number without a unit, 1 to 1048576 )"
          "(samples), or 0 for the default 1024"},
     }));
     CAPTURE(document);
@@ -318,7 +318,7 @@ TEST_CASE("items of a list must not contain commas", "[gateway][settings_json]")
     CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":["sine,ramp"]}}})")
               .starts_with(R"(/device/a/waveforms: ["sine,ramp"] has the wrong type)"));
     CHECK(document_problems(R"({"device":{"a":{"driver":"simulated","waveforms":[]}}})")
-              .starts_with(R"(/device/a/waveforms: unknown value: ""; allowed: an array of one or more of sine)"));
+              .starts_with(R"(/device/a/waveforms: unknown value: ""; must be an array of one or more of sine)"));
 }
 
 namespace {
@@ -337,7 +337,7 @@ TEST_CASE("a document that is not JSON, or not an object, is refused as a whole"
     const auto [document, problem] = GENERATE(table<std::string, std::string>({
         {"", "is not JSON in UTF-8, see byte 1"},
         {"{\"queue\":", "is not JSON in UTF-8, see byte 10"},
-        {"[]", "is not an object; allowed: {\"SECTION\":{\"KEY\":VALUE}}"},
+        {"[]", "is not an object; must be {\"SECTION\":{\"KEY\":VALUE}}"},
         {"\"\xff\"", "is not JSON in UTF-8, see byte 2"},
         {R"({"queue":{"policy":"block","policy":"block"}})", "/queue/policy: is a duplicate key: must appear once"},
         {R"({"queue":{},"queue":{}})", "/queue: is a duplicate key: must appear once"},
@@ -345,7 +345,7 @@ TEST_CASE("a document that is not JSON, or not an object, is refused as a whole"
         {std::string(100'000, '['), "is nested too deeply: must be at most 4 levels"},
         {R"({"gateway":{"queue_size":1e999}})", "contains a number that is out of range"},
         {object_of(8'193), "has an object with too many keys: must be at most 8192"},
-        {std::string(1024 * 1024 + 1, ' '), "is too large; allowed: at most 1048576 bytes"},
+        {std::string(1024 * 1024 + 1, ' '), "is too large; must be at most 1048576 bytes"},
     }));
     CHECK(document_problems(document) == problem);
 }

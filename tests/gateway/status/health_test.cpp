@@ -80,7 +80,8 @@ TEST_CASE("a gateway whose devices have nothing due for a long time is alive", "
     CHECK(check_of(fixture.gateway->health(), "stopped").good);
 }
 
-TEST_CASE("an io thread that does not respond is reported at once, and is fatal if it continues", "[gateway][health]") {
+TEST_CASE("an I/O thread that does not respond is reported at once, and is fatal if it continues",
+          "[gateway][health]") {
     GatewayFixture fixture(made_device);
     std::promise<void> let_go;
     fixture.post_to_io([&] { let_go.get_future().wait(); });

@@ -60,7 +60,7 @@ class Maker {
         }
     }
 
-    /// Writes readings of an epoch, with a gap of ten in the middle. Without `stops`, the epoch does not end in order.
+    /// Writes readings of an epoch, with a gap of ten in the middle. Without `stops`, the epoch does not end cleanly.
     void write(std::int64_t epoch_ms, bool stops) {
         constexpr std::uint64_t gap_samples = 10;
         const std::uint64_t segment_bytes = readings_ > 100'000 ? SampleLog::segment_bytes : 4'096;

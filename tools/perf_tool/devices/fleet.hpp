@@ -15,7 +15,7 @@ namespace telegate::perf {
 struct Fleet {
     std::size_t devices = 200;
     std::size_t channels = 20;  // per device
-    double rate = 10;           // readings per device and second
+    double rate = 10;           // readings per second of each device
     std::string align = "spread";
     std::size_t subscribers = 1;  // of all devices
 

@@ -18,7 +18,7 @@
 /// Temporary files of a measurement.
 namespace telegate::perf {
 
-/// A new folder, which the destructor removes.
+/// A new directory, which the destructor removes.
 /// Threads: one. Limits: none. Failure: throws std::runtime_error if it, or a file in it, cannot be created.
 class ScratchFolder {
   public:
@@ -75,7 +75,7 @@ using SettingChanges = std::vector<std::pair<std::string, std::string>>;
     return missing + text;
 }
 
-/// While it exists, SIGINT and SIGTERM end the measurement in wait_seconds(), so that folders and processes are
+/// While it exists, SIGINT and SIGTERM end the measurement in wait_seconds(), so that directories and processes are
 /// removed. Threads: one, and those that it starts meanwhile. Limits: none. Failure: none.
 class EndInOrder {
   public:

@@ -112,7 +112,7 @@ class Line {
         if (auto snapshot = gateway_->snapshot()) {
             return std::move(*snapshot);
         }
-        throw std::runtime_error("the io thread does not respond");
+        throw std::runtime_error("the I/O thread does not respond");
     }
 
     /// Returns the sum over the connected subscribers.

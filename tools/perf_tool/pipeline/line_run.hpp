@@ -47,7 +47,7 @@ void require_lossless(const LineResult& result);
 /// Returns the interval of the ticks: that of the samples, but at least tick_min.
 [[nodiscard]] std::chrono::nanoseconds tick_of(const LineWork& work);
 
-/// Ticks per run: 16 MiB of times.
+/// Maximum number of ticks per run: their times use 16 MiB.
 inline constexpr std::uint64_t ticks_max = 1'000'000;
 
 /// Runs a Gateway as gateway_app does, with a device that produces the load, and subscribers over tcp in threads of

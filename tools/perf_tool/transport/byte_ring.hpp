@@ -20,7 +20,7 @@ namespace telegate::perf {
 /// Failure: the constructor throws std::bad_alloc.
 class ByteRing {
   public:
-    /// The ring has at least the size of four items. The writer publishes a quarter of the ring at once.
+    /// The ring has space for at least four items. The writer publishes a quarter of the ring at once.
     ByteRing(std::size_t capacity_min, std::size_t item_bytes_max, std::size_t readers)
         : capacity_(capacity_for(capacity_min, item_bytes_max)),
           bytes_(std::make_unique<std::uint64_t[]>(capacity_ / word)),

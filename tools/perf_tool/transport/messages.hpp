@@ -17,8 +17,9 @@ inline void stamp(std::span<char> payload, std::uint64_t number) noexcept {
     payload.back() = static_cast<char>(static_cast<unsigned char>(number));
 }
 
-/// The sender's messages, created some in advance. Otherwise, copies would wait until the processor has completed the
-/// recent writes. Threads: one. Limits: bytes_max, or one message. Failure: the constructor throws std::bad_alloc.
+/// The sender's messages, some of which are created in advance. Otherwise, copies would wait until the processor has
+/// completed the recent writes. Threads: one. Limits: bytes_max, or one message. Failure: the constructor throws
+/// std::bad_alloc.
 class Payloads {
   public:
     explicit Payloads(std::size_t size)

@@ -407,7 +407,7 @@ Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
         }
         return tunings;
     }
-    // From 2 MiB on, data has moved from the writer's cache to a shared one, from which it is read faster.
+    // With 2 MiB or more, data has moved from the writer's cache to a shared one, from which it is read faster.
     for (const std::size_t ring : {64 * kib, 256 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib}) {
         const std::size_t bytes = ByteRing::capacity_for(ring, work.size);
         if (tunings.empty() || tunings.back().chunk_bytes != bytes) {

@@ -21,7 +21,7 @@ struct Cell {
     std::string group;  // "PUB/SUB tcp"
     std::string name;   // "64 B"
     Workload work{};
-    std::vector<Series> series{};  // the first of libzmq is configured as reported
+    std::vector<Series> series{};  // the first series of libzmq has the reported configuration
 };
 
 /// The result of transport, fanout or latency.
@@ -46,7 +46,7 @@ struct Standing {
     std::vector<double> of_raw;  // Telegate divided by raw
 };
 
-/// Returns one standing per series of Telegate, or one without it.
+/// Returns one standing per series of Telegate, or one standing if Telegate was not measured.
 [[nodiscard]] std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better);
 
 /// Prints the machine, the build, the parameters, and a table with a row per cell.

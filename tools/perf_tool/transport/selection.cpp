@@ -42,7 +42,8 @@ void add_common_options(CLI::App& app, Selection& selection) {
         ->check(CLI::IsMember({"all", "reported"}));
     auto* const seconds = app.add_option("--seconds", selection.seconds, "Approximate seconds per engine and run")
                               ->check(CLI::Range(0.001, 600.0));
-    app.add_option("--messages", selection.messages, "Messages per engine and run instead, or \"original\"")
+    app.add_option("--messages", selection.messages,
+                   "Messages per engine and run, or \"original\"; overrides --seconds")
         ->check(CLI::Validator(check_messages, "NUMBER|original"))
         ->excludes(seconds);
     app.add_flag("--curve", selection.curve, "Encrypt; the defaults are then 64 B and 8 KiB over tcp");
@@ -116,7 +117,7 @@ void add_options(CLI::App& app, Selection& selection) {
             ->delimiter(',')
             ->check(CLI::Range(1, 1'000'000));
         app.add_option("--io-threads", selection.io_threads,
-                       "Numbers of io threads of Telegate's publisher, separated by commas")
+                       "Numbers of I/O threads of Telegate's publisher, separated by commas")
             ->delimiter(',')
             ->check(CLI::Range(1, 64));
     } else {

@@ -12,7 +12,7 @@ std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads) {
                            }});
     };
     for (const std::size_t count : io_threads) {
-        add(count, std::to_string(count) + (count == 1 ? " io thread" : " io threads"));
+        add(count, std::to_string(count) + (count == 1 ? " I/O thread" : " I/O threads"));
     }
     if (engines.empty()) {
         add(1, "");

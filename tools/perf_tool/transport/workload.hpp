@@ -77,7 +77,7 @@ struct Engine {
     std::function<Outcome(const Workload& work)> run;
 };
 
-/// Returns an engine for each number of io threads of the publisher, or one with a single thread.
+/// Returns an engine for each number of I/O threads of the publisher, or one with a single thread.
 [[nodiscard]] std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads);
 /// The first is configured as in ServerLink's reports, see README.md. More than one I/O thread is a variant.
 [[nodiscard]] std::vector<Engine> libzmq_engines(std::size_t io_threads = 1);
