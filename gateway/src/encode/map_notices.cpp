@@ -161,7 +161,7 @@ class JsonEntries {
         if (!take('"')) {
             return false;
         }
-        for (std::size_t at = 0; at < rest_.size(); at += rest_[at] == '\\' ? 2 : 1) {
+        for (std::size_t at = 0; at < rest_.size(); at += rest_[at] == '\\' ? 2U : 1U) {
             if (rest_[at] == '"') {
                 text = rest_.substr(0, at);
                 rest_.remove_prefix(at + 1);
