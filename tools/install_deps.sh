@@ -23,6 +23,8 @@ packages=(
   python3-jsonschema
   # queues that perf_tool compares with, besides Boost's
   libconcurrentqueue-dev libreaderwriterqueue-dev
+  # the database that perf_tool compares the log with
+  libsqlite3-dev
   # HTTP load for perf_tool
   wrk
   # used in the examples of README.md and docs/how-to-plc.md

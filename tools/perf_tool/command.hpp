@@ -23,6 +23,7 @@ struct Command {
 [[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_footprint_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_latency_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_log_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_pipeline_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_processing_command(CLI::App& options);

@@ -12,7 +12,7 @@ namespace {
 using namespace telegate::perf;
 
 // The first is the default.
-constexpr std::array<Command, 14> commands{{
+constexpr std::array<Command, 15> commands{{
     {"queue", "Samples through a queue between threads, compared with other queues", describe_queue_command},
     {"codec", "Encoding of samples as json, cbor and record, compared with nlohmann/json", describe_codec_command},
     {"processing", "Readings through scale, range, deadband and the other stages", describe_processing_command},
@@ -26,6 +26,7 @@ constexpr std::array<Command, 14> commands{{
     {"footprint", "Memory, CPU time, wake-ups and allocations of gateway_app", describe_footprint_command},
     {"devices", "gateway_app with many devices, with and without devices that hang", describe_devices_command},
     {"rest", "GET /status, compared with a minimal cpp-httplib server", describe_rest_command},
+    {"log", "The durable log, compared with SQLite and with plain rows", describe_log_command},
     {"latency", "Round trips of single messages, compared with libzmq and raw sockets", describe_latency_command},
 }};
 

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include "footprint/scratch.hpp"
 #include "pipeline/line_run.hpp"
 #include "pipeline/load.hpp"
 #include "pipeline/rate_search.hpp"
@@ -26,6 +27,8 @@ struct PipelineOptions {
     std::uint64_t samples = 0;  // instead of the seconds, if not 0
     std::int64_t tick_us = 1'000;
     LineWork work;  // without rate, samples and tick
+    bool compares_log = false;
+    std::size_t stalled = 1;  // subscribers that never read, for the command `stalled`
 };
 
 /// A run, and the wake-ups of the machine at the interval of its ticks before and after it.
@@ -122,34 +125,44 @@ std::vector<Measured> measure_highest(const PipelineOptions& options, std::size_
     return all;
 }
 
-void add_line(Report& report, const LineWork& work, const LineResult& line, bool is_highest) {
+void add_line(Report& report, const std::string& prefix, const LineWork& work, const LineResult& line,
+              bool is_highest = false) {
+    const auto add = [&](const char* name, double value, const Goal& goal = {}) {
+        report.add(prefix + name, value, goal);
+    };
     const auto count = [](std::uint64_t number) {
         return static_cast<double>(number);
     };
     const double seconds = std::max(line.seconds, 1e-3);  // a single tick takes no time
     const double samples = std::max(1.0, count(line.offered));
     const bool has_rate_goal = is_highest && work.subscribers == 1 && work.format != "cbor";
-    report.add("offered, samples/s", count(line.offered) / std::max(line.offering_seconds, 1e-3));
-    report.add("received by all, samples/s", count(line.received) / seconds,
-               has_rate_goal ? Goal::at_least(work.format == "json" ? 4e6 : 12e6) : Goal{});
-    report.add("lost, samples", count(line.lost_at_queue + line.lost_at_backlogs), Goal::at_most(0));
-    report.add("delay p50, us", line.delays.quantile_us(0.5));
-    report.add("delay p99, us", line.delays.quantile_us(0.99));
-    report.add("delay p99.9, us", line.delays.quantile_us(0.999));
-    report.add("delay max, us", line.delays.maximum_us());
-    report.add("CPU of tg-sample, ns/sample", count(line.sampling.cpu_ns) / samples);
-    report.add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
-    report.add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
-    report.add("wake-ups of tg-sample, /s", count(line.sampling.wake_ups) / seconds);
-    report.add("wake-ups of tg-io, /s", count(line.io.wake_ups) / seconds);
+    add("offered, samples/s", count(line.offered) / std::max(line.offering_seconds, 1e-3));
+    add("received by all, samples/s", count(line.received) / seconds,
+        has_rate_goal ? Goal::at_least(work.format == "json" ? 4e6 : 12e6) : Goal{});
+    add("lost, samples", count(line.lost_at_queue + line.lost_at_backlogs), Goal::at_most(0));
+    add("delay p50, us", line.delays.quantile_us(0.5));
+    add("delay p99, us", line.delays.quantile_us(0.99));
+    add("delay p99.9, us", line.delays.quantile_us(0.999));
+    add("delay max, us", line.delays.maximum_us());
+    add("CPU of tg-sample, ns/sample", count(line.sampling.cpu_ns) / samples);
+    add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
+    add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
+    add("memory more, MiB", line.memory_more_mib);
+    if (work.stalled > 0) {
+        add("lost to the stalled, messages", count(line.lost_to_stalled));
+    }
+    if (!work.log_folder.empty()) {
+        add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
+        add("lost by the log, samples", count(line.lost_by_log), Goal::at_most(0));
+    }
+    add("wake-ups of tg-sample, /s", count(line.sampling.wake_ups) / seconds);
+    add("wake-ups of tg-io, /s", count(line.io.wake_ups) / seconds);
     // One per sample, and one per second when the publisher checks the deadlines of its peers.
-    report.add("wake-ups of tg-io, /sample", count(line.io.wake_ups) / samples,
-               work.rate == 10 ? Goal::at_most(1.2) : Goal{});
-    report.add("wake-ups of the subscribers, /s", count(line.receiving.wake_ups) / seconds);
-    report.add("preemptions of tg-sample and tg-io, /s",
-               count(line.sampling.preemptions + line.io.preemptions) / seconds);
-    report.add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
-    report.add("queue at its fullest, samples", count(line.queue_high_water));
+    add("wake-ups of tg-io, /sample", count(line.io.wake_ups) / samples, work.rate == 10 ? Goal::at_most(1.2) : Goal{});
+    add("wake-ups of the subscribers, /s", count(line.receiving.wake_ups) / seconds);
+    add("preemptions of tg-sample and tg-io, /s", count(line.sampling.preemptions + line.io.preemptions) / seconds);
+    add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
+    add("queue at its fullest, samples", count(line.queue_high_water));
 }
 
 /// Adds the wake-ups of the machine and compares the delays with them.
@@ -162,24 +175,88 @@ void add_machine(Report& report, const char* name, DelayCounts Measured::*wake_u
     report.add_ratio(std::string("delay p99 over wake-up by ") + name, "delay p99, us", late);
 }
 
+Facts parameters_of(const LineWork& work, std::size_t runs) {
+    return {{"rate", std::to_string(work.rate) + " samples/s"},
+            {"samples", std::to_string(work.samples) + " per run"},
+            {"tick", std::to_string(tick_of(work).count() / 1'000) + " us"},
+            {"channels", std::to_string(work.channels)},
+            {"subscribers", std::to_string(work.subscribers) + ", each with a thread, over tcp"},
+            {"format", work.format},
+            {"queue", std::to_string(work.queue_size) + " samples, " + work.policy},
+            {"runs", std::to_string(runs)},
+            {"delay", "of every sample, from its capture until the subscriber has its batch"}};
+}
+
+/// A change of a work whose effect is measured.
+struct Change {
+    std::string before;  // names of the two
+    std::string after;
+    void (*apply)(LineWork& work, const PipelineOptions& options, const std::string& folder);
+    std::vector<std::pair<const char*, Goal>> ratios;
+};
+
+void add_log(LineWork& work, const PipelineOptions& /*options*/, const std::string& folder) {
+    work.log_folder = folder + "/log";
+}
+void add_stalled(LineWork& work, const PipelineOptions& options, const std::string& /*folder*/) {
+    work.stalled = options.stalled;
+}
+
+/// Measures a work before and after the change, in turn.
+Report compare(const char* command, const PipelineOptions& options, const Change& change, std::size_t runs) {
+    const LineWork work = work_at(options, number_of(options.rate));
+    Report report{command, "all tcp subscribers that read"};
+    report.ratios_heading = change.after + " over " + change.before + ", run by run";
+    report.parameters = parameters_of(work, runs);
+    for (std::size_t run = 0; run < runs; ++run) {
+        for (const std::string& name : {change.before, change.after}) {
+            show_run(run, runs, name);
+            const ScratchFolder folder;
+            LineWork changed = work;
+            if (name == change.after) {
+                change.apply(changed, options, folder.path());
+            }
+            const LineResult line = run_line(changed);
+            require_lossless(line);
+            add_line(report, name + ": ", changed, line);
+        }
+    }
+    for (const auto& [figure, goal] : change.ratios) {
+        report.add_ratio(figure, change.after + ": " + figure, change.before + ": " + figure, goal);
+    }
+    return report;
+}
+
+Report compare_log(const PipelineOptions& options, std::size_t runs) {
+    return compare("pipeline", options,
+                   {"without log",
+                    "with log",
+                    add_log,
+                    {{"received by all, samples/s", Goal::at_least(0.9)},
+                     {"delay p50, us", {}},
+                     {"delay p99, us", Goal::at_most(1.1)},
+                     {"CPU of tg-io, ns/sample", {}}}},
+                   runs);
+}
+
+Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
+    Report report = compare("stalled", options,
+                            {"alone", "with stalled", add_stalled, {{"delay p99, us", Goal::at_most(1.2)}}}, runs);
+    report.parameters.emplace_back("stalled", std::to_string(options.stalled) + " more subscribers, which never read");
+    report.parameters.emplace_back("policy", options.work.slow_policy + " for slow subscribers");
+    return report;
+}
+
 Report run(const PipelineOptions& options, std::size_t runs) {
     const bool is_highest = options.rate == highest;
     LineWork work = is_highest ? LineWork{} : work_at(options, number_of(options.rate));
     const std::vector<Measured> all = is_highest ? measure_highest(options, runs, work) : measure_all(work, runs);
     Report report{"pipeline", "all tcp subscribers"};
     report.ratios_heading = "of the machine, run by run";
-    report.parameters = {
-        {"rate", std::to_string(work.rate) + " samples/s" + (is_highest ? ", the highest sustained" : "")},
-        {"samples", std::to_string(work.samples) + " per run"},
-        {"tick", std::to_string(tick_of(work).count() / 1'000) + " us"},
-        {"channels", std::to_string(work.channels)},
-        {"subscribers", std::to_string(work.subscribers) + ", each with a thread, over tcp"},
-        {"format", work.format},
-        {"queue", std::to_string(work.queue_size) + " samples, " + work.policy},
-        {"runs", std::to_string(runs)},
-        {"delay", "of every sample, from its capture until the subscriber has its batch"}};
+    report.parameters = parameters_of(work, runs);
+    report.parameters.front().second += is_highest ? ", the highest sustained" : "";
     for (const Measured& one : all) {
-        add_line(report, work, one.line, is_highest);
+        add_line(report, "", work, one.line, is_highest);
     }
     add_machine(report, "eventfd", &Measured::eventfd, all);
     add_machine(report, "tcp", &Measured::tcp, all);
@@ -195,17 +272,23 @@ std::string check_rate(const std::string& text) {
     return good ? "" : "invalid rate \"" + text + "\": must be 1 to " + std::to_string(rate_most) + ", or max";
 }
 
+/// Adds the options that both commands have.
+void add_work_options(CLI::App& options, LineWork& work) {
+    options.add_option("--channels", work.channels, "Channels of the device, in turn")
+        ->check(CLI::Range(std::size_t{1}, channels_max));
+    options.add_option("--subscribers", work.subscribers, "Subscribers that read all samples")
+        ->check(CLI::Range(1, 64));
+    options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
+}
+
 }  // namespace
 
 Command::Action describe_pipeline_command(CLI::App& options) {
     const auto chosen = std::make_shared<PipelineOptions>();
     LineWork& work = chosen->work;
+    add_work_options(options, work);
     options.add_option("--rate", chosen->rate, "Samples per second; max: the highest rate sustained without losses")
         ->check(check_rate);
-    options.add_option("--channels", work.channels, "Channels of the device, in turn")
-        ->check(CLI::Range(std::size_t{1}, channels_max));
-    options.add_option("--subscribers", work.subscribers, "Subscribers of all samples")->check(CLI::Range(1, 64));
-    options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
     auto* const seconds = options.add_option("--seconds", chosen->seconds, "Seconds per run");
     seconds->check(CLI::Range(0.01, 3'600.0));
     options.add_option("--samples", chosen->samples, "Samples per run; overrides --seconds unless 0")
@@ -217,9 +300,31 @@ Command::Action describe_pipeline_command(CLI::App& options) {
         ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
     options.add_option("--policy", work.policy, "Policy of a full queue")
         ->check(CLI::IsMember({"drop_oldest", "drop_newest", "block"}));
+    options.add_flag("--log", chosen->compares_log, "Measure without and with a durable log in turn; not at rate max");
+    options.callback([chosen] {
+        if (chosen->compares_log && chosen->rate == highest) {
+            throw CLI::ValidationError("--log", "needs a number as --rate");
+        }
+    });
     return [chosen](std::size_t runs) {
         chosen->work.tick_min = std::chrono::microseconds(chosen->tick_us);
-        return run(*chosen, runs);
+        return chosen->compares_log ? compare_log(*chosen, runs) : run(*chosen, runs);
+    };
+}
+
+Command::Action describe_stalled_command(CLI::App& options) {
+    const auto chosen = std::make_shared<PipelineOptions>();
+    LineWork& work = chosen->work;
+    work.subscribers = 2;
+    chosen->seconds = 60;
+    add_work_options(options, work);
+    options.add_option("--rate", chosen->rate, "Samples per second")->check(CLI::Range(1'000, 10'000'000));
+    options.add_option("--seconds", chosen->seconds, "Seconds per run")->check(CLI::Range(0.1, 600.0));
+    options.add_option("--stalled", chosen->stalled, "Subscribers that never read")->check(CLI::Range(1, 512));
+    options.add_option("--policy", work.slow_policy, "Policy of the endpoint for slow subscribers")
+        ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}));
+    return [chosen](std::size_t runs) {
+        return compare_stalled(*chosen, runs);
     };
 }
 

@@ -1,9 +1,8 @@
 #include "command.hpp"
 #include "queue/engines.hpp"
 #include "queue/samples.hpp"
+#include "system.hpp"
 #include "transport/placement.hpp"
-
-#include <malloc.h>
 
 #include <memory>
 #include <stdexcept>
@@ -148,12 +147,6 @@ std::vector<std::int64_t> pace(const PacingWork& work) {
     }
     consumer.join();
     return latencies;
-}
-
-/// Returns the bytes allocated on the heap of the main thread; 0 with a sanitizer.
-std::size_t bytes_allocated() noexcept {
-    const auto heap = ::mallinfo2();
-    return heap.uordblks + heap.hblkhd;
 }
 
 /// Returns the bytes of a queue that holds a number of samples, after ten times as many have passed through it.

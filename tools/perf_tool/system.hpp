@@ -2,12 +2,14 @@
 
 #include "core/unique_fd.hpp"
 
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <system_error>
@@ -29,6 +31,12 @@ Result checked(Result result, const char* what) {
     timespec time{};
     ::clock_gettime(clock, &time);
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+/// Returns the bytes allocated on the heap of the process; 0 with a sanitizer.
+[[nodiscard]] inline std::size_t bytes_allocated() noexcept {
+    const auto heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
 }
 
 inline void set_socket_option(int socket, int level, int name, int value) {

@@ -281,7 +281,7 @@ void DurableLog::write_once() {
     const DurableLogOptions now = options();
     log_->set_limits(now.limits);
     const MonoTime time = parts_.clock.mono_now();
-    if (time - synced_at_ >= now.sync_interval || log_->status().is_full) {
+    if (time - synced_at_ >= now.sync_interval || log_->status().is_full || !log_->has_capacity()) {
         log_->sync();
         synced_at_ = time;
     } else {

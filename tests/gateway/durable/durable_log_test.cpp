@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace telegate::test {
 namespace {
@@ -93,6 +95,38 @@ TEST_CASE("the status shows the log, or that there is none", "[gateway][durable]
     CHECK(log.lost == 0);
     GatewayFixture without("[rest]\nlisten =\n");
     CHECK_FALSE(without.status().log);
+}
+
+TEST_CASE("a log that cannot hold more unsynced data syncs before its interval has passed", "[gateway][durable]") {
+    const ScratchDir scratch;
+    const SystemClock clock;
+    ChannelTable channels;
+    const ChannelId channel = channels.add(DeviceId{0}, "probe", "noise", "1").value();
+    Log messages("off");
+    DurableLog log({channels,
+                    clock,
+                    messages,
+                    1,
+                    {},
+                    [] {
+                    }},
+                   {scratch.path("log"), {}, std::chrono::hours(1)});
+    std::mt19937_64 random(1);
+    std::vector<TelemetrySample> samples(RecorderBuffer::samples_untold);
+    std::uint64_t seq = 0;
+    while (seq * sizeof(double) < 2 * store::SampleLog::unsynced_bytes_max) {
+        for (TelemetrySample& sample : samples) {
+            sample = {};
+            sample.channel = channel;
+            sample.seq = ++seq;
+            sample.type = ValueType::real;
+            sample.value.real = static_cast<double>(random());
+        }
+        log.take(samples);
+        REQUIRE(eventually([&] { return log.status().pending == 0; }));
+    }
+    CHECK(log.status().lost == 0);
+    CHECK(log.status().log.synced > 0);
 }
 
 TEST_CASE("two gateways cannot use the same log", "[gateway][durable]") {

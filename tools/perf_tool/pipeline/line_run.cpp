@@ -18,8 +18,9 @@ constexpr const char* receiver_prefix = "perf-sub";
 
 std::string settings_text(const LineWork& work) {
     const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
+    const std::string log = work.log_folder.empty() ? "" : "\n[log]\npath = " + work.log_folder;
     return "log_level = off\nqueue_size = " + std::to_string(work.queue_size) + "\n[queue]\npolicy = " + work.policy +
-           "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\npolicy = " +
+           log + "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\npolicy = " +
            work.slow_policy + "\n" + format;
 }
 
@@ -93,6 +94,7 @@ class Line {
         result.memory_more_mib = memory_more;
         result.sampling = since(before, after, "tg-sample");
         result.io = since(before, after, "tg-io");
+        result.logging = since(before, after, "tg-log");
         result.receiving = since(before, after, receiver_prefix);
         return result;
     }
@@ -160,7 +162,8 @@ class Line {
         wait_until("empty queue and backlogs", [&] {
             last = status();
             return last.ledger.front().queued == 0 && last.subscribers.size() == receivers_.size() &&
-                   last.publisher.pending == 0 && messages() == sum_of(last, &SubscriberStatus::sent);
+                   last.publisher.pending == 0 && (!last.log || last.log->pending == 0) &&
+                   messages() == sum_of(last, &SubscriberStatus::sent);
         });
         for (const auto& receiver : receivers_) {
             receiver->stop();
@@ -172,9 +175,11 @@ class Line {
         result.messages = messages();
         result.lost_at_queue = counts.dropped_total();
         result.lost_at_backlogs = sum_of(last, &SubscriberStatus::dropped);
+        result.lost_by_log = last.log ? last.log->lost : 0;
         result.lost_to_stalled = last.publisher.dropped - result.lost_at_backlogs;
         result.queue_high_water = last.queue_high_water;
-        check(result, counts.balanced() && counts.published + counts.dropped_total() == counts.sampled);
+        check(result, counts.balanced() && counts.published + counts.dropped_total() == counts.sampled &&
+                          (!last.log || last.log->log.samples + last.log->lost == counts.published));
         add_times(result);
         return result;
     }

@@ -18,6 +18,7 @@ struct LineWork {
     std::size_t queue_size = 65'536;
     std::string policy = "drop_oldest";       // of the queue
     std::string slow_policy = "drop_oldest";  // of the endpoint
+    std::string log_folder;                   // of the durable log; "": none
     std::chrono::nanoseconds tick_min = std::chrono::milliseconds(1);
 };
 
@@ -29,6 +30,7 @@ struct LineResult {
     std::uint64_t lost_at_queue = 0;
     std::uint64_t lost_at_backlogs = 0;  // messages to subscribers that read
     std::uint64_t lost_to_stalled = 0;   // messages to stalled subscribers
+    std::uint64_t lost_by_log = 0;       // samples, for which the disk was too slow
     double memory_more_mib = 0;          // growth of this process until the last reception
     std::size_t queue_high_water = 0;
     double offering_seconds = 0;  // from the first capture to the last
@@ -36,6 +38,7 @@ struct LineResult {
     DelayCounts delays;
     ThreadFigures sampling;
     ThreadFigures io;
+    ThreadFigures logging;
     ThreadFigures receiving;  // all subscribers
 
     [[nodiscard]] bool lossless() const noexcept { return lost_at_queue == 0 && lost_at_backlogs == 0; }

@@ -1,0 +1,255 @@
+#include "stores.hpp"
+
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
+#include "store/log_reader.hpp"
+#include "store/sample_log.hpp"
+#include "system.hpp"
+
+#ifdef TELEGATE_SQLITE
+#include <sqlite3.h>
+#endif
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+namespace telegate::perf {
+
+namespace {
+
+constexpr const char* device_name = "perf";
+
+ChannelTable& add_channels(ChannelTable& table, std::size_t channels) {
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        (void)table.add(DeviceId{0}, device_name, "c" + std::to_string(channel), "1");
+    }
+    return table;
+}
+
+class LogStore final : public SampleStore {
+  public:
+    LogStore(const std::string& folder, std::size_t channels, std::size_t untold)
+        : folder_(folder), untold_(untold), log_({files_, add_channels(table_, channels), clock_}, options(folder)) {}
+
+    void append(std::span<const TelemetrySample> samples) override {
+        log_.append(samples);
+        appended_ += samples.size();
+        if (appended_ >= untold_) {
+            appended_ = 0;
+            log_.write();
+        }
+        if (!log_.has_capacity()) {
+            log_.sync();
+        }
+    }
+    void sync() override { log_.sync(); }
+    void read(const Each& each) override {
+        store::LogReader reader(files_, folder_);
+        store::LogBatch batch;
+        while (reader.next(batch)) {
+            if (!batch.gaps.empty()) {
+                throw std::runtime_error("the log names samples that are missing");
+            }
+            each(batch.samples);
+        }
+    }
+    void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) override {
+        store::LogReader(files_, folder_)
+            .read_channel(table_.at(static_cast<ChannelId>(channel)).topic, since_ns, until_ns,
+                          [&](std::int64_t, const store::SegmentChannel&, std::span<TelemetrySample> samples) {
+                              each(samples);
+                              return true;
+                          });
+    }
+
+  private:
+    static store::SampleLog::Options options(const std::string& folder) {
+        return {folder, 1, {}, {0, 0, 0, store::WhenFull::drop_oldest}};
+    }
+
+    const std::string folder_;
+    const std::size_t untold_;
+    store::FileSystem& files_ = store::real_file_system();
+    ChannelTable table_;
+    const SystemClock clock_;
+    store::SampleLog log_;
+    std::size_t appended_ = 0;  // since the last write
+};
+
+/// Samples as they are in memory.
+class RowStore final : public SampleStore {
+  public:
+    explicit RowStore(const std::string& folder)
+        : file_(checked(::open((folder + "/rows").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600), "open")) {}
+
+    void append(std::span<const TelemetrySample> samples) override {
+        const auto bytes = static_cast<ssize_t>(samples.size_bytes());
+        if (checked(::write(file_.get(), samples.data(), samples.size_bytes()), "write") != bytes) {
+            throw std::runtime_error("the disk is full");
+        }
+    }
+    void sync() override { checked(::fdatasync(file_.get()), "fdatasync"); }
+    void read(const Each& each) override {
+        constexpr std::size_t rows = 16'384;
+        std::vector<TelemetrySample> samples(rows);
+        off_t at = 0;
+        while (const ssize_t bytes =
+                   checked(::pread(file_.get(), samples.data(), rows * sizeof(TelemetrySample), at), "pread")) {
+            at += bytes;
+            each(std::span(samples).first(static_cast<std::size_t>(bytes) / sizeof(TelemetrySample)));
+        }
+    }
+    void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) override {
+        read([&](std::span<const TelemetrySample> samples) {
+            for (const TelemetrySample& sample : samples) {
+                if (to_index(sample.channel) == channel && sample.time_utc_ns >= since_ns &&
+                    sample.time_utc_ns < until_ns) {
+                    each({&sample, 1});
+                }
+            }
+        });
+    }
+
+  private:
+    const UniqueFd file_;
+};
+
+#ifdef TELEGATE_SQLITE
+
+struct CloseDatabase {
+    void operator()(sqlite3* database) const noexcept { ::sqlite3_close(database); }
+};
+struct EndStatement {
+    void operator()(sqlite3_stmt* statement) const noexcept { ::sqlite3_finalize(statement); }
+};
+
+/// A table in write-ahead mode; what is appended between two calls of sync() is one transaction.
+class SqliteStore final : public SampleStore {
+  public:
+    SqliteStore(const std::string& folder, bool has_index) {
+        sqlite3* opened = nullptr;
+        const int result = ::sqlite3_open((folder + "/samples.db").c_str(), &opened);
+        database_.reset(opened);
+        check(result);
+        run("PRAGMA journal_mode = WAL");
+        run("PRAGMA synchronous = FULL");
+        run("CREATE TABLE samples (channel INTEGER, seq INTEGER, utc INTEGER, mono INTEGER, type INTEGER,"
+            " quality INTEGER, flags INTEGER, value)");
+        if (has_index) {
+            run("CREATE INDEX by_channel ON samples (channel, utc)");
+        }
+        insert_ = prepare("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+        run("BEGIN");
+    }
+
+    void append(std::span<const TelemetrySample> samples) override {
+        sqlite3_stmt* const row = insert_.get();
+        for (const TelemetrySample& sample : samples) {
+            ::sqlite3_bind_int64(row, 1, to_index(sample.channel));
+            ::sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(sample.seq));
+            ::sqlite3_bind_int64(row, 3, sample.time_utc_ns);
+            ::sqlite3_bind_int64(row, 4, sample.time_mono_ns);
+            ::sqlite3_bind_int(row, 5, static_cast<int>(sample.type));
+            ::sqlite3_bind_int(row, 6, static_cast<int>(sample.quality));
+            ::sqlite3_bind_int(row, 7, sample.flags);
+            if (sample.type == ValueType::real) {
+                ::sqlite3_bind_double(row, 8, sample.value.real);
+            } else {
+                ::sqlite3_bind_int64(
+                    row, 8,
+                    sample.type == ValueType::integer ? sample.value.integer : std::int64_t{sample.value.boolean});
+            }
+            if (::sqlite3_step(row) != SQLITE_DONE) {
+                check(SQLITE_ERROR);
+            }
+            ::sqlite3_reset(row);
+        }
+    }
+    void sync() override {
+        run("COMMIT");
+        run("BEGIN");
+    }
+    void read(const Each& each) override { select("SELECT * FROM samples ORDER BY rowid", each); }
+    void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) override {
+        select("SELECT * FROM samples WHERE channel = " + std::to_string(channel) + " AND utc >= " +
+                   std::to_string(since_ns) + " AND utc < " + std::to_string(until_ns) + " ORDER BY utc",
+               each);
+    }
+
+  private:
+    using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
+
+    void check(int result) const {
+        if (result != SQLITE_OK) {
+            throw std::runtime_error(std::string("SQLite: ") + ::sqlite3_errmsg(database_.get()));
+        }
+    }
+    void run(const char* text) const { check(::sqlite3_exec(database_.get(), text, nullptr, nullptr, nullptr)); }
+    [[nodiscard]] Statement prepare(const std::string& text) const {
+        sqlite3_stmt* statement = nullptr;
+        check(::sqlite3_prepare_v2(database_.get(), text.c_str(), -1, &statement, nullptr));
+        return Statement(statement);
+    }
+    void select(const std::string& text, const Each& each) const {
+        constexpr std::size_t rows = 1'024;
+        const Statement statement = prepare(text);
+        sqlite3_stmt* const row = statement.get();
+        std::vector<TelemetrySample> samples;
+        while (::sqlite3_step(row) == SQLITE_ROW) {
+            TelemetrySample sample{};
+            sample.channel = static_cast<ChannelId>(::sqlite3_column_int(row, 0));
+            sample.seq = static_cast<std::uint64_t>(::sqlite3_column_int64(row, 1));
+            sample.time_utc_ns = ::sqlite3_column_int64(row, 2);
+            sample.time_mono_ns = ::sqlite3_column_int64(row, 3);
+            sample.type = static_cast<ValueType>(::sqlite3_column_int(row, 4));
+            sample.quality = static_cast<Quality>(::sqlite3_column_int(row, 5));
+            sample.flags = static_cast<std::uint8_t>(::sqlite3_column_int(row, 6));
+            if (sample.type == ValueType::real) {
+                sample.value.real = ::sqlite3_column_double(row, 7);
+            } else if (sample.type == ValueType::integer) {
+                sample.value.integer = ::sqlite3_column_int64(row, 7);
+            } else {
+                sample.value.boolean = ::sqlite3_column_int(row, 7) == 1;
+            }
+            samples.push_back(sample);
+            if (samples.size() == rows) {
+                each(samples);
+                samples.clear();
+            }
+        }
+        each(samples);
+    }
+
+    std::unique_ptr<sqlite3, CloseDatabase> database_;
+    Statement insert_;
+};
+
+template <bool has_index>
+std::unique_ptr<SampleStore> open_sqlite(const std::string& folder) {
+    return std::make_unique<SqliteStore>(folder, has_index);
+}
+
+#endif
+
+std::unique_ptr<SampleStore> open_rows(const std::string& folder) {
+    return std::make_unique<RowStore>(folder);
+}
+
+}  // namespace
+
+std::unique_ptr<SampleStore> open_log(const std::string& folder, std::size_t channels, std::size_t untold) {
+    return std::make_unique<LogStore>(folder, channels, untold);
+}
+
+std::vector<OtherStore> other_stores() {
+    std::vector<OtherStore> stores{{"rows", open_rows}};
+#ifdef TELEGATE_SQLITE
+    stores.push_back({"sqlite", open_sqlite<false>});
+    stores.push_back({"sqlite, index", open_sqlite<true>});
+#endif
+    return stores;
+}
+
+}  // namespace telegate::perf

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/telemetry_sample.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace telegate::perf {
+
+/// One way to keep samples on disk, in a folder of its own, for channels with the ids 0 to channels - 1.
+///
+/// Threads: one. Limits: none. Failure: functions throw std::exception.
+class SampleStore {
+  public:
+    using Each = std::function<void(std::span<const TelemetrySample>)>;
+
+    SampleStore() = default;
+    virtual ~SampleStore() = default;
+    SampleStore(const SampleStore&) = delete;
+    SampleStore& operator=(const SampleStore&) = delete;
+
+    virtual void append(std::span<const TelemetrySample> samples) = 0;
+    /// Returns after everything appended is on the disk.
+    virtual void sync() = 0;
+    /// Passes all samples to `each`, in the order in which they were appended. sync() was called before.
+    virtual void read(const Each& each) = 0;
+    /// Passes the samples of a channel from `since_ns` to before `until_ns` to `each`, in order.
+    virtual void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) = 0;
+};
+
+/// How many samples the gateway collects at most before it writes them to the log.
+inline constexpr std::size_t log_samples_untold = 16'384;
+
+/// Opens the durable log of the gateway, and recovers it if it exists. Writes whenever `untold` samples were appended.
+[[nodiscard]] std::unique_ptr<SampleStore> open_log(const std::string& folder, std::size_t channels,
+                                                    std::size_t untold = log_samples_untold);
+
+/// A store that the log is compared with.
+struct OtherStore {
+    const char* name;
+    std::unique_ptr<SampleStore> (*open)(const std::string& folder);
+};
+
+/// Returns the stores to compare with: a file of 64-byte rows and, if perf_tool was built with SQLite, a table with and
+/// without an index of channel and time.
+[[nodiscard]] std::vector<OtherStore> other_stores();
+
+}  // namespace telegate::perf
