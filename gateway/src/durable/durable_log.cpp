@@ -1,6 +1,7 @@
 #include "durable/durable_log.hpp"
 
 #include "config/load.hpp"
+#include "encode/time_text.hpp"
 #include "log/log_line.hpp"
 
 #include "core/start_thread.hpp"
@@ -52,7 +53,10 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
         note_state();
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) {
-            throw SettingsError({{{}, "path", '"' + options_.path + "\" is in use by another gateway", "log.path"}});
+            throw SettingsError({{{},
+                                  "[log] path",
+                                  options_.path + " is in use by another gateway: each gateway needs its own directory",
+                                  "log.path"}});
         }
         if (error.code() == std::errc::permission_denied) {
             throw;
@@ -66,7 +70,7 @@ DurableLog::~DurableLog() {
     close();
 }
 
-std::unique_ptr<store::SampleLog> DurableLog::open() const {
+std::unique_ptr<store::SampleLog> DurableLog::open() {
     auto log = std::make_unique<store::SampleLog>(
         store::SampleLog::Parts{parts_.files, parts_.channels, parts_.clock},
         store::SampleLog::Options{options_.path, parts_.epoch_ms, random_id(), options_.limits,
@@ -76,7 +80,19 @@ std::unique_ptr<store::SampleLog> DurableLog::open() const {
     return log;
 }
 
-void DurableLog::report_recovery(const store::RecoveryReport& report) const {
+void DurableLog::report_recovery(const store::RecoveryReport& report) {
+    if (report.last_epoch_ms > 0) {
+        const std::lock_guard lock(mutex_);
+        status_.previous_run = {report.last_epoch_ms, report.last_captured, report.crash_samples,
+                                report.last_sample_ns};
+    }
+    if (report.last_epoch_ms > 0 && !report.last_epoch_ended) {
+        parts_.log.warn(LogLine("previous run did not close the durable log")
+                            .add("epoch", report.last_epoch_ms)
+                            .add("last_sample", report.last_sample_ns == 0 ? "none" : to_iso8601(report.last_sample_ns))
+                            .add("captured", report.last_captured)
+                            .add("lost", report.crash_samples));
+    }
     if (report.truncated_bytes > 0) {
         parts_.log.warn(LogLine("durable log ended within a record; truncated").add("bytes", report.truncated_bytes));
     }
@@ -240,9 +256,15 @@ void DurableLog::end() {
 
 void DurableLog::note_state() {
     const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
+    const store::LogStatus now = log_->status();
+    if (now.directories_lost > status().log.directories_lost) {
+        parts_.log.error(
+            LogLine("directory of the durable log was removed or replaced; the log continues in the new one")
+                .add("path", options().path));
+    }
     {
         const std::lock_guard lock(mutex_);
-        status_.log = log_->status();
+        status_.log = now;
     }
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();
