@@ -181,22 +181,6 @@ TEST_CASE("a jump in the sequence numbers becomes a gap", "[store][log]") {
     CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 3, 5, GapReason::unknown}});
 }
 
-TEST_CASE("a log whose newest segment was removed continues in another one, with all unsynced samples",
-          "[store][log]") {
-    LogFixture f;
-    f.add(0, 10);
-    f.sync();
-    f.add(0, 5);
-    f.log->write();
-    f.disk.drop("/log/" + segment_name(0));
-    f.add(1, 1);
-    f.sync();
-    CHECK(f.log->status().restarts == 1);
-    CHECK(f.log->status().segments == 1);
-    CHECK(f.log->status().samples == 16);
-    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 1, 10, GapReason::retention}});
-}
-
 TEST_CASE("the oldest segments are removed when the log reaches its size limit", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 20'000});
@@ -359,6 +343,70 @@ TEST_CASE("every damaged byte of a segment costs no more than a named range", "[
         }
         f.disk.content(path) = intact;
     }
+}
+
+TEST_CASE("after any byte of its last segment was changed, a log opens and names what is gone", "[store][log]") {
+    LogFixture f;
+    for (int i = 0; i < 3; ++i) {
+        f.add(0, 20);
+        f.add(1, 10);
+        f.sync();
+    }
+    const std::string name = "/log/" + list_segments(f.disk, "/log").front().name;
+    const std::vector<std::byte> intact = f.disk.content(name);
+    for (std::size_t at = 0; at < intact.size(); ++at) {
+        CAPTURE(at);
+        f.log.reset();
+        for (const std::string& each : f.disk.list("/log")) {
+            f.disk.drop("/log/" + each);
+        }
+        std::vector<std::byte> damaged = intact;
+        damaged[at] ^= std::byte{0x21};
+        f.disk.open(name, FileSystem::Mode::create)->write(0, damaged);
+        f.epoch = 1;
+        f.start([](std::int64_t) { return std::vector<KnownSeq>{{"device/a", 60}, {"device/b", 30}}; });
+        f.add(1, 5);
+        f.sync();
+        REQUIRE(f.model.check(f.disk, "/log", {GapReason::damaged, GapReason::crash, GapReason::retention}) == "");
+    }
+}
+
+TEST_CASE("an unreadable part of a segment is named, and keeps neither a reader nor a log from continuing", "[store][log]") {
+    LogFixture f;
+    for (int i = 0; i < 60; ++i) {
+        f.add(0, 20);
+        f.add(1, 10);
+        f.sync();
+    }
+    const auto segments = list_segments(f.disk, "/log");
+    REQUIRE(segments.size() > 3);
+    const std::string path = "/log/" + segments[GENERATE(std::size_t{1}, std::size_t{2})].name;
+    const std::uint64_t bytes = f.disk.content(path).size();
+    const std::uint64_t at = GENERATE_COPY(std::uint64_t{0}, bytes / 2, bytes - 8);
+    f.disk.make_unreadable(path, at, at + 8);
+    CHECK(f.model.check(f.disk, "/log", {GapReason::damaged}) == "");
+    f.start();
+    CHECK(f.log->recovery().renamed.size() == (at == 0 ? 1U : 0U));
+    f.add(1, 5);
+    f.sync();
+    CHECK(f.model.check(f.disk, "/log", {GapReason::damaged}) == "");
+}
+
+TEST_CASE("an unreadable part of the last segment is not truncated", "[store][log]") {
+    LogFixture f;
+    for (int i = 0; i < 3; ++i) {
+        f.add(0, 20);
+        f.sync();
+    }
+    const std::string path = "/log/" + list_segments(f.disk, "/log").front().name;
+    const std::uint64_t bytes = f.disk.content(path).size();
+    f.disk.make_unreadable(path, SegmentHead::bytes + 8, bytes);
+    f.start();
+    CHECK(f.log->recovery().not_sealed == "cannot read all of " + path);
+    f.disk.make_unreadable(path, 0, 0);
+    f.add(1, 5);
+    f.sync();
+    CHECK(f.check() == "");
 }
 
 TEST_CASE("a log opens whatever its files contain", "[store][log]") {

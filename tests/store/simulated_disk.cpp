@@ -24,6 +24,9 @@ class SimulatedFile final : public File {
 
     std::size_t read(std::uint64_t at, std::span<std::byte> to) const override {
         disk_.call();
+        if (at < inode_->unreadable_end && at + to.size() > inode_->unreadable_at) {
+            fail(std::errc::io_error);
+        }
         if (at >= inode_->seen.size()) {
             return 0;
         }
@@ -184,6 +187,11 @@ std::vector<std::byte>& SimulatedDisk::content(const std::string& path) {
 void SimulatedDisk::drop(const std::string& path) {
     names_.erase(path);
     durable_names_.erase(path);
+}
+
+void SimulatedDisk::make_unreadable(const std::string& path, std::uint64_t at, std::uint64_t end) {
+    names_.at(path)->unreadable_at = at;
+    names_.at(path)->unreadable_end = end;
 }
 
 void SimulatedDisk::make_directory(const std::string& /*directory*/) {

@@ -45,6 +45,8 @@ class SimulatedDisk final : public FileSystem {
     /// Direct access, for damage.
     [[nodiscard]] std::vector<std::byte>& content(const std::string& path);
     void drop(const std::string& path);
+    /// From now on, the file cannot be read from offset `at` to before `end`.
+    void make_unreadable(const std::string& path, std::uint64_t at, std::uint64_t end);
 
     void make_directory(const std::string& directory) override;
     [[nodiscard]] std::vector<std::string> list(const std::string& directory) const override;
@@ -66,6 +68,8 @@ class SimulatedDisk final : public FileSystem {
         std::vector<std::byte> seen;     // as read() returns it
         std::vector<std::byte> durable;  // certainly on the disk
         std::vector<Change> unsynced;
+        std::uint64_t unreadable_at = 0;  // to before unreadable_end
+        std::uint64_t unreadable_end = 0;
     };
     using Names = std::map<std::string, std::shared_ptr<Inode>>;
     using Rename = std::function<void(Names&)>;

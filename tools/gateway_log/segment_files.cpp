@@ -33,11 +33,23 @@ auto unless_removed(const Call& call) -> std::optional<decltype(call())> {
     }
 }
 
+/// Returns the size of the file, or 0 if it is not a file that can be read.
+std::uint64_t size_of(store::FileSystem& files, const std::string& path) {
+    try {
+        return files.open(path, store::FileSystem::Mode::read)->bytes();
+    } catch (const std::system_error& error) {
+        if (!store::is_unreadable_file(error)) {
+            throw;
+        }
+        return 0;
+    }
+}
+
 /// `first_position`: that of the name; none: a renamed segment, which is not read.
 SegmentFile open_segment(store::FileSystem& files, const std::string& path,
                          const std::optional<store::Position>& first_position) {
     SegmentFile file;
-    file.bytes = files.open(path, store::FileSystem::Mode::read)->bytes();
+    file.bytes = size_of(files, path);
     file.reader = first_position ? store::SegmentReader::open(files, path) : nullptr;
     if (file.reader != nullptr && file.reader->head().first_position != *first_position) {
         file.reader.reset();

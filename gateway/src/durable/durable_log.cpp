@@ -2,6 +2,7 @@
 
 #include "config/load.hpp"
 #include "device/recording/recording_format.hpp"
+#include "encode/time_text.hpp"
 #include "log/log_line.hpp"
 
 #include "core/start_thread.hpp"
@@ -60,7 +61,10 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
         }
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) {
-            throw SettingsError({{{}, "path", '"' + path_ + "\" is in use by another gateway", "log.path"}});
+            throw SettingsError({{{},
+                                  "[log] path",
+                                  path_ + " is in use by another gateway: each gateway needs its own directory",
+                                  "log.path"}});
         }
         if (error.code() == std::errc::permission_denied) {
             throw;
@@ -93,7 +97,7 @@ void DurableLog::set_aside_version_1() const {
     }
 }
 
-std::unique_ptr<store::SampleLog> DurableLog::open() const {
+std::unique_ptr<store::SampleLog> DurableLog::open() {
     if (kind_ == LogKind::recording) {
         set_aside_version_1();
     }
@@ -107,7 +111,20 @@ std::unique_ptr<store::SampleLog> DurableLog::open() const {
     return log;
 }
 
-void DurableLog::report_recovery(const store::RecoveryReport& report) const {
+void DurableLog::report_recovery(const store::RecoveryReport& report) {
+    if (report.last_epoch_ms > 0) {
+        const std::lock_guard lock(mutex_);
+        status_.previous_run = {report.last_epoch_ms, report.last_captured, report.crash_samples,
+                                report.last_sample_ns};
+    }
+    if (report.last_epoch_ms > 0 && !report.last_epoch_ended) {
+        parts_.log.warn(LogLine("previous run did not close the log")
+                            .add("log", path_)
+                            .add("epoch", report.last_epoch_ms)
+                            .add("last_sample", report.last_sample_ns == 0 ? "none" : to_iso8601(report.last_sample_ns))
+                            .add("captured", report.last_captured)
+                            .add("lost", report.crash_samples));
+    }
     if (report.truncated_bytes > 0) {
         parts_.log.warn(
             LogLine("segment ended within a record; truncated").add("log", path_).add("bytes", report.truncated_bytes));
@@ -303,14 +320,13 @@ void DurableLog::end() {
 void DurableLog::note_state() {
     const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
     const store::LogStatus now = log_->status();
-    bool is_restarted = false;
+    if (now.directories_lost > status().log.directories_lost) {
+        parts_.log.error(
+            LogLine("directory of the log was removed or replaced; continuing in the new one").add("log", path_));
+    }
     {
         const std::lock_guard lock(mutex_);
-        is_restarted = now.restarts > status_.log.restarts;
         status_.log = now;
-    }
-    if (is_restarted) {
-        parts_.log.warn(LogLine("log was removed; continuing in a new segment").add("log", path_));
     }
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();

@@ -37,9 +37,18 @@ struct DurableLogOptions {
     bool operator==(const DurableLogOptions&) const = default;
 };
 
+/// The end of the previous run, as the log shows it.
+struct LoggedRun {
+    std::int64_t epoch_ms = 0;
+    std::uint64_t captured = 0;       // samples up to the end of the log: logged, or named as missing
+    std::uint64_t lost = 0;           // of these: named as missing because that run did not stop cleanly
+    std::int64_t last_sample_ns = 0;  // time of the newest logged sample; 0: unknown
+};
+
 struct DurableLogStatus {
     std::string path;
     std::string device;
+    std::optional<LoggedRun> previous_run;  // none: this is the first one, or the log is not open yet
     store::LogStatus log;
     std::optional<std::uint64_t> capacity_bytes;  // limit on the size; none: no limit
     std::uint64_t pending = 0;                    // samples that are not in a file yet
@@ -92,8 +101,8 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] DurableLogOptions options() const;
 
   private:
-    [[nodiscard]] std::unique_ptr<store::SampleLog> open() const;
-    void report_recovery(const store::RecoveryReport& report) const;
+    [[nodiscard]] std::unique_ptr<store::SampleLog> open();
+    void report_recovery(const store::RecoveryReport& report);
     void run();
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
     void set_aside_version_1() const;

@@ -10,9 +10,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -153,6 +156,35 @@ std::string recording_fault(const std::string& path) {
                : path + " is not writable: " + std::generic_category().message(errno);
 }
 
+/// The directory of the log is created if it does not exist, but not the folder that contains it.
+std::string log_path_fault(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        return folder_fault("directory", path);
+    }
+    if (!S_ISDIR(facts.st_mode)) {
+        return path + " exists but is not a directory";
+    }
+    return ::access(path.c_str(), R_OK | W_OK | X_OK) == 0
+               ? ""
+               : path + " is not writable: " + std::generic_category().message(errno);
+}
+
+/// Returns what is wrong with the size limit of a log: its disk can never hold that much.
+std::string log_size_fault(const LogSettings& log) {
+    struct statvfs facts {};
+    if (::statvfs(log.path.c_str(), &facts) != 0 && ::statvfs(folder_of(log.path).c_str(), &facts) != 0) {
+        return "";
+    }
+    const std::uint64_t disk_bytes = std::uint64_t{facts.f_blocks} * facts.f_frsize;
+    const auto bytes_min = static_cast<std::uint64_t>(log.free_bytes_min);
+    const std::uint64_t usable = disk_bytes - std::min(disk_bytes, bytes_min);
+    return static_cast<std::uint64_t>(log.bytes_max) <= usable
+               ? ""
+               : std::to_string(log.bytes_max) + " is more than the disk of " + log.path +
+                     " can hold: " + std::to_string(usable) + " bytes, without free_bytes_min";
+}
+
 /// Only root can read another user's key, and does so only for --check.
 std::string key_owner_fault(const std::string& setting) {
     struct stat facts {};
@@ -190,6 +222,10 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
     }
     if (!settings.record.path.empty()) {
         add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
+    }
+    if (!settings.log.path.empty()) {
+        add(place_of("log", "path"), "path", log_path_fault(settings.log.path));
+        add(place_of("log", "bytes_max"), "bytes_max", log_size_fault(settings.log));
     }
     for (const DeviceSettings& device : settings.devices) {
         const auto address = address_of(device);

@@ -54,11 +54,20 @@ constexpr std::string_view status_schemas = R"json({
 },
 "PreviousRun": {
   "type": "object",
-  "required": ["epoch", "stopped_cleanly", "last_known", "ledger"],
+  "required": ["epoch", "stopped_cleanly", "last_known", "ledger", "log"],
   "properties": {
     "epoch": {"$ref": "#/components/schemas/Count"}, "stopped_cleanly": {"type": "boolean"},
     "last_known": {"type": ["string", "null"]},
-    "ledger": {"oneOf": [{"$ref": "#/components/schemas/LedgerCounts"}, {"type": "null"}]}
+    "ledger": {"oneOf": [{"$ref": "#/components/schemas/LedgerCounts"}, {"type": "null"}]},
+    "log": {"oneOf": [{"$ref": "#/components/schemas/LoggedRun"}, {"type": "null"}]}
+  }
+},
+"LoggedRun": {
+  "type": "object",
+  "required": ["last_sample", "captured", "lost"],
+  "properties": {
+    "last_sample": {"type": ["string", "null"]},
+    "captured": {"$ref": "#/components/schemas/Count"}, "lost": {"$ref": "#/components/schemas/Count"}
   }
 },
 "Queue": {

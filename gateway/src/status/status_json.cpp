@@ -43,14 +43,24 @@ Json config_json(const ConfigStatus& config) {
     return json;
 }
 
-Json past_starts_json(const std::vector<PreviousRun>& starts) {
+Json logged_run_json(const LoggedRun& run) {
+    return {{"last_sample", run.last_sample_ns == 0 ? Json(nullptr) : Json(to_iso8601(run.last_sample_ns))},
+            {"captured", run.captured},
+            {"lost", run.lost}};
+}
+
+Json past_starts_json(const std::vector<PreviousRun>& starts, const std::optional<DurableLogStatus>& log) {
     constexpr std::int64_t ns_per_ms = 1'000'000;
     Json list = Json::array();
     for (const PreviousRun& start : starts) {
         Json json{{"epoch", start.epoch_ms},
                   {"stopped_cleanly", start.has_ended},
                   {"last_known", nullptr},
-                  {"ledger", nullptr}};
+                  {"ledger", nullptr},
+                  {"log", nullptr}};
+        if (log && log->previous_run && log->previous_run->epoch_ms == start.epoch_ms) {
+            json["log"] = logged_run_json(*log->previous_run);
+        }
         if (start.ledger) {
             json["last_known"] = to_iso8601(start.ledger->time_utc_ms * ns_per_ms);
             json["ledger"] = ledger_json(start.ledger->counts);
@@ -238,7 +248,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["uptime_s"] = to_seconds(snapshot.uptime);
     json["clock"] = clock_json(snapshot.clock);
     json["config"] = config_json(snapshot.config);
-    json["previous_runs"] = past_starts_json(snapshot.previous_runs);
+    json["previous_runs"] = past_starts_json(snapshot.previous_runs, snapshot.log);
     json["queue"] = queue_json(snapshot);
     json["ledger"] = all_ledgers_json(snapshot);
     json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},

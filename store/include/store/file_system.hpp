@@ -30,8 +30,8 @@ class File {
     /// Writes all of `from` at offset `at`. After a failure, any part of it may have been written.
     virtual void write(std::uint64_t at, Bytes from) = 0;
     virtual void truncate(std::uint64_t bytes) = 0;
-    /// Returns after everything written is on the disk. After a failure, data written since the last successful call
-    /// may be lost, even if a second call succeeds.
+    /// Returns after everything written is on the disk, under the name with which the file was opened. After a failure,
+    /// data written since the last successful call may be lost, even if a second call succeeds.
     virtual void sync() = 0;
 };
 
@@ -42,6 +42,9 @@ class DirectoryLock {
     virtual ~DirectoryLock() = default;
     DirectoryLock(const DirectoryLock&) = delete;
     DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+    /// Whether the directory still is the one that was locked. It is not if it was removed, renamed or unmounted.
+    [[nodiscard]] virtual bool is_held() const noexcept { return true; }
 };
 
 /// The operations of a file system that the log needs. real_file_system() uses the machine's; the tests simulate a file
@@ -77,7 +80,8 @@ class FileSystem {
     virtual void rename(const std::string& from, const std::string& to) = 0;
 };
 
-/// Returns the file system of the machine. New files have mode 0640; symbolic links at the end of a path are refused.
+/// Returns the file system of the machine. New files have mode 0640; symbolic links at the end of a path are refused,
+/// and opening a pipe does not wait for its other end.
 /// Threads: any.
 [[nodiscard]] FileSystem& real_file_system();
 

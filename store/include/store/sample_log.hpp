@@ -29,6 +29,9 @@ struct RecoveryReport {
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
     bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
+    std::uint64_t last_captured = 0;  // samples of the last epoch up to the end of the log, logged or named as missing
+    std::int64_t last_sample_ns = 0;  // time of the newest one in the last segment; 0: none
+    std::uint64_t crash_samples = 0;  // of these: named as missing now, because the last process did not log them
 };
 
 /// The last number of a channel in an epoch as known from elsewhere, such as the state file of the gateway.
@@ -48,7 +51,7 @@ struct LogStatus {
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
     std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
-    std::uint64_t restarts = 0;          // because the newest segment or the directory was gone
+    std::uint64_t directories_lost = 0;  // how often the directory was removed or replaced since the start
     bool is_full = false;
 };
 
@@ -133,7 +136,7 @@ class SampleLog {
     void add_gap(const LogGap& gap);
     void name_dropped();
     void end_block();
-    void restart();
+    void keep_directory();
     void write_pending();
     void open_segment();
     void define_channels(const Pending& block);
@@ -144,7 +147,7 @@ class SampleLog {
 
     const Parts parts_;
     const Options options_;
-    std::unique_ptr<DirectoryLock> lock_;
+    std::unique_ptr<DirectoryLock> lock_;  // null: its directory is gone, and no other one could be locked
     RecoveryReport recovery_;
     LogId log_id_{};
     SegmentDirectory segments_;

@@ -61,14 +61,12 @@ class SegmentDirectory {
     [[nodiscard]] const LogLimits& limits() const noexcept { return limits_; }
     void set_limits(const LogLimits& limits) noexcept { limits_ = limits; }
 
+    /// Takes over the segments that the directory has now, which may be another directory than before.
+    void reload();
     /// Adds the newest segment.
     void add(const Segment& segment);
     /// Sets the size and the time of the newest segment.
     void update_newest(std::uint64_t bytes, std::int64_t utc_max_ns) noexcept;
-    /// Returns false if somebody else has removed or renamed the newest segment, or the directory.
-    [[nodiscard]] bool is_in_place() const;
-    /// Forgets all segments that somebody else has removed or renamed.
-    void forget_missing();
     /// Removes the file of the newest segment.
     void remove_newest();
     /// Removes the oldest segment, if it is not the newest. Returns whether it did.
@@ -79,6 +77,7 @@ class SegmentDirectory {
     bool make_capacity(std::uint64_t more_bytes, std::int64_t utc_now_ns);
 
   private:
+    [[nodiscard]] std::int64_t newest_sample(const std::string& path, std::int64_t utc_now_ns) const;
     [[nodiscard]] bool is_too_old(Segment& segment, std::int64_t utc_now_ns) const;
 
     FileSystem& files_;

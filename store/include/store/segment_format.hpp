@@ -17,6 +17,8 @@ namespace telegate::store {
 
 /// The number of an entry of the log: a sample, a gap or the start of a gateway. Never reused.
 using Position = std::uint64_t;
+/// No log gets that far; a file that claims to is not a segment.
+inline constexpr Position position_max = Position{1} << 62U;
 
 /// Identifies a log, so that records and segments of another log are recognized. Random.
 using LogId = std::array<std::byte, 16>;

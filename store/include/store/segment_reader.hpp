@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace telegate::store {
@@ -17,19 +20,24 @@ struct DamagedRange {
     std::uint64_t bytes = 0;
 };
 
+/// Whether an error says that this one file cannot be read, because of its type or because of the disk under it, rather
+/// than that files cannot be read at present. Threads: any.
+[[nodiscard]] bool is_unreadable_file(const std::system_error& error) noexcept;
+
 /// Reads one segment file, which may be in the middle of being written. Its index comes from the footer or, if there is
 /// none, from the heads of all records.
 ///
 /// Threads: one.
 /// Limits:  memory for the index: about 48 bytes for each block, and the definitions of the channels.
-/// Failure: throws std::system_error for a file that cannot be read, and std::bad_alloc. Damaged bytes are never an
-///          error: see damaged() and read_block().
+/// Failure: throws std::system_error for a file that cannot be read, and std::bad_alloc. Damaged bytes, and bytes that
+///          the disk fails to read, are never an error: see damaged() and read_block().
 class SegmentReader {
   public:
-    /// Returns null if the file does not begin like a segment.
+    /// Returns null if the file does not begin like a segment, or if is_unreadable_file().
     [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
 
-    /// Reads the head of a segment alone. Returns nothing if the file was removed or does not begin like a segment.
+    /// Reads the head of a segment alone. Returns nothing if the file was removed or does not begin like a segment, or
+    /// if is_unreadable_file().
     [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
     /// Reads the end of a segment alone. Returns nothing if it has no footer.
     [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);
@@ -44,6 +52,8 @@ class SegmentReader {
     [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_offset_; }
     /// Returns the offset after the last of these records that is not the footer.
     [[nodiscard]] std::uint64_t records_end() const noexcept { return records_end_; }
+    /// Whether the disk failed to read a part of the file.
+    [[nodiscard]] bool has_read_error() const noexcept { return has_read_error_; }
     [[nodiscard]] std::uint64_t file_bytes() const { return file_->bytes(); }
     [[nodiscard]] const SegmentChannel* find(std::string_view topic) const;
 
@@ -61,6 +71,7 @@ class SegmentReader {
   private:
     SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);
 
+    std::size_t read_some(std::uint64_t at, std::span<std::byte> to) const;
     [[nodiscard]] bool load_footer();
     [[nodiscard]] bool read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
                                    ByteBuffer& head) const;
@@ -82,6 +93,7 @@ class SegmentReader {
     std::vector<DamagedRange> damaged_;
     std::uint64_t end_offset_ = SegmentHead::bytes;
     std::uint64_t records_end_ = SegmentHead::bytes;
+    mutable bool has_read_error_ = false;
 };
 
 }  // namespace telegate::store

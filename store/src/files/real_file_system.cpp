@@ -41,6 +41,14 @@ UniqueFd open_path(const std::string& path, int flags, const char* what) {
     return descriptor;
 }
 
+/// Whether `path` still is the name of an open file.
+bool is_named(const UniqueFd& descriptor, const std::string& path) noexcept {
+    struct stat open {};
+    struct stat named {};
+    return ::fstat(descriptor.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
 class RealFile final : public File {
   public:
     RealFile(UniqueFd descriptor, std::string path) : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
@@ -92,6 +100,10 @@ class RealFile final : public File {
         if (::fdatasync(descriptor_.get()) != 0) {
             fail("sync", path_);
         }
+        if (!is_named(descriptor_, path_)) {
+            throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory),
+                                    path_ + " was removed or replaced");
+        }
     }
 
   private:
@@ -101,10 +113,13 @@ class RealFile final : public File {
 
 class RealLock final : public DirectoryLock {
   public:
-    explicit RealLock(UniqueFd descriptor) : descriptor_(std::move(descriptor)) {}
+    RealLock(UniqueFd descriptor, std::string path) : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+    bool is_held() const noexcept override { return is_named(descriptor_, path_); }
 
   private:
     const UniqueFd descriptor_;
+    const std::string path_;
 };
 
 class RealFileSystem final : public FileSystem {
@@ -132,7 +147,7 @@ class RealFileSystem final : public FileSystem {
         if (retry([&] { return ::flock(descriptor.get(), LOCK_EX | LOCK_NB); }) != 0) {
             fail("lock", directory);
         }
-        return std::make_unique<RealLock>(std::move(descriptor));
+        return std::make_unique<RealLock>(std::move(descriptor), directory + lock_name);
     }
 
     void sync_directory(const std::string& directory) override {
@@ -152,7 +167,8 @@ class RealFileSystem final : public FileSystem {
 
     std::unique_ptr<File> open(const std::string& path, Mode mode) override {
         switch (mode) {
-            case Mode::read: return std::make_unique<RealFile>(open_path(path, O_RDONLY | O_NOFOLLOW, "open"), path);
+            case Mode::read:
+                return std::make_unique<RealFile>(open_path(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, "open"), path);
             case Mode::write: return std::make_unique<RealFile>(open_path(path, O_RDWR | O_NOFOLLOW, "open"), path);
             case Mode::create: break;
         }

@@ -8,8 +8,9 @@
 namespace telegate::store {
 namespace {
 
-bool is_missing(const std::system_error& error) noexcept {
-    return error.code() == std::errc::no_such_file_or_directory;
+/// Whether reading continues after the file.
+bool is_passed_over(const std::system_error& error) noexcept {
+    return error.code() == std::errc::no_such_file_or_directory || is_unreadable_file(error);
 }
 
 /// Returns null if the file was removed, or is not the segment that its name says.
@@ -19,7 +20,7 @@ std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::strin
         const bool is_named = segment != nullptr && segment->head().first_position == ref.first_position;
         return is_named ? std::move(segment) : nullptr;
     } catch (const std::system_error& error) {
-        if (!is_missing(error)) {
+        if (!is_passed_over(error)) {
             throw;
         }
         return nullptr;
@@ -37,7 +38,7 @@ bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns,
         const auto tail = SegmentReader::tail(files, path);
         return !tail || (tail->utc_max_ns >= since_ns && tail->utc_min_ns < until_ns);
     } catch (const std::system_error& error) {
-        if (!is_missing(error)) {
+        if (!is_passed_over(error)) {
             throw;
         }
         return false;

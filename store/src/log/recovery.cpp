@@ -18,8 +18,10 @@ constexpr Position positions_after_crash = Position{1} << 31U;
 constexpr std::uint64_t record_bytes_min = 64;
 constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEncoder::gaps_max;
 
-/// The last number of each channel of a segment, as a sample or in a gap.
-std::map<std::string, std::pair<ChannelId, std::uint64_t>> last_seqs_of(const SegmentReader& segment) {
+/// Channels by topic, and the last number of each, as a sample or in a gap.
+using LastSeqs = std::map<std::string, std::pair<ChannelId, std::uint64_t>>;
+
+LastSeqs last_seqs_of(const SegmentReader& segment) {
     std::vector<std::uint64_t> last_seqs(ChannelTable::channels_max);
     const auto reach = [&](ChannelId channel, std::uint64_t seq) {
         last_seqs[to_index(channel)] = std::max(last_seqs[to_index(channel)], seq);
@@ -37,7 +39,7 @@ std::map<std::string, std::pair<ChannelId, std::uint64_t>> last_seqs_of(const Se
             reach(gap.gap.channel, gap.gap.last_seq);
         }
     }
-    std::map<std::string, std::pair<ChannelId, std::uint64_t>> by_topic;
+    LastSeqs by_topic;
     for (const SegmentChannel& channel : segment.index().definitions) {
         reach(channel.id, channel.last_seq);
         by_topic[channel.device + "/" + channel.channel] = {channel.id, last_seqs[to_index(channel.id)]};
@@ -49,29 +51,33 @@ std::map<std::string, std::pair<ChannelId, std::uint64_t>> last_seqs_of(const Se
 struct CrashGaps {
     std::vector<SegmentChannel> added;  // channels that the segment does not have
     BlockEncoder block;
+    std::uint64_t samples = 0;
+
+    void add(const LogGap& gap) {
+        block.add(gap);
+        samples += gap.last_seq - gap.first_seq + 1;
+    }
 };
 
-void find_crash_gaps(const SegmentReader& segment, const std::vector<KnownSeq>& known, CrashGaps& gaps) {
-    const auto logged = last_seqs_of(segment);
+void find_crash_gaps(const LastSeqs& logged, const std::vector<KnownSeq>& known, CrashGaps& gaps) {
     std::uint32_t next_id = 0;
     for (const auto& [topic, channel] : logged) {
         next_id = std::max(next_id, to_index(channel.first) + 1);
     }
-    BlockEncoder& block = gaps.block;
     for (const KnownSeq& each : known) {
         const auto found = logged.find(each.topic);
         const std::size_t slash = each.topic.find('/');
-        if (slash == std::string::npos || block.is_full()) {
+        if (slash == std::string::npos || gaps.block.is_full()) {
             continue;
         }
         if (found != logged.end()) {
             if (each.last_seq > found->second.second) {
-                block.add(LogGap{found->second.first, found->second.second + 1, each.last_seq, GapReason::crash});
+                gaps.add({found->second.first, found->second.second + 1, each.last_seq, GapReason::crash});
             }
         } else if (each.last_seq > 0 && next_id < ChannelTable::channels_max) {
             const auto id = static_cast<ChannelId>(next_id++);
             gaps.added.push_back({id, each.topic.substr(0, slash), each.topic.substr(slash + 1), "", 0});
-            block.add(LogGap{id, 1, each.last_seq, GapReason::crash});
+            gaps.add({id, 1, each.last_seq, GapReason::crash});
         }
     }
 }
@@ -92,10 +98,18 @@ void append_gaps(SegmentWriter& writer, CrashGaps& gaps, Position position) {
 Position seal(FileSystem& files, const SegmentReader& segment, const SampleLog::KnownSeqs& known,
               RecoveryReport& report) {
     const Position end = segment.index().end_position;
+    if (segment.has_read_error()) {  // unreadable bytes must not be truncated
+        report.not_sealed = "cannot read all of " + segment.path();
+        return end;
+    }
+    const LastSeqs logged = last_seqs_of(segment);
+    for (const auto& [topic, channel] : logged) {
+        report.last_captured += channel.second;
+    }
     try {
         CrashGaps gaps;
         if (known && !segment.index().stop) {
-            find_crash_gaps(segment, known(segment.head().epoch_ms), gaps);
+            find_crash_gaps(logged, known(segment.head().epoch_ms), gaps);
         }
         if (segment.has_footer() && gaps.block.is_empty()) {
             return end;
@@ -106,6 +120,8 @@ Position seal(FileSystem& files, const SegmentReader& segment, const SampleLog::
         }
         writer.seal();
         writer.sync();
+        report.last_captured += gaps.samples;
+        report.crash_samples = gaps.samples;
         return end + gaps.block.entries();
     } catch (const std::system_error& error) {
         report.not_sealed = error.what();
@@ -114,8 +130,18 @@ Position seal(FileSystem& files, const SegmentReader& segment, const SampleLog::
 }
 
 /// Returns a position after all that an unreadable segment may have used.
-Position end_of_unreadable(Position first_position, std::uint64_t file_bytes) noexcept {
-    return first_position + (file_bytes / record_bytes_min + 1) * record_entries_max + positions_after_crash;
+Position end_of_unreadable(Position first_position) noexcept {
+    return first_position + (2 * SampleLog::segment_bytes / record_bytes_min) * record_entries_max +
+           positions_after_crash;
+}
+
+/// Returns the size of the file, or 0 if even that cannot be read.
+std::uint64_t size_of(FileSystem& files, const std::string& path) {
+    try {
+        return files.open(path, FileSystem::Mode::read)->bytes();
+    } catch (const std::system_error&) {
+        return 0;
+    }
 }
 
 /// Returns a position after all that segments renamed at earlier starts may have used.
@@ -125,7 +151,7 @@ Position end_of_renamed(const FileSystem& files, const std::string& directory) {
         const auto first = name.ends_with(damaged_suffix)
                                ? parse_segment_name(name.substr(0, name.size() - damaged_suffix.size()))
                                : std::nullopt;
-        end = std::max(end, first ? end_of_unreadable(*first, SampleLog::segment_bytes) : 0);
+        end = std::max(end, first ? end_of_unreadable(*first) : 0);
     }
     return end;
 }
@@ -149,18 +175,16 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
     Position beyond_damaged = end_of_renamed(files, directory);
     std::optional<SegmentHead> last_head;
     for (const SegmentRef& segment : list_segments(files, directory)) {
-        const auto file = files.open(directory + "/" + segment.name, FileSystem::Mode::read);
-        std::array<std::byte, SegmentHead::bytes> bytes{};
-        const auto head = read_segment_head(std::span(bytes).first(file->read(0, bytes)));
-        const std::uint64_t file_bytes = file->bytes();
+        const std::string path = directory + "/" + segment.name;
+        const auto head = SegmentReader::head(files, path);
         if (!head || head->first_position != segment.first_position) {
             set_aside(files, directory, segment, report);
-            beyond_damaged = std::max(beyond_damaged, end_of_unreadable(segment.first_position, file_bytes));
+            beyond_damaged = std::max(beyond_damaged, end_of_unreadable(segment.first_position));
             continue;
         }
         last_head = head;
         log.log_id = head->log_id;
-        log.segments.push_back({head->first_position, file_bytes, std::nullopt});
+        log.segments.push_back({head->first_position, size_of(files, path), std::nullopt});
     }
     if (!last_head) {
         report.next = beyond_damaged;
@@ -169,13 +193,17 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
 
     const std::string path = directory + "/" + segment_name(last_head->first_position);
     const auto last = SegmentReader::open(files, path);
+    if (last == nullptr) {
+        throw std::system_error(std::make_error_code(std::errc::io_error), "cannot read " + path);  // it was read above
+    }
     report.last_epoch_ms = last_head->epoch_ms;
     report.last_epoch_ended = last->index().stop.has_value();
+    report.last_sample_ns = last->index().utc_range_ns().second;
     report.damaged = last->damaged();
     report.oldest = log.segments.front().first_position;
     report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
     Position end = seal(files, *last, known, report);
-    log.segments.back().bytes = files.open(path, FileSystem::Mode::read)->bytes();
+    log.segments.back().bytes = size_of(files, path);
     // The segment of the next epoch needs a name of its own, even if this one is empty.
     end = std::max(end, last_head->first_position + 1);
     report.next = std::max(beyond_damaged, report.last_epoch_ended ? end : end + positions_after_crash);

@@ -126,6 +126,25 @@ SegmentChannel SampleLog::definition(ChannelId channel, std::uint64_t last_seq) 
     return {channel, info.device, info.channel, info.unit, last_seq};
 }
 
+/// Makes sure that the directory is still the one that was locked. If it is not, the log continues in the directory
+/// that has its name now, or in a new one. Samples that were synced to the other one become gaps.
+void SampleLog::keep_directory() {
+    if (lock_ != nullptr && lock_->is_held()) {
+        return;
+    }
+    lock_.reset();
+    segment_.reset();
+    written_ = 0;
+    auto lock = lock_directory(parts_.files, options_.directory);
+    segments_.reload();
+    if (segments_.newest().value_or(0) >= next_position_) {
+        throw std::system_error(std::make_error_code(std::errc::file_exists),
+                                "another log is now in " + options_.directory);
+    }
+    ++status_.directories_lost;
+    lock_ = std::move(lock);
+}
+
 /// Opens the segment that begins with the first pending block, or with the start of the epoch.
 void SampleLog::open_segment() {
     const Position next = pending_.empty() ? next_position_ : pending_.front().position;
@@ -207,21 +226,9 @@ void SampleLog::write_pending() {
     }
 }
 
-/// The directory may be gone, and the lock with it.
-void SampleLog::restart() {
-    segment_.reset();
-    written_ = 0;
-    lock_.reset();
-    lock_ = lock_directory(parts_.files, options_.directory);
-    segments_.forget_missing();
-    ++status_.restarts;
-}
-
 void SampleLog::write() {
     end_block();
-    if (!segments_.is_in_place()) {
-        restart();
-    }
+    keep_directory();
     for (;;) {
         try {
             apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
@@ -236,6 +243,7 @@ void SampleLog::write() {
 }
 
 void SampleLog::sync() {
+    keep_directory();
     apply_limits(0);
     if (!status_.is_full) {
         name_dropped();

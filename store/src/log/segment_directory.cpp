@@ -34,6 +34,18 @@ std::optional<Position> SegmentDirectory::newest() const noexcept {
     return segments_.empty() ? std::nullopt : std::optional(segments_.back().first_position);
 }
 
+void SegmentDirectory::reload() {
+    std::deque<Segment> segments;
+    std::uint64_t bytes = 0;
+    for (const SegmentRef& ref : list_segments(files_, directory_)) {
+        segments.push_back({ref.first_position,
+                            files_.open(directory_ + "/" + ref.name, FileSystem::Mode::read)->bytes(), std::nullopt});
+        bytes += segments.back().bytes;
+    }
+    segments_ = std::move(segments);
+    bytes_ = bytes;
+}
+
 void SegmentDirectory::add(const Segment& segment) {
     segments_.push_back(segment);
     bytes_ += segment.bytes;
@@ -44,18 +56,6 @@ void SegmentDirectory::update_newest(std::uint64_t bytes, std::int64_t utc_max_n
     bytes_ += bytes - newest.bytes;
     newest.bytes = bytes;
     newest.utc_max_ns = utc_max_ns;
-}
-
-bool SegmentDirectory::is_in_place() const {
-    return segments_.empty() || files_.exists(path_of(segments_.back().first_position));
-}
-
-void SegmentDirectory::forget_missing() {
-    std::erase_if(segments_, [&](const Segment& segment) {
-        const bool is_missing = !files_.exists(path_of(segment.first_position));
-        bytes_ -= is_missing ? segment.bytes : 0;
-        return is_missing;
-    });
 }
 
 void SegmentDirectory::remove_newest() {
@@ -76,11 +76,29 @@ bool SegmentDirectory::remove_oldest() {
     return true;
 }
 
+/// Returns the time of the newest sample of a segment. One that cannot be read is as old as if it had ended now, and
+/// one that was removed as old as can be.
+std::int64_t SegmentDirectory::newest_sample(const std::string& path, std::int64_t utc_now_ns) const {
+    try {
+        if (const auto tail = SegmentReader::tail(files_, path)) {
+            return tail->utc_max_ns;
+        }
+        const auto reader = SegmentReader::open(files_, path);
+        return reader == nullptr ? utc_now_ns : reader->index().utc_range_ns().second;
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::no_such_file_or_directory) {
+            return 0;
+        }
+        if (!is_unreadable_file(error)) {
+            throw;
+        }
+        return utc_now_ns;
+    }
+}
+
 bool SegmentDirectory::is_too_old(Segment& segment, std::int64_t utc_now_ns) const {
     if (!segment.utc_max_ns) {
-        const auto tail = SegmentReader::tail(files_, path_of(segment.first_position));
-        const auto reader = tail ? nullptr : SegmentReader::open(files_, path_of(segment.first_position));
-        segment.utc_max_ns = tail ? tail->utc_max_ns : reader == nullptr ? 0 : reader->index().utc_range_ns().second;
+        segment.utc_max_ns = newest_sample(path_of(segment.first_position), utc_now_ns);
     }
     return *segment.utc_max_ns < utc_now_ns - limits_.age_max_ns;  // cannot overflow, whatever the segment says
 }

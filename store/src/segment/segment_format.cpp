@@ -312,7 +312,8 @@ std::optional<Position> parse_segment_name(std::string_view name) {
     }
     Position position = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name_digits, position);
-    return error == std::errc{} && end == name.data() + name_digits ? std::optional(position) : std::nullopt;
+    const bool is_number = error == std::errc{} && end == name.data() + name_digits;
+    return is_number && position <= position_max ? std::optional(position) : std::nullopt;
 }
 
 }  // namespace telegate::store

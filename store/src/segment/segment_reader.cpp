@@ -49,17 +49,13 @@ bool is_consistent(const SegmentFooter& footer, const SegmentHead& head, std::ui
                        [&](const BlockChannel& channel) { return is_defined[to_index(channel.channel)]; });
 }
 
-/// Returns the end of a segment that has a footer.
-std::optional<FooterTail> read_tail(const File& file) {
-    const std::uint64_t bytes = file.bytes();
-    std::array<std::byte, FooterTail::bytes> tail{};
-    if (bytes < SegmentHead::bytes + RecordHead::bytes + tail.size()) {
-        return std::nullopt;
-    }
-    return read_footer_tail(std::span(tail).first(file.read(bytes - tail.size(), tail)));
-}
-
 }  // namespace
+
+bool is_unreadable_file(const std::system_error& error) noexcept {
+    const std::error_code code = error.code();
+    return code == std::errc::io_error || code == std::errc::is_a_directory || code == std::errc::invalid_seek ||
+           code == std::errc::too_many_symbolic_link_levels || code == std::errc::no_such_device_or_address;
+}
 
 std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::string& path) {
     try {
@@ -67,7 +63,7 @@ std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::str
         const std::size_t count = files.open(path, FileSystem::Mode::read)->read(0, bytes);
         return read_segment_head(std::span(bytes).first(count));
     } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_such_file_or_directory) {
+        if (error.code() != std::errc::no_such_file_or_directory && !is_unreadable_file(error)) {
             throw;
         }
         return std::nullopt;
@@ -75,14 +71,28 @@ std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::str
 }
 
 std::optional<FooterTail> SegmentReader::tail(FileSystem& files, const std::string& path) {
-    return read_tail(*files.open(path, FileSystem::Mode::read));
+    const auto file = files.open(path, FileSystem::Mode::read);
+    const std::uint64_t bytes = file->bytes();
+    std::array<std::byte, FooterTail::bytes> tail{};
+    if (bytes < SegmentHead::bytes + RecordHead::bytes + tail.size()) {
+        return std::nullopt;
+    }
+    return read_footer_tail(std::span(tail).first(file->read(bytes - tail.size(), tail)));
 }
 
 std::unique_ptr<SegmentReader> SegmentReader::open(FileSystem& files, const std::string& path) {
-    std::unique_ptr<File> file = files.open(path, FileSystem::Mode::read);
-    std::array<std::byte, SegmentHead::bytes> bytes{};
-    const std::size_t count = file->read(0, bytes);
-    const auto head = read_segment_head(std::span(bytes).first(count));
+    std::unique_ptr<File> file;
+    std::optional<SegmentHead> head;
+    try {
+        file = files.open(path, FileSystem::Mode::read);
+        std::array<std::byte, SegmentHead::bytes> bytes{};
+        const std::size_t count = file->read(0, bytes);
+        head = read_segment_head(std::span(bytes).first(count));
+    } catch (const std::system_error& error) {
+        if (!is_unreadable_file(error)) {
+            throw;
+        }
+    }
     if (!head) {
         return nullptr;
     }
@@ -108,9 +118,26 @@ const SegmentChannel* SegmentReader::find(std::string_view topic) const {
     return found == index_.definitions.end() ? nullptr : &*found;
 }
 
+/// Like File::read(), but bytes that the disk fails to read are as if the file ended before them.
+std::size_t SegmentReader::read_some(std::uint64_t at, std::span<std::byte> to) const {
+    try {
+        return file_->read(at, to);
+    } catch (const std::system_error& error) {
+        if (!is_unreadable_file(error)) {
+            throw;
+        }
+        has_read_error_ = true;
+        return 0;
+    }
+}
+
 bool SegmentReader::load_footer() {
     const std::uint64_t bytes = file_->bytes();
-    const auto tail = read_tail(*file_);
+    if (bytes < SegmentHead::bytes + RecordHead::bytes + FooterTail::bytes) {
+        return false;
+    }
+    std::array<std::byte, FooterTail::bytes> last{};
+    const auto tail = read_footer_tail(std::span(last).first(read_some(bytes - last.size(), last)));
     if (!tail || tail->footer_bytes > bytes - SegmentHead::bytes) {
         return false;
     }
@@ -136,7 +163,7 @@ bool SegmentReader::load_footer() {
 bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
                                 ByteBuffer& head) const {
     head.resize(RecordHead::bytes);
-    if (file_->read(offset, head) != head.size()) {
+    if (read_some(offset, head) != head.size()) {
         return false;
     }
     const auto read = read_record_head(head, head_.log_id);
@@ -145,7 +172,7 @@ bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, 
     }
     record = *read;
     head.resize(record.head_bytes);
-    return file_->read(offset, head) == head.size() && check_record_head(head);
+    return read_some(offset, head) == head.size() && check_record_head(head);
 }
 
 /// Returns the offset of the first record at or after `offset`, or the end of the file.
@@ -154,7 +181,7 @@ std::uint64_t SegmentReader::find_record(std::uint64_t offset, std::uint64_t fil
     ByteBuffer head;
     for (; offset < file_bytes; offset += search_bytes) {
         window.resize(search_bytes + RecordHead::bytes - alignment);
-        const std::size_t count = file_->read(offset, window);
+        const std::size_t count = read_some(offset, window);
         for (std::size_t at = 0; at + RecordHead::bytes <= count && at < search_bytes; at += alignment) {
             RecordHead record;
             if (read_record_head(std::span(window).subspan(at, RecordHead::bytes), head_.log_id) &&
@@ -276,7 +303,7 @@ SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part pa
         return result;
     }
     payload.resize(head.payload_bytes());
-    const std::size_t count = file_->read(entry.offset + record.head_bytes, payload);
+    const std::size_t count = read_some(entry.offset + record.head_bytes, payload);
     return count == payload.size() && is_intact(head, payload) ? Result::intact : Result::damaged_payload;
 }
 
@@ -296,7 +323,7 @@ SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, Chann
     for (std::size_t i = 0; i < head.chunks.size(); ++i) {
         const std::size_t bytes = head.chunks[i].stored_bytes;
         if (i == 0 || i == head.chunk_of(*part)) {
-            if (file_->read(entry.offset + record.head_bytes + at, std::span(payload).subspan(at, bytes)) != bytes) {
+            if (read_some(entry.offset + record.head_bytes + at, std::span(payload).subspan(at, bytes)) != bytes) {
                 return Result::damaged_payload;
             }
         }

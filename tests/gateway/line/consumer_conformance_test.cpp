@@ -1,5 +1,6 @@
 #include "core/publisher.hpp"
 #include "core/subscriber.hpp"
+#include "durable/durable_log.hpp"
 #include "encode/notice_encoder.hpp"
 #include "gateway/extremes/channel_extremes.hpp"
 #include "gateway/recording/recorder_harness.hpp"
@@ -9,6 +10,7 @@
 #include "publish/format_feed.hpp"
 #include "recording/recorders.hpp"
 #include "rest/event_streams.hpp"
+#include "store/log_reader.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
 #include "support/socket_harness.hpp"
@@ -163,6 +165,37 @@ ConsumerSubject recorder_subject(ConsumerSource& source) {
     return {recorders, delivered};
 }
 
+ConsumerSubject log_subject(ConsumerSource& source) {
+    RecorderBench& bench = source.recording;
+    const std::string directory = bench.dir.path("log");
+    const auto log = std::make_shared<DurableLog>(
+        DurableLog::Parts{bench.channels, bench.clock, bench.log, 5, {}, [] {}},
+        DurableLogOptions{.path = directory, .limits = {}, .sync_interval = std::chrono::milliseconds(0)});
+    const auto delivered = [log, directory, &source] {
+        log->close();
+        Delivered result;
+        store::LogReader reader(store::real_file_system(), directory);
+        store::LogBatch batch;
+        while (reader.next(batch)) {
+            auto gap = batch.gaps.begin();
+            for (std::uint32_t i = 0; i <= batch.samples.size(); ++i) {
+                for (; gap != batch.gaps.end() && gap->before_sample == i; ++gap) {
+                    if (gap->gap.reason != store::GapReason::unknown) {  // from before the log was a consumer
+                        result[source.channels.at(gap->gap.channel).topic].push_back(
+                            {gap->gap.first_seq, gap->gap.last_seq, true});
+                    }
+                }
+                if (i < batch.samples.size()) {
+                    const TelemetrySample& sample = batch.samples[i];
+                    result[source.channels.at(sample.channel).topic].push_back({sample.seq, sample.seq, false});
+                }
+            }
+        }
+        return result;
+    };
+    return {log, delivered};
+}
+
 const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerSource&)>>> subjects{
     {"history", history_subject},
     {"json",
@@ -178,6 +211,7 @@ const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerS
          return format_subject(source, PayloadFormat::record);
      }},
     {"recorders", recorder_subject},
+    {"log", log_subject},
     {"streams",
      [](ConsumerSource& /*source*/) {
          return ConsumerSubject{std::make_shared<EventStreams>([] {}, [] {}), {}};
