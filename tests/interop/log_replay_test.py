@@ -70,7 +70,7 @@ class LogReplay(unittest.TestCase):
         return samples, gone, answer
 
     def check_complete(self, samples, epoch, at_least):
-        """Each topic has all numbers from 1 on, once and in order."""
+        """Each topic has all numbers from 1, once and in order."""
         by_topic = {topic: [] for topic in TOPICS}
         for sample in samples:
             self.assertEqual(epoch, sample["epoch"])

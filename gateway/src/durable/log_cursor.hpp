@@ -55,7 +55,7 @@ class LogCursor {
     void pass(std::uint64_t position, SamplePage& page);
 
     [[nodiscard]] std::uint64_t position() const noexcept { return std::max(position_, skip_to_); }
-    /// Whether the epoch, which has been read to its end, ended in order.
+    /// Whether the epoch, which has been read to its end, ended cleanly.
     [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
     [[nodiscard]] const std::shared_ptr<SampleText>& text() const noexcept { return text_; }
 

@@ -50,10 +50,10 @@ struct SamplePage {
     enum class State : std::uint8_t {
         more,           // continue at end_position
         memory,         // the log ends at end_position, from where the history has everything
-        ended,          // the epoch ended in order
+        ended,          // the epoch ended cleanly
         crashed,        // the epoch ended, and samples at its end may be missing
         unknown_epoch,  // the log has nothing of the epoch
-        late,           // not in the history any more, and not yet written to the log
+        late,           // no longer in the history, and not yet written to the log
         failed,         // the log cannot be read
     };
     /// Positions of samples that cannot be returned.

@@ -44,7 +44,7 @@ class SampleReader {
         waiting,        // for the log: `wake` will be called
         late,           // the log is behind or busy: repeat the call later
         end,            // everything published in this epoch so far was read
-        ended,          // an earlier epoch was read, which ended in order
+        ended,          // an earlier epoch was read, which ended cleanly
         crashed,        // an earlier epoch was read, and samples at its end may be missing
         unknown_epoch,  // the log has nothing of the epoch
         failed,         // the log cannot be read
