@@ -61,12 +61,13 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
       recorders_(log_parts()),
       durable_log_(make_durable_log(std::move(plan.log))),
+      log_history_(make_log_history()),
       pump_({reactor_, queue_, waker_, channels_, ledger_}),
       format_feeds_({channels_, epoch_ms_, tags_,
                      [this] {
                          waker_.wake();
                      }}),
-      services_(services_parts(), plan.services, descriptors_.services, epoch_ms_),
+      services_(services_parts(), plan.services, descriptors_.services),
       last_values_({reactor_, channels_, publishers_, pump_, format_feeds_, history_, slow_gaps_}),
       heartbeats_(reactor_, channels_, pump_, format_feeds_),
       pump_watch_(reactor_, clock_, pump_),
@@ -134,6 +135,13 @@ DurableLog::Parts Gateway::log_parts() {
     return {channels_, clock_, log_, epoch_ms_, std::move(known), [this] {
                 waker_.wake();
             }};
+}
+
+std::unique_ptr<LogHistory> Gateway::make_log_history() {
+    return durable_log_ == nullptr
+               ? nullptr
+               : std::make_unique<LogHistory>(LogHistory::Parts{history_, *durable_log_, durable_log_->status().path,
+                                                                sample_text_, tags_, log_});
 }
 
 /// Sets the consumers of samples, in the order in which they receive each batch. The history comes first, so a
@@ -312,6 +320,7 @@ void Gateway::finish() {
     pump_.discard_all(DropReason::shutdown);
     recorders_.close();
     if (durable_log_ != nullptr) {
+        log_history_->close();
         durable_log_->close();
     }
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});

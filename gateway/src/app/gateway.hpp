@@ -12,6 +12,7 @@
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
 #include "durable/durable_log.hpp"
+#include "durable/log_history.hpp"
 #include "encode/sample_text.hpp"
 #include "endpoints/last_values.hpp"
 #include "endpoints/peer_log.hpp"
@@ -129,6 +130,7 @@ class Gateway {
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] std::unique_ptr<DurableLog> make_durable_log(DurableLogOptions options);
     [[nodiscard]] DurableLog::Parts log_parts();
+    [[nodiscard]] std::unique_ptr<LogHistory> make_log_history();
     void feed_consumers();
     [[nodiscard]] bool is_stuck(DeviceId device) const;
     void take_transport(StatusSnapshot& snapshot) const;
@@ -186,6 +188,7 @@ class Gateway {
     Publishers publishers_;
     Recorders recorders_;
     const std::unique_ptr<DurableLog> durable_log_;  // null: none
+    const std::unique_ptr<LogHistory> log_history_;  // null: there is no log
     Pump pump_;
     FormatFeeds format_feeds_;
     Services services_;

@@ -24,6 +24,8 @@ ServicesParts Gateway::services_parts() {
                      .history = history_,
                      .pump = pump_,
                      .past = state_file_,
+                     .text = sample_text_,
+                     .log = log_history_.get(),
                      .tags = tags_}};
 }
 

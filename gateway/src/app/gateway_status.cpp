@@ -48,6 +48,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.recorders = recorders_.status();
     if (durable_log_ != nullptr) {
         snapshot.log = durable_log_->status();
+        snapshot.log->reads = log_history_->counts();
     }
     take_transport(snapshot);
     snapshot.rest_endpoint = rest_url();

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -274,6 +275,7 @@ void DurableLog::append_lost() {
         const LogLoad::Lost& lost = load_.lost[to_index(channel)];
         log_->append(store::LogGap{channel, lost.first_seq, lost.last_seq, store::GapReason::log_slow});
     }
+    log_->note_published(load_.lost_samples);
 }
 
 /// Writes the load, and retries after failures until the log has capacity for another one.
@@ -304,6 +306,20 @@ void DurableLog::write_once() {
     } else {
         log_->write();
     }
+    note_written();
+}
+
+void DurableLog::note_written() {
+    const std::lock_guard lock(mutex_);
+    written_ = log_->status().published;
+    state_changed_.notify_all();
+}
+
+bool DurableLog::write_now(std::uint64_t published, std::chrono::milliseconds time_max) {
+    buffer_.hurry();
+    std::unique_lock lock(mutex_);
+    state_changed_.wait_for(lock, time_max, [&] { return written_ > published || !status_.error.empty(); });
+    return written_ > published;
 }
 
 void DurableLog::end() {
@@ -324,12 +340,27 @@ void DurableLog::note_state() {
         parts_.log.error(
             LogLine("directory of the log was removed or replaced; continuing in the new one").add("log", path_));
     }
+    if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {  // only this thread changes it
+        oldest_utc_ns_ = began_at(now.oldest);
+    }
     {
         const std::lock_guard lock(mutex_);
         status_.log = now;
+        status_.oldest_utc_ns = oldest_utc_ns_;
     }
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();
+    }
+}
+
+/// Returns 0 if the segment cannot be read.
+std::int64_t DurableLog::began_at(store::Position first_position) const {
+    try {
+        const std::string path = status_.path + "/" + store::segment_name(first_position);
+        const auto head = store::SegmentReader::head(parts_.files, path);
+        return head ? head->utc_ns : 0;
+    } catch (const std::system_error&) {
+        return 0;
     }
 }
 
@@ -338,6 +369,7 @@ void DurableLog::note_failure(const std::string& what) {
     parts_.log.error(LogLine("cannot write log").add("log", path_).quote("reason", what));
     const std::lock_guard lock(mutex_);
     status_.error = what;
+    state_changed_.notify_all();
 }
 
 void DurableLog::note_success() {

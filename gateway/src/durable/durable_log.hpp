@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -45,6 +46,15 @@ struct LoggedRun {
     std::int64_t last_sample_ns = 0;  // time of the newest logged sample; 0: unknown
 };
 
+/// Counters of the reads of the log since the start; see LogHistory.
+struct LogReadCounts {
+    std::uint64_t pages = 0;
+    std::uint64_t samples = 0;  // returned
+    std::uint64_t refused = 0;  // because too many requests were pending
+    std::uint64_t late = 0;     // pages that the log had not been written for in time
+    std::uint64_t failed = 0;   // pages that could not be read
+};
+
 struct DurableLogStatus {
     std::string path;
     std::string device;
@@ -53,7 +63,9 @@ struct DurableLogStatus {
     std::optional<std::uint64_t> capacity_bytes;  // limit on the size; none: no limit
     std::uint64_t pending = 0;                    // samples that are not in a file yet
     std::uint64_t lost = 0;                       // samples that the disk was too slow for, or failed at the end
-    std::string error;                            // why nothing can be written now; "": it can
+    LogReadCounts reads;
+    std::int64_t oldest_utc_ns = 0;  // when the oldest segment began; 0: unknown
+    std::string error;               // why nothing can be written now; "": it can
 };
 
 /// Writes published samples and gaps to the durable log or a recording, on its own thread (tg-log, tg-record-NAME).
@@ -99,6 +111,14 @@ class DurableLog final : public SampleConsumer {
 
     [[nodiscard]] DurableLogStatus status() const;
     [[nodiscard]] DurableLogOptions options() const;
+    /// Returns when the oldest segment began, in UTC; 0: unknown. Threads: any.
+    [[nodiscard]] std::int64_t oldest_utc_ns() const noexcept { return oldest_utc_ns_; }
+    /// Returns a number of samples published in this epoch that can be read from the log, or never will be. Threads:
+    /// any.
+    [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+    /// Waits until more than `published` samples are written(), which does not wait for the next regular write. Returns
+    /// false if that takes longer than `time_max` or the log cannot be written. Threads: any but the I/O thread.
+    [[nodiscard]] bool write_now(std::uint64_t published, std::chrono::milliseconds time_max);
 
   private:
     [[nodiscard]] std::unique_ptr<store::SampleLog> open();
@@ -113,6 +133,8 @@ class DurableLog final : public SampleConsumer {
     void write_once();
     void end();
     void note_state();
+    void note_written();
+    [[nodiscard]] std::int64_t began_at(store::Position first_position) const;
     void note_failure(const std::string& what);
     void note_success();
 
@@ -129,6 +151,8 @@ class DurableLog final : public SampleConsumer {
     std::vector<Wanted> wanted_;  // by channel; empty: all channels are wanted
 
     std::atomic<bool> is_blocking_{false};
+    std::atomic<std::uint64_t> written_{0};
+    std::atomic<std::int64_t> oldest_utc_ns_{0};
 
     // Used by the thread of the log.
     std::unique_ptr<store::SampleLog> log_;
@@ -137,6 +161,7 @@ class DurableLog final : public SampleConsumer {
     std::chrono::milliseconds retry_{0};
 
     mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable state_changed_;
     DurableLogOptions options_;
     DurableLogStatus status_;
     bool is_over_ = false;  // nothing more will be written

@@ -14,6 +14,7 @@ void LogLoad::clear() noexcept {
         lost[to_index(channel)] = {};
     }
     lost_channels.clear();
+    lost_samples = 0;
 }
 
 LogBuffer::LogBuffer() {
@@ -35,6 +36,7 @@ void LogBuffer::put(std::span<const TelemetrySample> samples) noexcept {
     }
     offered_ += samples.size();
     lost_ += samples.size() - count;
+    filling_.lost_samples += samples.size() - count;
     tell_of(before);
 }
 
@@ -90,9 +92,17 @@ bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idl
     } else if (!wake_.wait_for(lock, *idle_max, has_work)) {
         return true;
     }
-    wake_.wait_for(lock, untold_max, [this] { return closed_ || filling_.samples.size() >= samples_untold; });
+    wake_.wait_for(lock, untold_max,
+                   [this] { return closed_ || is_urgent_ || filling_.samples.size() >= samples_untold; });
+    is_urgent_ = false;
     std::swap(load, filling_);
     return !load.empty();
+}
+
+void LogBuffer::hurry() {
+    const std::lock_guard lock(mutex_);
+    is_urgent_ = true;
+    wake_.notify_all();
 }
 
 bool LogBuffer::wait(std::chrono::milliseconds time) {

@@ -28,6 +28,7 @@ struct LogLoad {
     std::vector<Gap> gaps;
     std::vector<Lost> lost;                // by channel
     std::vector<ChannelId> lost_channels;  // the channels that have an entry in `lost`
+    std::uint64_t lost_samples = 0;        // in `lost`, without gaps
 
     [[nodiscard]] bool empty() const noexcept { return samples.empty() && gaps.empty() && lost_channels.empty(); }
     /// Removes all content but keeps the memory.
@@ -61,6 +62,8 @@ class LogBuffer {
     /// Waits for data and moves it into `load`, which must be empty. Returns false if the buffer is closed and empty.
     /// If there is no data within `idle_max`, returns true with an empty load.
     [[nodiscard]] bool take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt);
+    /// Makes take() return as soon as there is any data.
+    void hurry();
     /// Waits for `time`, or until close(). Returns whether the buffer is still open.
     [[nodiscard]] bool wait(std::chrono::milliseconds time);
     /// Closes the buffer: no more samples are accepted, and take() no longer waits.
@@ -80,6 +83,7 @@ class LogBuffer {
     LogLoad filling_;
     std::uint64_t lost_ = 0;
     std::uint64_t offered_ = 0;
+    bool is_urgent_ = false;
     bool closed_ = false;
 };
 

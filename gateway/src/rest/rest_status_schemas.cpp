@@ -116,11 +116,14 @@ constexpr std::string_view status_schemas = R"json({
 },
 "DurableLog": {
   "type": "object",
-  "required": ["path", "segments", "bytes", "oldest_position", "next_position", "synced_position", "samples",
-    "pending", "dropped", "written_bytes", "segments_removed", "full", "error"],
+  "required": ["path", "segments", "bytes", "oldest_position", "oldest_time", "next_position", "synced_position",
+    "samples", "pending", "dropped", "written_bytes", "segments_removed", "full", "reads", "error"],
   "properties": {
     "path": {"type": "string"}, "segments": {"$ref": "#/components/schemas/Count"},
     "bytes": {"$ref": "#/components/schemas/Count"}, "oldest_position": {"$ref": "#/components/schemas/Count"},
+    "oldest_time": {"type": ["string", "null"]},
+    "reads": {"type": "object", "required": ["pages", "samples", "refused", "late", "failed"],
+      "additionalProperties": {"$ref": "#/components/schemas/Count"}},
     "next_position": {"$ref": "#/components/schemas/Count"}, "synced_position": {"$ref": "#/components/schemas/Count"},
     "samples": {"$ref": "#/components/schemas/Count"}, "pending": {"$ref": "#/components/schemas/Count"},
     "dropped": {"$ref": "#/components/schemas/DurableLogDropped"},

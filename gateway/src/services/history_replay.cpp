@@ -1,11 +1,11 @@
 #include "services/history_replay.hpp"
 
-#include <span>
+#include <algorithm>
 
 namespace telegate {
 
 HistoryReplay::HistoryReplay(ReplayParts parts, std::string out, std::size_t limit)
-    : parts_(parts), out_(std::move(out)), limit_(limit) {
+    : parts_(std::move(parts)), out_(std::move(out)), limit_(limit) {
     out_ += ",\"samples\":[";
 }
 
@@ -13,38 +13,52 @@ void HistoryReplay::add(const TelemetrySample& sample) {
     if (samples_ > 0) {
         out_ += ',';
     }
-    parts_.text.append(out_, sample);
+    page_.text->append(out_, sample);
     ++samples_;
 }
 
-PositionReplay::PositionReplay(ReplayParts parts, std::string out, Wanted wanted)
-    : HistoryReplay(parts, std::move(out), wanted.limit),
-      filter_(parts.channels, {std::move(wanted.prefix)}),
-      cursor_(parts.history, wanted.position) {}
+PositionReplay::PositionReplay(const ReplayParts& parts, std::string out, const std::string& prefix,
+                               const SampleReader::Start& start, std::size_t limit)
+    : HistoryReplay(parts, std::move(out), limit), reader_(parts.sources, {{prefix}, {}}, start, parts.wake) {}
 
-bool PositionReplay::step() {
-    const SampleCursor::Read read = cursor_.read(read_);
-    missed_ += read.missed;
-    for (const TelemetrySample& sample : std::span(read_).first(read.count)) {
-        if (is_full()) {
-            return finish();
+HistoryReplay::Step PositionReplay::step() {
+    using Result = SampleReader::Result;
+    if (next_ == page_.samples.size()) {
+        missed_ += page_.missed();
+        next_ = 0;
+        switch (reader_.read(page_)) {
+            case Result::page: break;
+            case Result::waiting: page_ = {}; return Step::waiting;
+            case Result::late:
+            case Result::failed: return finish(reader_.position(), false);
+            case Result::end:
+            case Result::ended:
+            case Result::crashed: return finish(reader_.position(), true);
+            case Result::unknown_epoch: out_ = parts_.unknown_epoch(); return Step::done;
         }
-        cursor_.advance(1);
-        ++looked_;
-        if (filter_.matches(sample.channel)) {
-            add(sample);
-        }
+        looked_ += page_.end_position - std::min(page_.end_position, page_.position);
     }
-    const bool is_over =
-        read.at_end() || looked_ >= looked_max || is_full() || cursor_.position() == parts_.history.position();
-    return is_over && finish();
+    const std::size_t end = std::min(next_ + step_samples, page_.samples.size());
+    for (; next_ < end && !is_full(); ++next_) {
+        add(page_.samples[next_]);
+    }
+    if (is_full() && next_ > 0 && next_ < page_.samples.size()) {
+        return finish(page_.positions[next_ - 1] + 1, false);
+    }
+    const bool is_page_over = next_ == page_.samples.size();
+    const bool is_all =
+        reader_.epoch_ms() == parts_.sources.text.epoch_ms() && reader_.position() == parts_.sources.history.position();
+    const bool is_over = is_page_over && (looked_ >= looked_max || is_full() || is_all);
+    return is_over ? finish(reader_.position(), is_all) : Step::more;
 }
 
-bool PositionReplay::finish() {
-    out_ += "],\"position\":" + std::to_string(cursor_.position()) +
-            ",\"end\":" + (cursor_.position() >= parts_.history.position() ? "true" : "false") +
+HistoryReplay::Step PositionReplay::finish(std::uint64_t position, bool is_end) {
+    for (const SamplePage::Missing& each : page_.missing) {
+        missed_ += each.first < position ? each.last - each.first + 1 : 0;
+    }
+    out_ += "],\"position\":" + std::to_string(position) + ",\"end\":" + (is_end ? "true" : "false") +
             ",\"missed\":" + std::to_string(missed_) + '}';
-    return true;
+    return Step::done;
 }
 
 }  // namespace telegate

@@ -1,45 +1,42 @@
 #pragma once
 
-#include "base/topic_filter.hpp"
-#include "core/channel_table.hpp"
-#include "encode/sample_text.hpp"
-#include "line/history.hpp"
+#include "durable/sample_reader.hpp"
 #include "line/pump.hpp"
-#include "line/sample_cursor.hpp"
-#include "services/service_request.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace telegate {
 
 /// The objects that replays use. All must outlive the replays.
 struct ReplayParts {
-    const History& history;
-    const ChannelTable& channels;
-    const Pump& pump;  // knows what is published of each channel
-    SampleText& text;
+    SampleSources sources;
+    const Pump& pump;            // knows what is published of each channel
+    std::function<void()> wake;  // called on tg-log-read when a replay that waits can continue
+    /// Returns the reply if the log has nothing of the epoch.
+    std::function<std::string()> unknown_epoch;
 };
 
-/// A reply with samples from the history, created in steps so that live samples are sent in between.
+/// A reply with samples from the history and the durable log, created in steps so that live samples are sent in
+/// between.
 ///
 /// Threads: the pump's.
-/// Limits: checks step_samples samples per step; a reply of answer_bytes_max.
+/// Limits: adds step_samples samples per step; a reply of answer_bytes_max.
 /// Failure: may throw std::bad_alloc.
 class HistoryReplay {
   public:
     static constexpr std::size_t step_samples = 128;
+    enum class Step : std::uint8_t { more, waiting, done };
 
     virtual ~HistoryReplay() = default;
     HistoryReplay(const HistoryReplay&) = delete;
     HistoryReplay& operator=(const HistoryReplay&) = delete;
 
-    /// Runs one step. Returns whether the reply is complete.
-    [[nodiscard]] virtual bool step() = 0;
+    /// Runs one step. If the result is Step::waiting, repeat it after `wake` was called.
+    [[nodiscard]] virtual Step step() = 0;
     /// Returns the complete reply.
     [[nodiscard]] std::string take_answer() noexcept { return std::move(out_); }
     [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
@@ -48,40 +45,37 @@ class HistoryReplay {
     /// `out` is the beginning of the reply.
     HistoryReplay(ReplayParts parts, std::string out, std::size_t limit);
 
+    /// Adds a sample of the page.
     void add(const TelemetrySample& sample);
     [[nodiscard]] bool is_full() const noexcept { return samples_ >= limit_ || out_.size() >= samples_bytes_max; }
 
     // The rest of the reply is reserved for the data after the samples: 1,000 requested holes and what became of them.
     static constexpr std::size_t samples_bytes_max = 512 * 1024;
 
-    ReplayParts parts_;
+    const ReplayParts parts_;
     std::string out_;
     const std::size_t limit_;
     std::size_t samples_ = 0;
-    std::array<TelemetrySample, step_samples> read_{};
+    SamplePage page_;
+    std::size_t next_ = 0;  // sample of the page
 };
 
-/// Replays samples starting at a position. Threads, Failure: as HistoryReplay. Limits: checks looked_max samples for
-/// one reply, which may then be empty.
+/// Replays samples starting at a position or time. Threads, Failure: as HistoryReplay. Limits: passes looked_max
+/// positions for one reply, which may then be empty.
 class PositionReplay final : public HistoryReplay {
   public:
     static constexpr std::uint64_t looked_max = 262'144;
 
-    struct Wanted {
-        std::string prefix;
-        std::uint64_t position = 0;
-        std::size_t limit = 0;
-    };
-    PositionReplay(ReplayParts parts, std::string out, Wanted wanted);
-    [[nodiscard]] bool step() override;
+    PositionReplay(const ReplayParts& parts, std::string out, const std::string& prefix,
+                   const SampleReader::Start& start, std::size_t limit);
+    [[nodiscard]] Step step() override;
 
   private:
-    bool finish();
+    [[nodiscard]] Step finish(std::uint64_t position, bool is_end);
 
-    TopicFilter filter_;
-    SampleCursor cursor_;
+    SampleReader reader_;
     std::uint64_t looked_ = 0;
-    std::uint64_t missed_ = 0;
+    std::uint64_t missed_ = 0;  // before the page
 };
 
 }  // namespace telegate

@@ -1,73 +1,114 @@
 #include "services/hole_replay.hpp"
 
+#include "base/json_excerpt.hpp"
+
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace telegate {
 namespace {
 
 constexpr const char* reason_dropped = "dropped";
+constexpr const char* reason_not_retained = "not_retained";
+
+/// Returns the reason of a gap in the log as it is in replies.
+std::string_view reason_of(store::GapReason reason) {
+    return !store::was_published(reason)         ? reason_dropped
+           : reason == store::GapReason::unknown ? std::string_view(reason_not_retained)
+                                                 : to_string(reason);
+}
 
 }  // namespace
 
 void add_gone(std::string& out, std::string_view topic, const ServiceHole& lost, std::string_view reason) {
     out += (out.empty() ? "" : ",");
-    out.append("{\"topic\":\"").append(topic);
-    out += "\",\"first_seq\":" + std::to_string(lost.first_seq) + ",\"last_seq\":" + std::to_string(lost.last_seq);
+    out += "{\"topic\":" + json_text(topic);
+    out += ",\"first_seq\":" + std::to_string(lost.first_seq) + ",\"last_seq\":" + std::to_string(lost.last_seq);
     out.append(",\"reason\":\"").append(reason).append("\"}");
 }
 
-HoleReplay::HoleReplay(ReplayParts parts, std::string out, const Wanted& wanted, TopicOrder& topics)
-    : HistoryReplay(parts, std::move(out), wanted.limit), out_bytes_(out_.size()), cursor_(parts.history, 0) {
+HoleReplay::HoleReplay(const ReplayParts& parts, std::string out, const Wanted& wanted, TopicOrder& topics)
+    : HistoryReplay(parts, std::move(out), wanted.limit),
+      past_(wanted.past),
+      epoch_ms_(wanted.past_epoch_ms.value_or(parts.sources.text.epoch_ms())),
+      topics_(topics),
+      out_bytes_(out_.size()) {
+    std::map<std::string, std::vector<Hole>> holes;
     for (const ServiceHole& hole : wanted.holes) {
-        const auto channel = topics.find(hole.topic);
-        if (!channel) {
-            continue;  // nothing of the topic is published
+        if (wanted.past_epoch_ms || topics.find(hole.topic)) {  // otherwise, nothing of the topic is published
+            holes[hole.topic].push_back({hole.first_seq, hole.last_seq});
         }
-        index_.resize(std::max<std::size_t>(index_.size(), to_index(*channel) + 1));
-        std::uint16_t& place = index_[to_index(*channel)];
-        if (place == 0) {
-            wanted_.push_back({*channel, {}});
-            place = static_cast<std::uint16_t>(wanted_.size());
-        }
-        wanted_[place - 1U].holes.push_back({hole.first_seq, hole.last_seq});
     }
-    for (Track& track : wanted_) {
-        std::sort(track.holes.begin(), track.holes.end(), [](const Hole& a, const Hole& b) { return a.next < b.next; });
+    for (auto& [topic, of_topic] : holes) {
+        std::sort(of_topic.begin(), of_topic.end(), [](const Hole& a, const Hole& b) { return a.next < b.next; });
         std::vector<Hole> merged;
-        for (const Hole& hole : track.holes) {
+        for (const Hole& hole : of_topic) {
             if (!merged.empty() && hole.next <= merged.back().last) {
                 merged.back().last = std::max(merged.back().last, hole.last);
             } else {
                 merged.push_back(hole);
             }
         }
-        track.holes = std::move(merged);
+        wanted_.push_back({topic, std::move(merged)});
     }
-    begin(wanted.position);
+    begin(wanted.past_epoch_ms ? Pass::in_log : Pass::from_hint, wanted.position);
 }
 
-void HoleReplay::begin(std::uint64_t position) {
-    const std::uint64_t first = parts_.history.first();
-    is_from_oldest_ = position <= first;
-    is_from_first_ = is_from_oldest_ && first == 0;
-    cursor_ = SampleCursor(parts_.history, std::max(position, first));
+void HoleReplay::begin(Pass pass, std::uint64_t position) {
+    SampleSources sources = parts_.sources;
+    SampleSelection selection;
+    SampleReader::Start start{epoch_ms_};
+    if (pass == Pass::in_log) {
+        for (const Track& track : wanted_) {
+            selection.topics[track.topic] = {track.holes.front().next, track.holes.back().last};
+        }
+        start.finds_topics = true;
+        is_from_first_ = true;
+    } else {
+        const std::uint64_t first = sources.history.first();
+        pass = position <= first ? Pass::from_oldest : Pass::from_hint;
+        is_from_first_ = pass == Pass::from_oldest && first == 0;
+        sources.log = nullptr;
+        start.position = std::max(position, first);
+    }
+    pass_ = pass;
+    needs_more_ = false;
     tracks_ = wanted_;
     tracks_open_ = tracks_.size();
+    page_ = {};
+    next_ = 0;
+    next_gap_ = 0;
+    reader_.emplace(sources, std::move(selection), start, parts_.wake);
 }
 
-bool HoleReplay::start_over() {
-    out_.resize(out_bytes_);
-    gone_.clear();
-    samples_ = 0;
-    begin(0);
-    return false;
+/// Returns a pass that may find more.
+std::optional<HoleReplay::Pass> HoleReplay::next_pass() const noexcept {
+    switch (pass_) {
+        case Pass::from_hint: return Pass::from_oldest;
+        case Pass::from_oldest: return parts_.sources.log != nullptr ? std::optional(Pass::in_log) : std::nullopt;
+        case Pass::in_log: break;
+    }
+    return std::nullopt;
 }
 
-HoleReplay::Track* HoleReplay::track_of(ChannelId channel) noexcept {
-    const std::size_t at = to_index(channel);
-    const std::size_t place = at < index_.size() ? index_[at] : 0;
-    return place == 0 || tracks_[place - 1].is_done() ? nullptr : &tracks_[place - 1];
+HoleReplay::Track* HoleReplay::track_of(ChannelId channel) {
+    if (index_of_ != page_.text.get()) {
+        index_of_ = page_.text.get();
+        index_.clear();
+    }
+    index_.resize(std::max<std::size_t>(index_.size(), to_index(channel) + std::size_t{1}));
+    std::uint16_t& place = index_[to_index(channel)];
+    if (place == place_unknown) {
+        const std::string& topic = page_.text->channels().at(channel).topic;
+        const auto found =
+            std::lower_bound(wanted_.begin(), wanted_.end(), topic,
+                             [](const Track& track, const std::string& text) { return track.topic < text; });
+        const bool is_wanted = found != wanted_.end() && found->topic == topic;
+        place = static_cast<std::uint16_t>(is_wanted ? place_first + (found - wanted_.begin()) : place_none);
+    }
+    Track* const track = place == place_none ? nullptr : &tracks_[place - place_first];
+    return track == nullptr || track->is_done() ? nullptr : track;
 }
 
 /// Handles positions that are not retained: the samples between them are unknown.
@@ -78,23 +119,20 @@ void HoleReplay::note_missed() noexcept {
     is_from_first_ = false;
 }
 
-bool HoleReplay::is_hint_late(const Track& track) const noexcept {
-    return track.seen == 0 && !is_from_oldest_;
-}
-
+/// Reports samples that nothing explains.
 void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t last) {
-    const bool was_never_there = track.seen > 0 || is_from_first_;
-    add_gone(gone_, parts_.channels.at(track.channel).topic, {"", first, last},
-             was_never_there ? reason_dropped : "not_retained");
+    const bool was_never_there = !page_.is_from_log && (track.seen > 0 || is_from_first_);
+    if (!was_never_there && next_pass()) {
+        needs_more_ = true;
+        return;
+    }
+    add_gone(gone_, track.topic, {"", first, last}, was_never_there ? reason_dropped : reason_not_retained);
 }
 
-bool HoleReplay::take(Track& track, const TelemetrySample& sample) {
+void HoleReplay::take(Track& track, const TelemetrySample& sample) {
     while (!track.is_done() && track.holes[track.open].next <= sample.seq) {
         Hole& hole = track.holes[track.open];
         if (hole.next < sample.seq) {
-            if (is_hint_late(track)) {
-                return false;
-            }
             lose(track, hole.next, std::min(sample.seq - 1, hole.last));
         }
         if (sample.seq <= hole.last) {
@@ -108,90 +146,150 @@ bool HoleReplay::take(Track& track, const TelemetrySample& sample) {
     }
     tracks_open_ -= track.is_done() ? 1U : 0U;
     track.seen = sample.seq;
-    return true;
 }
 
-/// Adds samples from read_. Returns false if the pass has restarted.
-bool HoleReplay::take_all(std::size_t count) {
-    for (const TelemetrySample& sample : std::span(read_).first(count)) {
-        if (is_full() || gone_.size() >= samples_bytes_max / 2) {
-            return true;
+void HoleReplay::take(Track& track, const store::LogGap& gap) {
+    while (!track.is_done() && track.holes[track.open].next <= gap.last_seq) {
+        Hole& hole = track.holes[track.open];
+        if (hole.next < gap.first_seq) {
+            lose(track, hole.next, std::min(gap.first_seq - 1, hole.last));
         }
-        Track* const track = track_of(sample.channel);
-        if (track != nullptr && !take(*track, sample)) {
-            return start_over();
+        if (gap.first_seq <= hole.last) {
+            add_gone(gone_, track.topic, {"", std::max(hole.next, gap.first_seq), std::min(hole.last, gap.last_seq)},
+                     reason_of(gap.reason));
+            hole.next = gap.last_seq + 1;
         }
-        cursor_.advance(1);
+        if (gap.last_seq < hole.last) {
+            break;
+        }
+        ++track.open;
     }
-    return true;
+    tracks_open_ -= track.is_done() ? 1U : 0U;
+    track.seen = gap.last_seq;
 }
 
-bool HoleReplay::step() {
-    const SampleCursor::Read read = cursor_.read(read_);
-    if (read.missed > 0) {
-        note_missed();
-    }
-    if (!take_all(read.count)) {
-        return false;
-    }
-    if (tracks_open_ == 0 || is_full() || gone_.size() >= samples_bytes_max / 2) {
-        return finish();
-    }
-    return cursor_.position() == parts_.history.position() && settle_ends();
-}
-
-/// Reports the rest of a hole at the end of the pass: published samples are no longer retained; samples lost by the
-/// queue after them were never published.
-void HoleReplay::settle(const Track& track, const Hole& hole) {
-    const std::uint64_t published = parts_.pump.last_seq(track.channel);
-    if (hole.next <= published) {
-        lose(track, hole.next, std::min(hole.last, published));
-    }
-    const std::uint64_t reached = parts_.pump.reached(track.channel);
-    const ServiceHole behind{"", std::max(hole.next, published + 1), std::min(hole.last, reached)};
-    if (behind.first_seq <= behind.last_seq) {
-        add_gone(gone_, parts_.channels.at(track.channel).topic, behind, reason_dropped);
-    }
-}
-
-bool HoleReplay::settle_ends() {
-    for (Track& track : tracks_) {
-        const std::uint64_t published = parts_.pump.last_seq(track.channel);
-        const std::uint64_t reached = parts_.pump.reached(track.channel);
-        for (; !track.is_done() && track.holes[track.open].next <= reached; ++track.open) {
-            const Hole& hole = track.holes[track.open];
-            if (hole.next <= published && is_hint_late(track)) {
-                return start_over();
+/// Uses a part of the page.
+void HoleReplay::take_some() {
+    for (std::size_t i = 0; i < step_samples && !is_over() && !needs_more_; ++i) {
+        if (next_gap_ < page_.gaps.size() && page_.gaps[next_gap_].before_sample <= next_) {
+            const store::LogGap& gap = page_.gaps[next_gap_++].gap;
+            if (Track* const track = track_of(gap.channel)) {
+                take(*track, gap);
             }
-            settle(track, hole);
+        } else if (next_ < page_.samples.size()) {
+            const TelemetrySample& sample = page_.samples[next_++];
+            if (Track* const track = track_of(sample.channel)) {
+                take(*track, sample);
+            }
         }
-        track.open = track.holes.size();  // samples that are not published yet are not missing
     }
-    return finish();
+}
+
+HistoryReplay::Step HoleReplay::step() {
+    using Result = SampleReader::Result;
+    if (next_ == page_.samples.size() && next_gap_ == page_.gaps.size()) {
+        next_ = 0;
+        next_gap_ = 0;
+        const Result result = reader_->read(page_);
+        switch (result) {
+            case Result::page: break;
+            case Result::waiting: page_ = {}; return Step::waiting;
+            case Result::late: return finish();
+            case Result::unknown_epoch: out_ = parts_.unknown_epoch(); return Step::done;
+            case Result::end:
+            case Result::ended:
+            case Result::crashed:
+            case Result::failed: return settle_ends(result);
+        }
+        if (!page_.missing.empty() && (!page_.is_from_log || page_.state == SamplePage::State::memory)) {
+            note_missed();
+        }
+    }
+    take_some();
+    if (needs_more_) {
+        return begin_again();
+    }
+    const bool is_all = pass_ != Pass::in_log && next_ == page_.samples.size() &&
+                        reader_->position() == parts_.sources.history.position();
+    return is_over() ? finish() : is_all ? settle_ends(Result::end) : Step::more;
+}
+
+HistoryReplay::Step HoleReplay::begin_again() {
+    out_.resize(out_bytes_);
+    gone_.clear();
+    samples_ = 0;
+    begin(*next_pass(), 0);
+    return Step::more;
+}
+
+HoleReplay::Reached HoleReplay::reached(const Track& track) const {
+    const auto channel = epoch_ms_ == parts_.sources.text.epoch_ms() ? topics_.find(track.topic) : std::nullopt;
+    return channel ? Reached{parts_.pump.last_seq(*channel), parts_.pump.reached(*channel)} : Reached{};
+}
+
+/// Reports the rest of a hole of this epoch: published samples are no longer retained; samples lost by the queue after
+/// them were never published.
+void HoleReplay::settle(const Track& track, const Hole& hole) {
+    const Reached to = reached(track);
+    if (hole.next <= to.published) {
+        lose(track, hole.next, std::min(hole.last, to.published));
+    }
+    const ServiceHole behind{"", std::max(hole.next, to.published + 1), std::min(hole.last, to.all)};
+    if (behind.first_seq <= behind.last_seq) {
+        add_gone(gone_, track.topic, behind, reason_dropped);
+    }
+}
+
+/// Reports the rest of a hole of an earlier epoch, as far as its end is known.
+void HoleReplay::settle_past(const Track& track, const Hole& hole, SampleReader::Result end) {
+    if (past_ != nullptr && past_->has_ended) {
+        const auto last = past_->last_seqs.find(track.topic);
+        if (last != past_->last_seqs.end() && hole.next <= last->second) {
+            lose(track, hole.next, std::min(hole.last, last->second));
+        }
+    } else if (end != SampleReader::Result::ended) {
+        is_end_known_ = false;
+        if (hole.last != ServiceHole::open_end) {
+            const bool is_crash = end == SampleReader::Result::crashed;
+            add_gone(gone_, track.topic, {"", hole.next, hole.last},
+                     to_string(is_crash ? store::GapReason::crash : store::GapReason::damaged));
+        }
+    }
+}
+
+HistoryReplay::Step HoleReplay::settle_ends(SampleReader::Result end) {
+    page_.is_from_log = false;
+    for (Track& track : tracks_) {
+        for (; !track.is_done(); ++track.open) {
+            const Hole& hole = track.holes[track.open];
+            end == SampleReader::Result::end ? settle(track, hole) : settle_past(track, hole, end);
+        }
+    }
+    return needs_more_ ? begin_again() : finish();
 }
 
 void HoleReplay::add_left(std::string& out) const {
+    const bool is_past = epoch_ms_ != parts_.sources.text.epoch_ms();
     for (const Track& track : tracks_) {
-        const std::uint64_t reached = parts_.pump.reached(track.channel);
+        const std::uint64_t reached = is_past ? ServiceHole::open_end : this->reached(track).all;
         for (const Hole& hole : std::span(track.holes).subspan(track.open)) {
             if (hole.next > reached) {
                 break;
             }
             out += (out.empty() ? "" : ",");
-            out += "{\"topic\":\"" + parts_.channels.at(track.channel).topic +
-                   "\",\"first_seq\":" + std::to_string(hole.next);
+            out += "{\"topic\":" + json_text(track.topic) + ",\"first_seq\":" + std::to_string(hole.next);
             out += hole.last == ServiceHole::open_end ? "}" : ",\"last_seq\":" + std::to_string(hole.last) + '}';
         }
     }
 }
 
-bool HoleReplay::finish() {
+HistoryReplay::Step HoleReplay::finish() {
     std::string left;
     add_left(left);
     const char* const end = left.empty() ? "true" : "false";
-    out_ += "],\"gone\":[" + gone_ + "],\"left\":[" + left + "],\"position\":" + std::to_string(cursor_.position()) +
-            ",\"end\":" + end + '}';
-    return true;
+    out_ += "],\"gone\":[" + gone_ + "],\"left\":[" + left + "],\"position\":" + std::to_string(reader_->position()) +
+            ",\"end\":" + end + (is_end_known_ ? "}" : ",\"end_known\":false}");
+    return Step::done;
 }
 
 }  // namespace telegate

@@ -31,11 +31,11 @@ std::string error_answer(const ServiceFault& fault, std::int64_t epoch_ms, std::
     return out + "}}";
 }
 
-ServiceAnswers::ServiceAnswers(AnswerParts parts, std::int64_t epoch_ms, ServiceCounts& counts)
+ServiceAnswers::ServiceAnswers(AnswerParts parts, std::function<void()> wake, ServiceCounts& counts)
     : parts_(std::move(parts)),
-      epoch_ms_(epoch_ms),
+      epoch_ms_(parts_.text.epoch_ms()),
       topics_(parts_.channels),
-      text_(parts_.channels, epoch_ms, parts_.tags),
+      wake_(std::move(wake)),
       counts_(counts) {}
 
 Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
@@ -85,7 +85,11 @@ std::uint64_t ServiceAnswers::last_captured(ChannelId channel) const {
 
 std::string ServiceAnswers::catalog(const ServiceRequest& request) {
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
-    std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags) + ",\"channels\":[";
+    std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags);
+    if (const std::int64_t oldest = parts_.log == nullptr ? 0 : parts_.log->oldest_utc_ns(); oldest != 0) {
+        out += ",\"oldest_time\":\"" + to_iso8601(oldest) + '"';
+    }
+    out += ",\"channels\":[";
     std::size_t entries = 0;
     std::size_t looked_at = 0;
     for (; looked_at < page.size() && entries < std::min(request.limit, page_entries_max); ++looked_at) {
@@ -127,7 +131,7 @@ std::string ServiceAnswers::snapshot(const ServiceRequest& request) {
         const TelemetrySample* const last = parts_.pump.last_ever(id);
         if (last != nullptr) {
             out += samples++ > 0 ? "," : "";
-            text_.append(out, *last);
+            parts_.text.append(out, *last);
         }
         if (const std::uint64_t last_seq = last == nullptr ? 0 : last->seq; last_seq < reached) {
             add_gone(gone, parts_.channels.at(id).topic, {"", last_seq + 1, reached}, "dropped");
@@ -156,11 +160,12 @@ Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& aske
 }
 
 Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& asker) {
-    if (request.epoch && *request.epoch != epoch_ms_) {
+    const bool is_past = request.epoch && *request.epoch != epoch_ms_;
+    if (is_past && (parts_.log == nullptr || request.since || *request.epoch > epoch_ms_)) {
         return past_holes(request);
     }
     const std::uint64_t end = parts_.history.position();
-    if (!request.holes && request.position.value_or(0) > end) {
+    if (!is_past && !request.holes && request.position.value_or(0) > end) {
         ServiceFault fault{.head = request.head, .error = ServiceError::bad_request};
         fault.detail = "position: " + std::to_string(*request.position) + " is invalid: must be 0 to " +
                        std::to_string(end) + ", the positions published in this epoch";
@@ -173,34 +178,51 @@ Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& aske
                         ? std::to_string(replays_max) + " replays are already active"
                         : std::to_string(replays_per_peer_max) + " replays of this peer are already active");
     }
-    return make_replay(request);
+    return request.holes ? replay_holes(request) : make_replay(request);
+}
+
+ReplayParts ServiceAnswers::replay_parts(const ServiceRequest& request) {
+    return {{parts_.history, parts_.text, parts_.log}, parts_.pump, wake_, [this, request] {
+                return past_holes(request);
+            }};
+}
+
+std::unique_ptr<HistoryReplay> ServiceAnswers::replay_holes(const ServiceRequest& request) {
+    HoleReplay::Wanted wanted{*request.holes, std::min(request.position.value_or(0), parts_.history.position()),
+                              request.limit};
+    if (request.epoch && *request.epoch != epoch_ms_) {
+        wanted.past_epoch_ms = request.epoch;
+        wanted.past = parts_.past.find(*request.epoch);
+    }
+    return std::make_unique<HoleReplay>(replay_parts(request), begin_answer(request.head, epoch_ms_), wanted, topics_);
 }
 
 std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest& request) {
-    const ReplayParts parts{parts_.history, parts_.channels, parts_.pump, text_};
-    std::string out = begin_answer(request.head, epoch_ms_);
-    if (request.holes) {
-        const HoleReplay::Wanted wanted{
-            *request.holes, std::min(request.position.value_or(0), parts_.history.position()), request.limit};
-        return std::make_unique<HoleReplay>(parts, std::move(out), wanted, topics_);
-    }
-    std::uint64_t position = request.position.value_or(0);
+    SampleReader::Start start{request.epoch.value_or(epoch_ms_), request.position.value_or(0)};
     if (request.since) {
         const std::chrono::nanoseconds since(request.since->ns);
-        position = request.since->is_age ? parts_.history.first_since(clock_.mono_now() - since)
-                                         : parts_.history.first_since_utc(request.since->ns);
+        start.position = request.since->is_age ? parts_.history.first_since(clock_.mono_now() - since)
+                                               : parts_.history.first_since_utc(request.since->ns);
+        const bool is_before_history = start.position <= parts_.history.oldest() && start.position > 0;
+        if (is_before_history && parts_.log != nullptr) {
+            start.since_utc_ns = request.since->is_age ? clock_.utc_now_ns() - since.count() : since.count();
+        }
     }
-    return std::make_unique<PositionReplay>(parts, std::move(out),
-                                            PositionReplay::Wanted{request.prefix, position, request.limit});
+    return std::make_unique<PositionReplay>(replay_parts(request), begin_answer(request.head, epoch_ms_),
+                                            request.prefix, start, request.limit);
 }
 
-/// Replies to a request about an earlier epoch: none of its samples are retained, but the state file contains its last
+/// Replies to a request about an earlier epoch of which no sample is retained: the state file contains its last
 /// sequence numbers.
 std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     const PastEpoch* const past = parts_.past.find(*request.epoch);
     if (!request.holes || past == nullptr || !past->has_ended) {
-        std::string why = " is not the current epoch; only holes can be requested of an earlier one";
-        if (request.holes && past != nullptr) {
+        std::string why = parts_.log == nullptr
+                              ? " is not the current epoch; only holes can be requested of an earlier one"
+                              : " is not in the log";
+        if (request.since) {
+            why = " is not the current epoch; since cannot be used with an earlier one";
+        } else if (request.holes && past != nullptr) {
             why = " did not end cleanly, so its last samples are unknown";
         } else if (request.holes) {
             why = parts_.past.is_kept() ? " is unknown or too old" : " is unknown: this gateway has no state_file";

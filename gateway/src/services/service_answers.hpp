@@ -3,9 +3,9 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
+#include "durable/log_history.hpp"
 #include "encode/sample_text.hpp"
 #include "encode/tags.hpp"
-#include "line/history.hpp"
 #include "line/pump.hpp"
 #include "services/asked_requests.hpp"
 #include "services/history_replay.hpp"
@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,8 @@ struct AnswerParts {
     const History& history;
     const Pump& pump;
     const StateFile& past;
+    SampleText& text;
+    LogHistory* log = nullptr;  // null: none
     Tags tags = {};
 };
 
@@ -72,7 +75,8 @@ class ServiceAnswers {
     static constexpr std::chrono::milliseconds retry_after{100};
 
     /// `counts` must outlive this object.
-    ServiceAnswers(AnswerParts parts, std::int64_t epoch_ms, ServiceCounts& counts);
+    /// `wake` is called on tg-log-read when a replay that waits can continue.
+    ServiceAnswers(AnswerParts parts, std::function<void()> wake, ServiceCounts& counts);
 
     [[nodiscard]] Answered answer(const AskedRequest& asked, const Asker& asker);
 
@@ -84,7 +88,9 @@ class ServiceAnswers {
     [[nodiscard]] std::string snapshot(const ServiceRequest& request);
     [[nodiscard]] Answered status(const ServiceRequest& request, const Asker& asker);
     [[nodiscard]] Answered replay(const ServiceRequest& request, const Asker& asker);
+    [[nodiscard]] ReplayParts replay_parts(const ServiceRequest& request);
     [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
+    [[nodiscard]] std::unique_ptr<HistoryReplay> replay_holes(const ServiceRequest& request);
     [[nodiscard]] std::string past_holes(const ServiceRequest& request);
     [[nodiscard]] std::string end_of(std::span<const ChannelId> page, std::size_t looked_at) const;
     [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const;
@@ -93,7 +99,7 @@ class ServiceAnswers {
     const SystemClock clock_;
     const std::int64_t epoch_ms_;
     TopicOrder topics_;
-    SampleText text_;
+    const std::function<void()> wake_;
     ServiceCounts& counts_;
 };
 

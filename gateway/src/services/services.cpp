@@ -1,5 +1,7 @@
 #include "services/services.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -9,6 +11,7 @@ namespace {
 
 /// Maximum number of peers with work at the same time; requests of other peers stay in their sockets.
 constexpr std::size_t ready_peers_max = 4;
+constexpr int memory_pause_ms = 100;  // until memory may be available again
 
 SocketOptions socket_options(std::size_t connections_max) {
     SocketOptions options;
@@ -22,13 +25,14 @@ SocketOptions socket_options(std::size_t connections_max) {
 
 }  // namespace
 
-Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
-                   std::int64_t epoch_ms)
-    : pump_(parts.pump),
+Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max)
+    : reactor_(parts.reactor),
+      pump_(parts.pump),
       monitor_(std::move(parts.monitor)),
       router_(parts.reactor, socket_options(connections_max)),
       endpoints_(router_, endpoints),
-      answers_(std::move(parts.told), epoch_ms, counts_),
+      answers_(
+          std::move(parts.told), [this] { wake_replays(); }, counts_),
       status_(parts.reactor, std::move(parts.status), [this](const StatusText& text) { give_status(text); }),
       turn_later_(parts.reactor, [this] { turn(); }) {
     router_.set_monitor([this](const MonitorEvent& event) { note(event); });
@@ -97,7 +101,7 @@ void Services::recover() {
         }
     }
     for (Job& job : jobs_) {
-        job.waits_for_room = false;
+        job.waits_for = Job::WaitsFor::nothing;
     }
     has_input_ = true;
     turn_later_.ask();
@@ -123,8 +127,24 @@ void Services::turn() {
 }
 
 bool Services::has_work() const noexcept {
-    return has_input_ || !ready_.empty() ||
-           std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.waits_for_room; });
+    return has_input_ || !ready_.empty() || std::any_of(jobs_.begin(), jobs_.end(), can_go_on);
+}
+
+/// Called on tg-log-read.
+void Services::wake_replays() noexcept {
+    const auto go_on = [this] {
+        for (Job& job : jobs_) {
+            job.waits_for = job.waits_for == Job::WaitsFor::log ? Job::WaitsFor::nothing : job.waits_for;
+        }
+        turn_later_.ask();
+    };
+    while (!is_over_) {
+        try {
+            return reactor_.post(go_on);
+        } catch (const std::bad_alloc&) {
+            ::poll(nullptr, 0, memory_pause_ms);
+        }
+    }
 }
 
 void Services::look_at_peers() {
@@ -141,7 +161,9 @@ void Services::look_at_peers() {
             make_ready(*found);
         }
         for (Job& job : jobs_) {
-            job.waits_for_room = job.waits_for_room && job.peer != peer;
+            if (job.waits_for == Job::WaitsFor::room && job.peer == peer) {
+                job.waits_for = Job::WaitsFor::nothing;
+            }
         }
     }
 }
@@ -269,7 +291,7 @@ void Services::give_status(const StatusText& text) {
 }
 
 void Services::work_on_next() {
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& each) { return !each.waits_for_room; });
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), can_go_on);
     if (job == jobs_.end()) {
         return;
     }
@@ -282,7 +304,10 @@ void Services::work_on_next() {
 }
 
 void Services::work_on(std::list<Job>::iterator job) {
-    if (job->replay != nullptr && job->replay->step()) {
+    const auto step = job->replay == nullptr ? HistoryReplay::Step::more : job->replay->step();
+    if (step == HistoryReplay::Step::waiting) {
+        job->waits_for = Job::WaitsFor::log;
+    } else if (step == HistoryReplay::Step::done) {
         counts_.samples_replayed += job->replay->samples();
         ++counts_.replays_completed;
         job->answer = job->replay->take_answer();
@@ -298,7 +323,7 @@ void Services::work_on(std::list<Job>::iterator job) {
 void Services::give(std::list<Job>::iterator job) {
     const SendStatus sent = send(job->peer, job->envelope, job->answer);
     if (sent == SendStatus::full) {
-        job->waits_for_room = true;
+        job->waits_for = Job::WaitsFor::room;
         return;
     }
     counts_.replies_lost += sent == SendStatus::unknown_peer ? 1U : 0U;

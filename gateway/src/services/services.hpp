@@ -14,6 +14,7 @@
 #include "services/services_status.hpp"
 #include "services/status_renderer.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -66,8 +67,7 @@ class Services {
     /// The maximum delay of live samples per event-loop iteration, plus one request or step.
     static constexpr std::chrono::microseconds turn_time{200};
 
-    Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max,
-             std::int64_t epoch_ms);
+    Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoints, std::size_t connections_max);
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
 
@@ -79,7 +79,10 @@ class Services {
     /// Repeats the work that a reactor callback without memory may have left undone.
     void recover();
     /// Waits for the thread that renders a status, if it is running.
-    void join() { status_.join(); }
+    void join() {
+        is_over_ = true;
+        status_.join();
+    }
 
   private:
     struct Peer {
@@ -100,11 +103,13 @@ class Services {
     };
     using Frames = std::vector<std::string>;  // in front of a reply
     struct Job {
+        enum class WaitsFor : std::uint8_t { nothing, room, log };
+
         std::string peer;
         Frames envelope;
         std::unique_ptr<HistoryReplay> replay;  // null: the reply is complete
         std::string answer;
-        bool waits_for_room = false;
+        WaitsFor waits_for = WaitsFor::nothing;
     };
     using Peers = std::map<std::string, Peer, std::less<>>;
     using PeerEntry = Peers::value_type;
@@ -125,9 +130,12 @@ class Services {
     void work_on(std::list<Job>::iterator job);
     void give(std::list<Job>::iterator job);
     void end(std::list<Job>::iterator job) noexcept;
+    [[nodiscard]] static bool can_go_on(const Job& job) noexcept { return job.waits_for == Job::WaitsFor::nothing; }
     [[nodiscard]] bool has_work() const noexcept;
+    void wake_replays() noexcept;
     [[nodiscard]] SendStatus send(std::string_view peer, const Frames& envelope, std::string_view body);
 
+    Reactor& reactor_;
     Pump& pump_;
     const MonitorHandler monitor_;
     const SystemClock clock_;
@@ -145,6 +153,7 @@ class Services {
     std::vector<std::string> writable_;
     bool has_input_ = false;
     bool is_closing_ = false;
+    std::atomic<bool> is_over_{false};
     MemoryReserve reserve_;
     Later turn_later_;
 };

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-constexpr int memory_pause_ms = 100;  // until memory may be available again
+constexpr int renderer_pause_ms = 100;  // until memory may be available again
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void StatusRenderer::run() noexcept {
     } catch (const std::exception&) {  // out of memory: there is no status
     }
     while (!is_over_ && !(reserve.restore() && post())) {
-        ::poll(nullptr, 0, memory_pause_ms);
+        ::poll(nullptr, 0, renderer_pause_ms);
     }
 }
 

@@ -201,6 +201,7 @@ nlohmann::ordered_json log_json(const DurableLogStatus& log) {
             {"segments", log.log.segments},
             {"bytes", log.log.bytes},
             {"oldest_position", log.log.oldest},
+            {"oldest_time", log.oldest_utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(log.oldest_utc_ns))},
             {"next_position", log.log.next},
             {"synced_position", log.log.synced},
             {"samples", log.log.samples},
@@ -209,6 +210,12 @@ nlohmann::ordered_json log_json(const DurableLogStatus& log) {
             {"written_bytes", log.log.written_bytes},
             {"segments_removed", log.log.segments_removed},
             {"full", log.log.is_full},
+            {"reads",
+             {{"pages", log.reads.pages},
+              {"samples", log.reads.samples},
+              {"refused", log.reads.refused},
+              {"late", log.reads.late},
+              {"failed", log.reads.failed}}},
             {"error", log.error.empty() ? Json(nullptr) : Json(to_readable(log.error))}};
 }
 

@@ -27,6 +27,10 @@ enum class GapReason : std::uint8_t {
     not_recorded = 9,    // published before the log was opened, in an epoch that had begun
 };
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
+/// Whether the samples of such a gap were published, so that subscribers may have received them.
+[[nodiscard]] constexpr bool was_published(GapReason reason) noexcept {
+    return reason != GapReason::queue_overflow && reason != GapReason::shutdown;
+}
 
 /// Samples `first_seq` to `last_seq` of a channel are missing.
 struct LogGap {

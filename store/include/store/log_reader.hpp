@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate::store {
@@ -22,6 +23,11 @@ struct LogBatch {
     std::int64_t epoch_ms = 0;
     bool begins_epoch = false;  // a gateway started before the samples
     bool ends_epoch = false;    // the gateway stopped cleanly after the samples
+    /// Samples published in the epoch before the first entry and up to the last one, logged or not; those of a block
+    /// were published in a row. None: unknown, because the batch is not a block that can be read.
+    std::optional<std::uint64_t> published_before;
+    std::optional<std::uint64_t> published_after;
+    bool is_passed_over = false;  // see LogReader::select()
     std::vector<TelemetrySample> samples;
     std::vector<BlockGap> gaps;                                // in order; each before a sample
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
@@ -46,6 +52,10 @@ class LogReader {
     void seek(Position position);
     /// Continues at the first block with a sample of this time or later.
     void seek_time(std::int64_t utc_ns);
+    /// Whether a block is to be decoded, by its head and the channels of its segment. The samples and gaps of other
+    /// blocks are passed over.
+    using IsWanted = std::function<bool(const BlockHead& head, const std::vector<SegmentChannel>& definitions)>;
+    void select(IsWanted is_wanted) { is_wanted_ = std::move(is_wanted); }
     /// Reads the next block. Returns false if the log currently has no more.
     [[nodiscard]] bool next(LogBatch& batch);
 
@@ -67,6 +77,7 @@ class LogReader {
     void catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
                   LogBatch& batch);
     void learn_progress(std::size_t blocks);
+    void learn(const BlockHead& head);
     [[nodiscard]] std::uint64_t& last_seq_of(ChannelId channel);
     [[nodiscard]] GapReason hole_reason() const noexcept;
 
@@ -82,6 +93,7 @@ class LogReader {
     bool is_stop_reported_ = false;
     bool has_unreadable_ = false;  // something that cannot be read was passed since the epoch began
     std::optional<std::int64_t> epoch_ms_;
+    IsWanted is_wanted_;                    // empty: all are
     std::vector<std::uint64_t> last_seqs_;  // by channel id: reported in this epoch, as samples or gaps
     BlockDecoder decoder_;
     BlockHead head_;

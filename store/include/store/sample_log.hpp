@@ -46,6 +46,7 @@ struct LogStatus {
     Position oldest = 0;
     Position next = 0;                   // of the next entry
     Position synced = 0;                 // everything before it survives a power failure
+    std::uint64_t published = 0;         // published in this epoch, logged or not
     std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
@@ -103,6 +104,8 @@ class SampleLog {
     [[nodiscard]] bool is_blocking() const noexcept;
     void append(std::span<const TelemetrySample> samples);
     void append(const LogGap& gap);
+    /// Notes that this many samples were published that are not appended, but are in gaps.
+    void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
 
     /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
@@ -155,9 +158,8 @@ class SampleLog {
     BlockEncoder block_;
     std::vector<ChannelState> channels_;  // by id
     Position next_position_ = 0;          // of the first entry of the next block
-    std::uint64_t published_ = 0;         // samples of this epoch so far, logged or not
-    std::uint64_t published_before_block_ = 0;
-    std::deque<Pending> pending_;  // in order; the first written_ of them are in the file
+    std::uint64_t published_before_ = 0;  // samples published in this epoch before the next block
+    std::deque<Pending> pending_;         // in order; the first written_ of them are in the file
     std::size_t written_ = 0;
     std::size_t pending_bytes_ = 0;
     std::unique_ptr<SegmentWriter> segment_;  // null: the next write opens one

@@ -62,6 +62,9 @@ void LogBatch::clear() noexcept {
     epoch_ms = 0;
     begins_epoch = false;
     ends_epoch = false;
+    published_before.reset();
+    published_after.reset();
+    is_passed_over = false;
     samples.clear();
     gaps.clear();
     definitions = nullptr;
@@ -232,13 +235,17 @@ void LogReader::learn_progress(std::size_t blocks) {
             has_unreadable_ = true;
             continue;
         }
-        for (const BlockChannel& channel : head_.channels) {
-            last_seq_of(channel.channel) = channel.last_seq;
-        }
-        for (const BlockGap& gap : head_.gaps) {
-            std::uint64_t& last = last_seq_of(gap.gap.channel);
-            last = std::max(last, gap.gap.last_seq);
-        }
+        learn(head_);
+    }
+}
+
+void LogReader::learn(const BlockHead& head) {
+    for (const BlockChannel& channel : head.channels) {
+        last_seq_of(channel.channel) = channel.last_seq;
+    }
+    for (const BlockGap& gap : head.gaps) {
+        std::uint64_t& last = last_seq_of(gap.gap.channel);
+        last = std::max(last, gap.gap.last_seq);
     }
 }
 
@@ -250,10 +257,20 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     batch.position = std::max(position_, entry.position);
     batch.end_position = entry.position + entry.entries;
     position_ = batch.end_position;
-    const SegmentReader::Result result = segment_->read_block(entry, SegmentReader::Part::all, head_, payload_);
+    const auto read = [&](SegmentReader::Part part) {
+        return segment_->read_block(entry, part, head_, payload_);
+    };
+    batch.is_passed_over = is_wanted_ && read(SegmentReader::Part::head) == SegmentReader::Result::intact &&
+                           !is_wanted_(head_, segment_->index().definitions);
+    const auto result = batch.is_passed_over ? SegmentReader::Result::intact : read(SegmentReader::Part::all);
     if (result == SegmentReader::Result::damaged_head) {
         has_unreadable_ = true;
         return;
+    }
+    batch.published_before = head_.published_before;
+    batch.published_after = head_.published_before + head_.samples;
+    if (batch.is_passed_over) {
+        return learn(head_);
     }
     if (result == SegmentReader::Result::damaged_payload || !decoder_.decode(head_, payload_, batch.samples)) {
         has_unreadable_ = true;
@@ -277,6 +294,7 @@ void LogReader::skip_entries(const BlockHead& head, std::uint64_t entries, LogBa
         } else {
             const TelemetrySample& sample = batch.samples[samples++];
             last_seq_of(sample.channel) = sample.seq;
+            ++*batch.published_before;
         }
     }
     batch.samples.erase(batch.samples.begin(), batch.samples.begin() + samples);

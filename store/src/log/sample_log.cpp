@@ -53,9 +53,16 @@ SampleLog::ChannelState& SampleLog::state_of(ChannelId channel) {
 
 void SampleLog::append(std::span<const TelemetrySample> samples) {
     const bool is_dropping = status_.is_full && segments_.limits().when_full != WhenFull::block;
+    if (!is_dropping) {
+        name_dropped();  // before the samples after them, so that the order of publication shows in the log
+        if (published_before_ + block_.samples() != status_.published) {
+            end_block();  // the samples of a block were published in a row
+            published_before_ = status_.published;
+        }
+    }
+    status_.published += samples.size();
     for (const TelemetrySample& sample : samples) {
         ChannelState& state = state_of(sample.channel);
-        ++published_;
         if (is_dropping) {
             state.dropped_seq = sample.seq;
             ++status_.dropped_full;
@@ -74,9 +81,6 @@ void SampleLog::append(std::span<const TelemetrySample> samples) {
 void SampleLog::append(const LogGap& gap) {
     ChannelState& state = state_of(gap.channel);
     reach(gap.channel, state, gap.first_seq);
-    if (gap.reason == GapReason::log_slow) {
-        published_ += gap.last_seq - gap.first_seq + 1;
-    }
     add_gap(gap);
     state.last_seq = gap.last_seq;
 }
@@ -113,8 +117,8 @@ void SampleLog::end_block() {
     }
     Pending block;
     block.position = next_position_;
-    block_.encode(published_before_block_, block.head, block.head_bytes, block.payload);
-    published_before_block_ = published_;
+    block_.encode(published_before_, block.head, block.head_bytes, block.payload);
+    published_before_ += block_.samples();
     next_position_ += block_.entries();
     block_.clear();
     pending_bytes_ += block.bytes();

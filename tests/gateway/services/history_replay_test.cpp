@@ -46,14 +46,14 @@ struct ReplayBench {
         ledger.dropped_at_queue(sample, DropReason::queue_overflow);
         pump.drain_all();
     }
-    [[nodiscard]] ReplayParts parts() { return {history, channels, pump, text}; }
+    [[nodiscard]] ReplayParts parts() { return {{history, text}, pump, {}, {}}; }
     [[nodiscard]] static json answer_of(HistoryReplay& replay) {
-        while (!replay.step()) {
+        while (replay.step() != HistoryReplay::Step::done) {
         }
         return json::parse(replay.take_answer());
     }
     json positions(std::uint64_t position, std::size_t limit = 10'000, const std::string& prefix = "") {
-        PositionReplay replay(parts(), "{\"x\":0", {prefix, position, limit});
+        PositionReplay replay(parts(), "{\"x\":0", prefix, {text.epoch_ms(), position}, limit);
         return answer_of(replay);
     }
     json holes(const std::vector<ServiceHole>& holes, std::uint64_t hint = 0, std::size_t limit = 10'000) {

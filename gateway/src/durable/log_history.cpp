@@ -1,0 +1,217 @@
+#include "durable/log_history.hpp"
+
+#include "log/log_line.hpp"
+
+#include "core/start_thread.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace telegate {
+namespace {
+
+constexpr LogCursor::Limits page_limits{LogHistory::page_samples_max, LogHistory::page_blocks_max,
+                                        LogHistory::page_decoded_max};
+
+}  // namespace
+
+LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {}
+
+bool LogHistory::ask(LogQuery query, Done done) {
+    const std::lock_guard lock(mutex_);
+    if (requests_.size() >= requests_max || is_closed_) {
+        ++counts_.refused;
+        return false;
+    }
+    if (!thread_.joinable()) {
+        thread_ = start_thread("tg-log-read", [this] { run(); });
+    }
+    requests_.push_back({std::move(query), std::move(done)});
+    wake_.notify_one();
+    return true;
+}
+
+void LogHistory::close() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_closed_ = true;
+        wake_.notify_one();
+    }
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+    requests_.clear();
+}
+
+LogReadCounts LogHistory::counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+void LogHistory::run() {
+    std::unique_lock lock(mutex_);
+    while (!is_closed_) {
+        if (requests_.empty()) {
+            const bool is_used = wake_.wait_for(lock, idle_max, [this] { return is_closed_ || !requests_.empty(); });
+            if (!is_used) {
+                cursors_.clear();
+                wake_.wait(lock, [this] { return is_closed_ || !requests_.empty(); });
+            }
+            continue;
+        }
+        const Request request = std::move(requests_.front());
+        requests_.pop_front();
+        lock.unlock();
+        request.done(read(request.query));
+        lock.lock();
+    }
+}
+
+SamplePage LogHistory::read(const LogQuery& query) {
+    SamplePage page;
+    page.is_from_log = true;
+    page.epoch_ms = query.epoch_ms;
+    page.position = page.end_position = query.position;
+    try {
+        query.since_utc_ns ? locate(*query.since_utc_ns, page) : fill(query, page);
+    } catch (const std::exception& error) {
+        parts_.log.warn_limited("log read", LogLine("cannot read the durable log").quote("reason", error.what()));
+        cursors_.clear();
+        page.state = SamplePage::State::failed;
+        if (query.epoch_ms == epoch_ms()) {
+            continue_in_history(store::GapReason::damaged, page);
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    ++counts_.pages;
+    counts_.samples += page.samples.size();
+    counts_.late += page.state == SamplePage::State::late ? 1U : 0U;
+    counts_.failed += page.state == SamplePage::State::failed ? 1U : 0U;
+    return page;
+}
+
+/// Finds the position of the first sample of the epoch with this time or a later one.
+void LogHistory::locate(std::int64_t since_utc_ns, SamplePage& page) {
+    store::LogReader reader(parts_.files, parts_.directory);
+    reader.seek_time(since_utc_ns);
+    store::LogBatch batch;
+    page.position = page.end_position = parts_.history.first_since_utc(since_utc_ns);
+    while (reader.next(batch)) {
+        if (batch.epoch_ms != page.epoch_ms && batch.published_before) {
+            page.position = page.end_position = 0;  // everything of this epoch is later
+            return;
+        }
+        const auto found = std::find_if(batch.samples.begin(), batch.samples.end(),
+                                        [&](const auto& sample) { return sample.time_utc_ns >= since_utc_ns; });
+        if (found != batch.samples.end()) {
+            const auto before = static_cast<std::uint64_t>(found - batch.samples.begin());
+            page.position = page.end_position = batch.published_before.value_or(0) + before;
+            return;
+        }
+    }
+}
+
+std::optional<store::Position> LogHistory::start_of(const LogQuery& query) {
+    if (!query.finds_topics) {
+        return index_.find(query.epoch_ms, query.position);
+    }
+    return index_.find(query.epoch_ms, [&](const store::SegmentChannel& channel) {
+        const auto seqs = query.selection->find(channel.device + "/" + channel.channel);
+        return seqs ? seqs->first : 0;
+    });
+}
+
+/// Returns the cursor that can continue there, or a new one; null if the log has nothing of the epoch.
+LogCursor* LogHistory::cursor_for(const LogQuery& query) {
+    const auto known = std::find_if(cursors_.begin(), cursors_.end(), [&](const LogCursor& each) {
+        return !query.finds_topics && each.can_continue(query.epoch_ms, query.position, *query.selection);
+    });
+    if (known != cursors_.end()) {
+        cursors_.splice(cursors_.begin(), cursors_, known);
+        cursors_.front().move_to(query.position);
+        return &cursors_.front();
+    }
+    const auto start = start_of(query);
+    if (!start) {
+        return nullptr;
+    }
+    LogCursor::Options options{parts_.directory, query.epoch_ms, query.selection};
+    options.present_text = query.epoch_ms == epoch_ms() ? &parts_.text : nullptr;
+    options.tags = parts_.tags;
+    cursors_.emplace_front(parts_.files, std::move(options), *start);
+    if (!query.finds_topics) {
+        cursors_.front().move_to(query.position);
+    }
+    if (cursors_.size() > cursors_max) {
+        cursors_.pop_back();
+    }
+    return &cursors_.front();
+}
+
+void LogHistory::fill(const LogQuery& query, SamplePage& page) {
+    using Result = LogCursor::Result;
+    using State = SamplePage::State;
+    const bool is_present = query.epoch_ms == epoch_ms();
+    LogCursor* cursor = cursor_for(query);
+    if (cursor == nullptr && is_present && parts_.durable.write_now(query.position, write_time_max)) {
+        cursor = cursor_for(query);  // it was not written yet
+    }
+    if (cursor == nullptr && is_present) {
+        return end_log(page);
+    }
+    if (cursor == nullptr) {
+        page.state = State::unknown_epoch;
+        return;
+    }
+    page.text = cursor->text();
+    Result result = cursor->fill(page, page_limits);
+    while (result == Result::log_end && is_present && may_have_more(*cursor, page)) {
+        result = cursor->fill(page, page_limits);
+    }
+    page.end_position = std::max(page.end_position, cursor->position());
+    if (result == Result::epoch_end || (result == Result::log_end && !is_present)) {
+        page.state = cursor->has_ended() ? State::ended : State::crashed;
+    }
+}
+
+/// Called at the end of the log of this epoch. Returns whether the log has more now; otherwise, ends the page.
+bool LogHistory::may_have_more(LogCursor& cursor, SamplePage& page) {
+    const std::uint64_t written = parts_.durable.written();
+    if (cursor.fill(page, page_limits) != LogCursor::Result::log_end) {  // written before `written` was read
+        return true;
+    }
+    if (cursor.position() < written) {
+        cursor.pass(written, page);  // the log was full; it will name these samples later
+    }
+    page.end_position = cursor.position();
+    if (cursor.position() < parts_.history.oldest() && parts_.durable.write_now(cursor.position(), write_time_max)) {
+        return true;
+    }
+    end_log(page);
+    return false;
+}
+
+/// Ends a page where the log ends.
+void LogHistory::end_log(SamplePage& page) {
+    if (page.end_position >= parts_.history.oldest()) {
+        page.state = SamplePage::State::memory;
+    } else if (parts_.durable.status().error.empty()) {
+        const bool is_empty = page.samples.empty() && page.end_position == page.position;
+        page.state = is_empty ? SamplePage::State::late : SamplePage::State::more;
+    } else {
+        continue_in_history(store::GapReason::log_slow, page);
+    }
+}
+
+/// Reports as missing what is neither in the log nor in the history.
+void LogHistory::continue_in_history(store::GapReason reason, SamplePage& page) {
+    const std::uint64_t oldest = parts_.history.oldest();
+    if (page.end_position < oldest) {
+        page.missing.push_back({page.end_position, oldest - 1, reason});
+        page.end_position = oldest;
+    }
+    page.state = SamplePage::State::memory;
+}
+
+}  // namespace telegate

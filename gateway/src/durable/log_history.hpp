@@ -1,0 +1,115 @@
+#pragma once
+
+#include "durable/durable_log.hpp"
+#include "durable/log_cursor.hpp"
+#include "durable/sample_page.hpp"
+#include "encode/tags.hpp"
+#include "line/history.hpp"
+#include "log/log.hpp"
+
+#include "core/channel_table.hpp"
+#include "store/file_system.hpp"
+#include "store/log_index.hpp"
+#include "store/log_reader.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace telegate {
+
+/// The next samples that a reader needs from the log.
+struct LogQuery {
+    std::int64_t epoch_ms = 0;
+    std::uint64_t position = 0;
+    std::shared_ptr<const SampleSelection> selection;
+    /// Starts with the first selected number of any topic, instead of at `position`.
+    bool finds_topics = false;
+    /// Only finds a position: that of the first sample of the epoch with this time or a later one.
+    std::optional<std::int64_t> since_utc_ns = std::nullopt;
+};
+
+/// Reads samples that the history no longer holds from the durable log, in pages, on its own thread (tg-log-read),
+/// which starts with the first request. Requests take turns by page.
+///
+/// Threads: ask() and counts() any; close() one.
+/// Limits: requests_max pending requests. A page has page_samples_max samples and looks at page_blocks_max blocks or
+/// page_decoded_max samples, so it takes some milliseconds. Between pages, cursors_max readers keep their place, with
+/// one block each, up to idle_max after the last request.
+/// Failure: the state of a page says what went wrong; ask() throws std::bad_alloc, and std::system_error if the thread
+/// cannot be created.
+class LogHistory {
+  public:
+    static constexpr std::size_t requests_max = 64;
+    static constexpr std::size_t page_samples_max = 1'024;
+    static constexpr std::size_t page_blocks_max = 256;
+    static constexpr std::size_t page_decoded_max = 65'536;
+    static constexpr std::size_t cursors_max = 4;
+    static constexpr std::chrono::seconds idle_max{10};
+    /// How long a page may wait for the log to be written.
+    static constexpr std::chrono::milliseconds write_time_max{200};
+
+    struct Parts {
+        const History& history;
+        DurableLog& durable;
+        std::string directory;
+        SampleText& text;  // of this epoch
+        Tags tags;
+        Log& log;
+        store::FileSystem& files = store::real_file_system();
+    };
+    explicit LogHistory(Parts parts);
+    ~LogHistory() { close(); }
+    LogHistory(const LogHistory&) = delete;
+    LogHistory& operator=(const LogHistory&) = delete;
+
+    /// Reads a page and calls `done` on tg-log-read, unless close() is called before. Returns false if too many
+    /// requests are pending.
+    using Done = std::function<void(SamplePage page)>;
+    [[nodiscard]] bool ask(LogQuery query, Done done);
+    /// Discards pending requests and waits for the current one.
+    void close();
+
+    [[nodiscard]] LogReadCounts counts() const;
+    /// Returns when the oldest segment of the log began, in UTC; 0: unknown. Threads: any.
+    [[nodiscard]] std::int64_t oldest_utc_ns() const noexcept { return parts_.durable.oldest_utc_ns(); }
+    [[nodiscard]] std::int64_t epoch_ms() const noexcept { return parts_.text.epoch_ms(); }
+
+  private:
+    struct Request {
+        LogQuery query;
+        Done done;
+    };
+
+    void run();
+    [[nodiscard]] SamplePage read(const LogQuery& query);
+    void locate(std::int64_t since_utc_ns, SamplePage& page);
+    void fill(const LogQuery& query, SamplePage& page);
+    [[nodiscard]] bool may_have_more(LogCursor& cursor, SamplePage& page);
+    void end_log(SamplePage& page);
+    void continue_in_history(store::GapReason reason, SamplePage& page);
+    [[nodiscard]] LogCursor* cursor_for(const LogQuery& query);
+    [[nodiscard]] std::optional<store::Position> start_of(const LogQuery& query);
+
+    const Parts parts_;
+    store::LogIndex index_;
+    std::list<LogCursor> cursors_;  // the last used first
+
+    mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable wake_;
+    std::deque<Request> requests_;
+    LogReadCounts counts_;
+    bool is_closed_ = false;
+    std::thread thread_;
+};
+
+}  // namespace telegate

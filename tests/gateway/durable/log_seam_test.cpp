@@ -1,0 +1,296 @@
+#include "durable/durable_log.hpp"
+#include "durable/log_history.hpp"
+#include "durable/sample_reader.hpp"
+#include "line/history.hpp"
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "support/rounds.hpp"
+#include "support/scratch_dir.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::test {
+namespace {
+
+using Result = SampleReader::Result;
+
+/// The samples that were published in one epoch.
+struct Published {
+    std::vector<std::pair<ChannelId, std::uint64_t>> samples;  // by position: channel and number
+    std::map<ChannelId, std::uint64_t> last_seqs;              // published or dropped
+    std::vector<SampleGap> dropped;                            // before publication
+};
+
+/// One run of a gateway's pump, history and log, without the rest.
+struct Run {
+    Run(const std::string& directory, std::int64_t epoch, std::size_t history_samples, std::uint64_t bytes_max)
+        : epoch_ms(epoch), history(history_samples * sizeof(TelemetrySample)), text(channels, epoch) {
+        for (const char* name : {"a", "b", "c"}) {
+            ids.push_back(*channels.add(DeviceId{0}, "device", name, "Cel"));
+        }
+        DurableLogOptions options{directory};
+        options.limits.bytes_max = bytes_max;
+        options.sync_interval = std::chrono::milliseconds(5);
+        durable = std::make_unique<DurableLog>(DurableLog::Parts{channels,
+                                                                 clock,
+                                                                 log,
+                                                                 epoch,
+                                                                 {},
+                                                                 [] {
+                                                                 }},
+                                               options);
+        log_history = std::make_unique<LogHistory>(LogHistory::Parts{history, *durable, directory, text, {}, log});
+    }
+    ~Run() { stop(); }
+    void stop() {
+        log_history->close();
+        durable->close();
+    }
+
+    void publish(std::mt19937& random, std::size_t count) {
+        std::vector<TelemetrySample> batch;
+        for (std::size_t i = 0; i < count; ++i) {
+            const ChannelId channel = ids[random() % 100 == 0 ? 0 : 1 + random() % 2];
+            if (random() % 1'000 == 0) {
+                give(batch);
+                drop(channel, 1 + random() % 5);
+            }
+            TelemetrySample sample{};
+            sample.channel = channel;
+            sample.seq = ++published.last_seqs[channel];
+            sample.type = ValueType::real;
+            sample.value.real = static_cast<double>(random());  // does not compress, so that segments fill
+            sample.time_utc_ns = 1'000'000'000 + static_cast<std::int64_t>(published.samples.size());
+            published.samples.emplace_back(channel, sample.seq);
+            batch.push_back(sample);
+            if (batch.size() == 256) {
+                give(batch);
+            }
+        }
+        give(batch);
+    }
+    void give(std::vector<TelemetrySample>& batch) {
+        if (!batch.empty()) {
+            history.take(batch);
+            durable->take(batch);
+            batch.clear();
+        }
+    }
+    void drop(ChannelId channel, std::uint64_t count) {
+        std::uint64_t& last = published.last_seqs[channel];
+        const SampleGap gap{channel, last + 1, last + count, DropReason::queue_overflow};
+        durable->gap(gap);
+        published.dropped.push_back(gap);
+        last += count;
+    }
+    [[nodiscard]] SampleSources sources() { return {history, text, log_history.get()}; }
+
+    const std::int64_t epoch_ms;
+    SystemClock clock;
+    Log log{"off"};
+    ChannelTable channels;
+    std::vector<ChannelId> ids;
+    History history;
+    SampleText text;
+    std::unique_ptr<DurableLog> durable;
+    std::unique_ptr<LogHistory> log_history;
+    Published published;
+};
+
+/// Reads everything from a position on and checks it against what was published.
+class Checker {
+  public:
+    Checker(SampleSources sources, const Published& published, const SampleReader::Start& start)
+        : published_(published), position_(start.position), reader_(sources, {}, start, [] {}) {
+        for (std::uint64_t i = 0; i < position_; ++i) {
+            const auto& [channel, seq] = published.samples.at(i);
+            last_seqs_[channel] = seq;
+        }
+    }
+
+    Result read() {
+        const Result result = reader_.read(page_);
+        if (result == Result::page) {
+            take();
+        }
+        return result;
+    }
+    Result read_to_end() {
+        Result result = Result::page;
+        REQUIRE(eventually([&] {
+            result = read();
+            return result != Result::page && result != Result::waiting && result != Result::late;
+        }));
+        return result;
+    }
+    /// Checks that everything was returned, or named as missing.
+    void check_all() {
+        CHECK(position_ == published_.samples.size());
+        CHECK(returned_ + missing_ + first_ == published_.samples.size());
+    }
+    void note_start(std::uint64_t position) { first_ = position; }
+    [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
+    [[nodiscard]] std::uint64_t returned() const noexcept { return returned_; }
+
+  private:
+    void take() {
+        std::size_t gap = 0;
+        std::size_t hole = 0;
+        for (std::size_t i = 0; i <= page_.samples.size(); ++i) {
+            for (; gap < page_.gaps.size() && page_.gaps[gap].before_sample == i; ++gap) {
+                take_gap(page_.gaps[gap].gap);
+            }
+            for (; hole < page_.missing.size() &&
+                   (i == page_.samples.size() || page_.missing[hole].first < page_.positions[i]);
+                 ++hole) {
+                take_missing(page_.missing[hole]);
+            }
+            if (i < page_.samples.size()) {
+                take_sample(page_.samples[i], page_.positions[i]);
+            }
+        }
+        REQUIRE(position_ == page_.end_position);
+    }
+    void take_gap(const store::LogGap& gap) {
+        std::uint64_t& last = last_seqs_[gap.channel];
+        check_unnamed(gap.channel, last + 1, gap.first_seq);
+        last = std::max(last, gap.last_seq);
+    }
+    void take_missing(const SamplePage::Missing& missing) {
+        REQUIRE(missing.first == position_);
+        missing_ += missing.last - missing.first + 1;
+        for (; position_ <= missing.last; ++position_) {
+            const auto& [channel, seq] = published_.samples.at(position_);
+            last_seqs_[channel] = std::max(last_seqs_[channel], seq);
+        }
+    }
+    void take_sample(const TelemetrySample& sample, std::uint64_t position) {
+        REQUIRE(position == position_);
+        REQUIRE(published_.samples.at(position) == std::pair(sample.channel, sample.seq));
+        std::uint64_t& last = last_seqs_[sample.channel];
+        REQUIRE(sample.seq > last);
+        check_unnamed(sample.channel, last + 1, sample.seq);
+        last = sample.seq;
+        ++position_;
+        ++returned_;
+    }
+    /// The numbers that no gap names were dropped before they were published.
+    void check_unnamed(ChannelId channel, std::uint64_t first, std::uint64_t end) {
+        for (; first < end; ++first) {
+            REQUIRE(std::any_of(published_.dropped.begin(), published_.dropped.end(), [&](const SampleGap& gap) {
+                return gap.channel == channel && gap.first_seq <= first && first <= gap.last_seq;
+            }));
+        }
+    }
+
+    const Published& published_;
+    std::uint64_t first_ = 0;
+    std::uint64_t position_;
+    SampleReader reader_;
+    SamplePage page_;
+    std::map<ChannelId, std::uint64_t> last_seqs_;
+    std::uint64_t returned_ = 0;
+    std::uint64_t missing_ = 0;
+};
+
+constexpr std::uint64_t no_limit = 0;
+
+}  // namespace
+
+TEST_CASE("readers get each sample once and in order from log and history, while both move on", "[gateway][durable]") {
+    const unsigned seed = GENERATE(range(0U, rounds(20U)));
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const ScratchDir scratch;
+    const std::uint64_t bytes_max = random() % 2 == 0 ? no_limit : 300'000;
+    Run run(scratch.path("log"), 1'000, 64 + random() % 2'000, bytes_max);
+    std::vector<std::unique_ptr<Checker>> readers;
+    for (int i = 0; i < 40; ++i) {
+        run.publish(random, random() % (random() % 10 == 0 ? 60'000 : 2'000));
+        if (random() % 4 == 0) {
+            const std::uint64_t position = random() % (run.published.samples.size() + 1);
+            readers.push_back(
+                std::make_unique<Checker>(run.sources(), run.published, SampleReader::Start{run.epoch_ms, position}));
+            readers.back()->note_start(position);
+        }
+        for (const auto& reader : readers) {
+            for (std::uint64_t reads = random() % 20; reads > 0; --reads) {
+                static_cast<void>(reader->read());
+            }
+        }
+    }
+    for (const auto& reader : readers) {
+        CHECK(reader->read_to_end() == Result::end);
+        reader->check_all();
+    }
+}
+
+TEST_CASE("nothing is missing between log and history", "[gateway][durable]") {
+    std::mt19937 random(1);
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    for (int i = 0; i < 50; ++i) {
+        run.publish(random, 500);
+        Checker reader(run.sources(), run.published, {run.epoch_ms});
+        CHECK(reader.read_to_end() == Result::end);
+        reader.check_all();
+        CHECK(reader.missing() == 0);
+    }
+}
+
+TEST_CASE("the samples of earlier epochs are read from the log", "[gateway][durable]") {
+    std::mt19937 random(2);
+    const ScratchDir scratch;
+    Run first(scratch.path("log"), 1'000, 100, no_limit);
+    first.publish(random, 20'000);
+    first.stop();
+    Run second(scratch.path("log"), 2'000, 100, no_limit);
+    second.publish(random, 5'000);
+    Checker reader(second.sources(), first.published, {1'000});
+    CHECK(reader.read_to_end() == Result::ended);
+    reader.check_all();
+    CHECK(reader.missing() == 0);
+    Checker unknown(second.sources(), first.published, {1'500});
+    CHECK(unknown.read_to_end() == Result::unknown_epoch);
+}
+
+TEST_CASE("samples that retention removed, or that are damaged, are named", "[gateway][durable]") {
+    std::mt19937 random(3);
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, 300'000);
+    run.publish(random, 30'000);
+    REQUIRE(eventually([&] { return run.durable->written() == 30'000; }));
+    run.publish(random, 30'000);
+    REQUIRE(eventually([&] { return run.durable->written() == 60'000; }));
+    run.publish(random, 20'000);
+    REQUIRE(eventually([&] { return run.durable->status().log.segments_removed > 0; }));
+    Checker reader(run.sources(), run.published, {run.epoch_ms});
+    CHECK(reader.read_to_end() == Result::end);
+    reader.check_all();
+    CHECK(reader.missing() > 0);
+    CHECK(reader.returned() > 20'000);
+
+    const auto segments = store::list_segments(store::real_file_system(), scratch.path("log"));
+    const std::string path = scratch.path("log") + "/" + segments.at(segments.size() / 2).name;
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::ptrdiff_t>(std::filesystem::file_size(path) / 2));
+    file << "damaged";
+    file.close();
+    Checker again(run.sources(), run.published, {run.epoch_ms});
+    CHECK(again.read_to_end() == Result::end);
+    again.check_all();
+    CHECK(again.missing() > reader.missing());
+}
+
+}  // namespace telegate::test

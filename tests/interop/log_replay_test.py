@@ -1,0 +1,138 @@
+"""A subscriber that was away gets everything from the durable log, long after the history has lost it.
+
+Run by ctest with TELEGATE_GATEWAY_APP and TELEGATE_SOURCE_DIR.
+"""
+
+import signal
+import unittest
+
+from services_peer import Asker, Gateway, eventually
+
+HISTORY_SAMPLES = 1024
+SETTINGS = """[gateway]
+history_bytes = 65536
+state_file = {folder}/state.json
+[rest]
+listen =
+[services "all"]
+endpoint = tcp://127.0.0.1:0
+[log]
+path = {folder}/log
+[device "sim"]
+driver = simulated
+interval_ms = 1
+waveforms = counter, sine, square
+"""
+TOPICS = ["sim/counter", "sim/sine", "sim/square"]
+MANY = 6 * HISTORY_SAMPLES
+
+
+class LogReplay(unittest.TestCase):
+    def setUp(self):
+        self.gateway = Gateway(SETTINGS)
+        self.addCleanup(self.gateway.close)
+        self.connect()
+
+    def connect(self):
+        self.asker = Asker(self.gateway.services[0])
+        self.addCleanup(self.asker.close)
+        self.epoch = self.asker.ask("ping")["epoch"]
+
+    def restart(self, how=signal.SIGTERM):
+        self.gateway.stop(how)
+        self.gateway.start()
+        self.connect()
+
+    def wait_for(self, samples):
+        self.assertTrue(eventually(lambda: self.asker.ask("ping")["position"] >= samples))
+
+    def replay(self, **first):
+        """Returns the samples of all pages, and the number of missed ones."""
+        samples, missed, request = [], 0, first
+        while True:
+            answer = self.asker.ask("replay", limit=10_000, **request)
+            self.assertNotIn("error", answer)
+            samples += answer["samples"]
+            missed += answer["missed"]
+            if answer["end"]:
+                return samples, missed
+            request = {**{key: first[key] for key in first if key != "since"}, "position": answer["position"]}
+
+    def holes(self, holes, **more):
+        """Returns the samples of all pages, and the last page."""
+        samples, gone = [], []
+        while holes:
+            answer = self.asker.ask("replay", limit=2_000, holes=holes, **more)
+            self.assertNotIn("error", answer)
+            samples += answer["samples"]
+            gone += answer["gone"]
+            holes = answer["left"]
+        return samples, gone, answer
+
+    def check_complete(self, samples, epoch, at_least):
+        """Each topic has all numbers from 1, once and in order."""
+        by_topic = {topic: [] for topic in TOPICS}
+        for sample in samples:
+            self.assertEqual(epoch, sample["epoch"])
+            by_topic[sample["device"] + "/" + sample["channel"]].append(sample["seq"])
+        for topic, seqs in by_topic.items():
+            self.assertEqual(list(range(1, len(seqs) + 1)), seqs, topic)
+        self.assertGreaterEqual(len(samples), at_least)
+        return {topic: len(seqs) for topic, seqs in by_topic.items()}
+
+    def test_a_replay_from_a_position_or_time_reaches_back_into_the_log(self):
+        self.wait_for(MANY)
+        for start in ({"position": 0}, {"since": "1h"}, {"since": "2020-01-01T00:00:00Z"}):
+            samples, missed = self.replay(**start)
+            self.assertEqual(0, missed)
+            self.check_complete(samples, self.epoch, MANY)
+
+    def test_holes_are_filled_from_the_log(self):
+        self.wait_for(MANY)
+        samples, gone, _ = self.holes([{"topic": topic, "first_seq": 1} for topic in TOPICS])
+        self.assertEqual([], gone)
+        self.check_complete(samples, self.epoch, MANY)
+        samples, gone, _ = self.holes([{"topic": "sim/sine", "first_seq": 10, "last_seq": 20}])
+        self.assertEqual((list(range(10, 21)), []), ([each["seq"] for each in samples], gone))
+
+    def test_everything_of_an_earlier_run_can_be_replayed(self):
+        self.wait_for(MANY)
+        past = self.epoch
+        self.restart()
+        samples, gone, last = self.holes([{"topic": topic, "first_seq": 1} for topic in TOPICS], epoch=past)
+        self.assertEqual([], gone)
+        self.assertNotIn("end_known", last)
+        counts = self.check_complete(samples, past, MANY)
+        samples, missed = self.replay(epoch=past, position=0)
+        self.assertEqual((0, counts), (missed, self.check_complete(samples, past, MANY)))
+        beyond = [{"topic": topic, "first_seq": count, "last_seq": count + 5} for topic, count in counts.items()]
+        samples, gone, _ = self.holes(beyond, epoch=past)
+        self.assertEqual((list(counts.values()), []), ([each["seq"] for each in samples], gone))
+
+    def test_the_end_of_a_run_that_was_killed_is_unknown(self):
+        self.wait_for(MANY)
+        self.replay(position=0)  # the log has what the history has lost
+        past = self.epoch
+        self.restart(signal.SIGKILL)
+        samples, gone, last = self.holes([{"topic": topic, "first_seq": 1} for topic in TOPICS], epoch=past)
+        self.assertEqual([], gone)
+        self.assertIs(False, last["end_known"])
+        counts = self.check_complete(samples, past, MANY - 2 * HISTORY_SAMPLES)
+        beyond = counts["sim/sine"] + 7
+        _, gone, _ = self.holes([{"topic": "sim/sine", "first_seq": beyond, "last_seq": beyond + 2}], epoch=past)
+        self.assertEqual([{"topic": "sim/sine", "first_seq": beyond, "last_seq": beyond + 2, "reason": "crash"}], gone)
+
+    def test_the_catalog_has_the_oldest_time_that_can_be_replayed(self):
+        self.assertTrue(eventually(lambda: "oldest_time" in self.asker.ask("catalog")))
+        self.wait_for(HISTORY_SAMPLES)
+        oldest = self.asker.ask("catalog")["oldest_time"]
+        self.restart()
+        self.assertEqual(oldest, self.asker.ask("catalog")["oldest_time"])
+
+    def test_an_epoch_that_the_log_does_not_have_is_unknown(self):
+        self.assertEqual(("unknown_epoch", "/epoch"),
+                         self.asker.refusal({"service": "replay", "epoch": 1, "position": 0})[0::2])
+
+
+if __name__ == "__main__":
+    unittest.main()
