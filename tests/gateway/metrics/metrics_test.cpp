@@ -101,7 +101,11 @@ TEST_CASE("metrics show the values of the snapshot, in both formats", "[gateway]
     call.gateway.events.add({.device = "host", .kind = EventKind::device_failed});
     call.gateway.snapshot.devices = {device};
     DurableLogStatus& recorder = call.gateway.snapshot.recorders.emplace_back();
-    recorder = {"/x", "host", {}, {}, 1, 2, "No space left on device"};
+    recorder.path = "/x";
+    recorder.device = "host";
+    recorder.pending = 1;
+    recorder.lost = 2;
+    recorder.error = "No space left on device";
     recorder.log.samples = 5;
     recorder.log.written_bytes = 640;
     call.gateway.snapshot.ledger.resize(1);

@@ -270,9 +270,16 @@ TEST_CASE("the status shows what each consumer of samples has received", "[gatew
 
 TEST_CASE("a recorder is shown with its counts and its error", "[gateway][status]") {
     StatusSnapshot snapshot;
-    snapshot.recorders = {{"/a", "", {}, {}, 2, 3, ""}, {"/b", "boiler", {}, {}, 0, 0, "/b: No space left on device"}};
-    snapshot.recorders[0].log.samples = 4;
-    snapshot.recorders[0].log.written_bytes = 1;
+    DurableLogStatus& all = snapshot.recorders.emplace_back();
+    all.path = "/a";
+    all.log.samples = 4;
+    all.log.written_bytes = 1;
+    all.pending = 2;
+    all.lost = 3;
+    DurableLogStatus& boiler = snapshot.recorders.emplace_back();
+    boiler.path = "/b";
+    boiler.device = "boiler";
+    boiler.error = "/b: No space left on device";
     CHECK(shown(snapshot)["recorders"] ==
           json::parse(
               R"([{"path":"/a","device":null,"samples":4,"lost":3,"pending":2,"bytes":1,"error":null},
