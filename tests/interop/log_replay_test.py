@@ -3,17 +3,20 @@
 Run by ctest with TELEGATE_GATEWAY_APP and TELEGATE_SOURCE_DIR.
 """
 
+import http.client
+import json
+import re
 import signal
 import unittest
 
-from services_peer import Asker, Gateway, eventually
+from services_peer import DEADLINE_S, Asker, Gateway, eventually
 
 HISTORY_SAMPLES = 1024
 SETTINGS = """[gateway]
 history_bytes = 65536
 state_file = {folder}/state.json
 [rest]
-listen =
+listen = 127.0.0.1:0
 [services "all"]
 endpoint = tcp://127.0.0.1:0
 [log]
@@ -128,6 +131,38 @@ class LogReplay(unittest.TestCase):
         oldest = self.asker.ask("catalog")["oldest_time"]
         self.restart()
         self.assertEqual(oldest, self.asker.ask("catalog")["oldest_time"])
+
+    def stream(self, last_id, until):
+        """Returns the samples and gaps of an event stream that continues after an id, up to `until` samples of this run."""
+        address = re.search(r" running rest=http://(\S+)", self.gateway.log())[1]
+        connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/stream", headers={"Last-Event-ID": last_id})
+        response = connection.getresponse()
+        self.assertEqual(200, response.status)
+        samples, gaps, event = [], [], ""
+        while until > 0:
+            line = response.readline().decode().rstrip("\n")
+            if line.startswith("event: "):
+                event = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                data = json.loads(line.removeprefix("data: "))
+                (samples if event == "sample" else gaps).append(data)
+                until -= event == "sample" and data["epoch"] == self.epoch
+        return samples, gaps
+
+    def test_an_event_stream_continues_in_the_log_and_in_this_run(self):
+        self.wait_for(MANY)
+        samples, gaps = self.stream(f"{self.epoch}-0", MANY)
+        self.assertEqual([], gaps)
+        first, _ = self.replay(position=0)
+        self.check_complete(first[:1] + samples, self.epoch, MANY)
+        past = self.epoch
+        self.restart()
+        samples, gaps = self.stream(f"{past}-0", HISTORY_SAMPLES)
+        self.assertEqual([("restart", self.epoch, 0)], [(gap["reason"], gap["epoch"], gap["missed"]) for gap in gaps])
+        self.check_complete(first[:1] + [each for each in samples if each["epoch"] == past], past, MANY)
+        self.check_complete([each for each in samples if each["epoch"] == self.epoch], self.epoch, HISTORY_SAMPLES)
 
     def test_an_epoch_that_the_log_does_not_have_is_unknown(self):
         self.assertEqual(("unknown_epoch", "/epoch"),

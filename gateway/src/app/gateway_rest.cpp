@@ -40,6 +40,7 @@ RestHandlers Gateway::rest_handlers() {
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &history_;
+    handlers.log_history = log_history_.get();
     handlers.events = &events_;
     handlers.alarms = &alarms_;
     handlers.ledger = &ledger_;

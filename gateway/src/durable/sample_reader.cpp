@@ -20,6 +20,10 @@ SampleReader::Result SampleReader::read(SamplePage& page) {
         page = {};
         return *over_;
     }
+    if (sources_.log == nullptr && start_.epoch_ms != sources_.text.epoch_ms()) {
+        page = {};
+        return Result::unknown_epoch;
+    }
     if (is_in_history()) {
         const Result result = read_history(page);
         if (sources_.log == nullptr || page.missing.empty()) {

@@ -40,6 +40,8 @@ class EventStreams final : public SampleConsumer {
         opened_();
         return place;
     }
+    /// Lets the streams continue.
+    void wake() { wake_(); }
     [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
     /// Announces that no more samples follow. A stream ends when it has sent all published samples.

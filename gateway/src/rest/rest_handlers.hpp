@@ -2,6 +2,7 @@
 
 #include "config/payload_format.hpp"
 #include "device/sampler.hpp"
+#include "durable/log_history.hpp"
 #include "encode/sample_text.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
@@ -55,6 +56,7 @@ struct RestHandlers {
     // Objects that any thread may use. They must outlive the server.
     SampleText* sample_text = nullptr;
     const History* history = nullptr;
+    LogHistory* log_history = nullptr;  // null: there is no durable log
     const EventLog* events = nullptr;
     Alarms* alarms = nullptr;
     const Ledger* ledger = nullptr;

@@ -37,31 +37,24 @@ std::optional<StreamPosition> to_position(std::string_view id) {
     return position.ec == std::errc() && position.ptr == end ? std::optional(result) : std::nullopt;
 }
 
-std::optional<std::uint64_t> published_after(const RestHandlers& handlers, const StreamPosition& last) {
-    return handlers.published_after ? handlers.published_after(last.epoch_ms, last.position) : std::nullopt;
-}
-
 /// Returns a stream that continues where the client was; null, after adding a fault, if the id is impossible.
 std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader& reader,
                                            std::vector<std::string> prefixes) {
-    const History& history = *call.handlers.history;
     SampleText& text = *call.handlers.sample_text;
+    const SampleSources sources{*call.handlers.history, text, call.handlers.log_history};
     const std::string_view id = call.request.field ? call.request.field("Last-Event-ID") : std::string_view();
     const std::optional<StreamPosition> last = to_position(id);
-    const std::uint64_t now = history.position();
+    const std::uint64_t now = sources.history.position();
     const bool same_epoch = last && last->epoch_ms == text.epoch_ms();
-    const auto missed = last && !same_epoch ? published_after(call.handlers, *last) : std::nullopt;
     if ((!id.empty() && !last) || (same_epoch && last->position >= now)) {
         reader.fault("Last-Event-ID",
                      quoted_text(id) + " is not an id of this stream: must be the id of a received event, or absent");
         return nullptr;
     }
-    const std::uint64_t next = id.empty() ? now : same_epoch ? last->position + 1 : 0;
-    auto stream = std::make_shared<SampleStream>(history, text, std::move(prefixes), next);
-    if (last && !same_epoch) {
-        stream->tell_restart(missed);
-    }
-    return stream;
+    const StreamPosition next =
+        last ? StreamPosition{last->epoch_ms, last->position + 1} : StreamPosition{text.epoch_ms(), now};
+    return std::make_shared<SampleStream>(sources, std::move(prefixes), next, call.handlers.published_after,
+                                          [streams = call.handlers.streams] { streams->wake(); });
 }
 
 HttpResponse get_stream(const RestCall& call) {

@@ -1,48 +1,55 @@
 #include "rest/sample_stream.hpp"
 
-#include <span>
 #include <utility>
 
 namespace telegate {
 
-SampleStream::SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes,
-                           std::uint64_t next)
-    : history_(history),
-      text_(text),
-      filter_(text.channels(), std::move(prefixes)),
-      cursor_(history, next),
-      told_(next) {}
-
-void SampleStream::tell_restart(std::optional<std::uint64_t> missed) {
-    restart_ = Restart{missed};
+SampleStream::SampleStream(const SampleSources& sources, std::vector<std::string> prefixes, const StreamPosition& next,
+                           PublishedAfter published_after, std::function<void()> wake)
+    : sources_(sources),
+      selection_{std::move(prefixes), {}},
+      published_after_(std::move(published_after)),
+      wake_(std::move(wake)),
+      position_(next.position),
+      told_(next.position) {
+    reader_.emplace(sources_, selection_, SampleReader::Start{next.epoch_ms, next.position}, wake_);
 }
 
 std::string SampleStream::id_of(std::uint64_t position) const {
-    return "id: " + std::to_string(text_.epoch_ms()) + '-' + std::to_string(position) + '\n';
+    return "id: " + std::to_string(reader_->epoch_ms()) + '-' + std::to_string(position) + '\n';
 }
 
 /// The id of the position before the next one, so a client that reconnects with it continues there.
 void SampleStream::add_id(std::string& out) const {
-    if (cursor_.position() > 0) {
-        out += id_of(cursor_.position() - 1);
+    if (position_ > 0) {
+        out += id_of(position_ - 1);
     }
 }
 
-void SampleStream::add_restart(std::string& out) {
-    add_id(out);
-    out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(text_.epoch_ms());
-    if (restart_->missed) {
-        out += ",\"missed\":" + std::to_string(*restart_->missed);
-        missed_ += *restart_->missed;
+/// Continues at the start of this epoch, after the position `position` of an earlier one.
+void SampleStream::begin_epoch(std::string& out, std::uint64_t position) {
+    add_gap(out);
+    const auto missed = published_after_ ? published_after_(reader_->epoch_ms(), position) : std::nullopt;
+    const std::int64_t epoch_ms = sources_.text.epoch_ms();
+    reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, wake_);
+    position_ = told_ = 0;
+    out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(epoch_ms);
+    if (missed) {
+        out += ",\"missed\":" + std::to_string(*missed);
+        missed_ += *missed;
     }
     out += "}\n\n";
-    told_ = cursor_.position();
 }
 
-/// Reports the missing samples before the cursor. Between samples of quiet channels there are many such gaps.
-void SampleStream::note_missed(std::uint64_t missed) noexcept {
-    gap_.first = gap_.missed == 0 ? cursor_.position() - missed : gap_.first;
-    gap_.last = cursor_.position() - 1;
+/// Reports the missing samples before the next one. Between samples of quiet channels there are many such gaps.
+void SampleStream::note_missed(std::string& out, const SamplePage::Missing& missing) {
+    if (gap_.missed > 0 && gap_.reason != missing.reason) {
+        add_gap(out);
+    }
+    const std::uint64_t missed = missing.last - missing.first + 1;
+    gap_.first = gap_.missed == 0 ? missing.first : gap_.first;
+    gap_.last = missing.last;
+    gap_.reason = missing.reason;
     gap_.missed += missed;
     missed_ += missed;
 }
@@ -51,46 +58,45 @@ void SampleStream::add_gap(std::string& out) {
     if (gap_.missed == 0) {
         return;
     }
-    out += id_of(gap_.last) +
-           "event: gap\ndata: {\"reason\":\"overwritten\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
-           ",\"missed\":" + std::to_string(gap_.missed) + ",\"first_position\":" + std::to_string(gap_.first) +
-           ",\"last_position\":" + std::to_string(gap_.last) + "}\n\n";
+    out += id_of(gap_.last) + "event: gap\ndata: {\"reason\":\"";
+    out += gap_.reason ? to_string(*gap_.reason) : "overwritten";
+    out += "\",\"epoch\":" + std::to_string(reader_->epoch_ms()) + ",\"missed\":" + std::to_string(gap_.missed) +
+           ",\"first_position\":" + std::to_string(gap_.first) + ",\"last_position\":" + std::to_string(gap_.last) +
+           "}\n\n";
     told_ = gap_.last + 1;
     gap_ = {};
 }
 
 void SampleStream::add_end(std::string& out) const {
     add_id(out);
-    out += "event: end\ndata: {\"reason\":\"shutdown\",\"epoch\":" + std::to_string(text_.epoch_ms()) +
+    out += "event: end\ndata: {\"reason\":\"shutdown\",\"epoch\":" + std::to_string(sources_.text.epoch_ms()) +
            ",\"sent\":" + std::to_string(sent_) + ",\"missed\":" + std::to_string(missed_) + "}\n\n";
 }
 
-std::size_t SampleStream::add_samples(std::string& out, std::size_t count, std::size_t bytes_max) {
-    std::size_t looked_at = 0;
-    for (const TelemetrySample& sample : std::span(read_).first(count)) {
-        if (out.size() >= bytes_max) {
-            break;
+/// Appends the samples of the page until `out_max` is reached.
+void SampleStream::add_samples(std::string& out, std::size_t out_max) {
+    for (; next_ < page_.samples.size() && out.size() < out_max; ++next_) {
+        const std::uint64_t position = page_.positions[next_];
+        for (; next_missing_ < page_.missing.size() && page_.missing[next_missing_].first < position; ++next_missing_) {
+            note_missed(out, page_.missing[next_missing_]);
         }
-        if (filter_.matches(sample.channel)) {
-            add_gap(out);
-            out += id_of(cursor_.position() + looked_at) + "event: sample\ndata: ";
-            text_.append(out, sample);
-            out += "\n\n";
-            told_ = cursor_.position() + looked_at + 1;
-            ++sent_;
-        }
-        ++looked_at;
+        add_gap(out);
+        out += id_of(position) + "event: sample\ndata: ";
+        page_.text->append(out, page_.samples[next_]);
+        out += "\n\n";
+        position_ = told_ = position + 1;
+        ++sent_;
     }
-    return looked_at;
+    if (next_ == page_.samples.size()) {
+        for (; next_missing_ < page_.missing.size(); ++next_missing_) {
+            note_missed(out, page_.missing[next_missing_]);
+        }
+        position_ = page_.end_position;
+    }
 }
 
 StreamState SampleStream::pull(std::string& out, std::size_t bytes_max, bool ends) {
-    const std::size_t out_max = out.size() + bytes_max;
-    if (restart_) {
-        add_restart(out);
-        restart_.reset();
-    }
-    const StreamState state = pull_some(out, out_max);
+    const StreamState state = pull_some(out, out.size() + bytes_max);
     if (!ends || state != StreamState::waiting) {
         return state;
     }
@@ -98,24 +104,47 @@ StreamState SampleStream::pull(std::string& out, std::size_t bytes_max, bool end
     return StreamState::ended;
 }
 
+/// Reads the next page. Returns false, and the state of the stream, if there is none at present.
+bool SampleStream::read_page(std::string& out, StreamState& state) {
+    using Result = SampleReader::Result;
+    const Result result = reader_->read(page_);
+    next_ = 0;
+    next_missing_ = 0;
+    switch (result) {
+        case Result::page: return true;
+        case Result::end: add_gap(out); [[fallthrough]];
+        case Result::waiting:
+        case Result::late:
+            page_ = {};
+            page_.end_position = position_;
+            state = StreamState::waiting;
+            return false;
+        case Result::ended:
+        case Result::crashed:
+        case Result::unknown_epoch:
+        case Result::failed: break;
+    }
+    begin_epoch(out, position_ == 0 ? 0 : position_ - 1);
+    page_ = {};
+    state = StreamState::more;
+    return false;
+}
+
 StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
-    for (std::size_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
-        const SampleCursor::Read read = cursor_.read(read_);
-        if (read.missed > 0) {
-            note_missed(read.missed);
+    StreamState state = StreamState::more;
+    for (std::uint64_t looked_at = 0; looked_at < samples_per_pull_max && out.size() < out_max;) {
+        if (next_ == page_.samples.size()) {
+            if (!read_page(out, state)) {
+                return state;
+            }
+            looked_at += page_.end_position - page_.position;
         }
-        if (read.at_end()) {
-            add_gap(out);
-            return StreamState::waiting;
-        }
-        const std::size_t added = add_samples(out, read.count, out_max);
-        cursor_.advance(added);
-        looked_at += added;
+        add_samples(out, out_max);
         // A client that receives no events for a long time could not resume, because the position of its last event
         // would be overwritten. An event without data only updates the id.
-        if (gap_.missed == 0 && cursor_.position() - told_ >= history_.capacity() / 4) {
-            out += id_of(cursor_.position() - 1) + '\n';
-            told_ = cursor_.position();
+        if (gap_.missed == 0 && position_ - told_ >= sources_.history.capacity() / 4) {
+            out += id_of(position_ - 1) + '\n';
+            told_ = position_;
         }
     }
     return StreamState::more;

@@ -1,15 +1,11 @@
 #pragma once
 
-#include "base/topic_filter.hpp"
-#include "encode/sample_text.hpp"
+#include "durable/sample_reader.hpp"
 #include "http/http_message.hpp"
-#include "line/history.hpp"
-#include "line/sample_cursor.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,46 +30,48 @@ class SampleStream {
     static constexpr std::size_t samples_per_pull_max = 4'096;
     static constexpr std::size_t prefixes_max = 16;
 
-    /// Starts at `next`, a position of this epoch. No prefixes: all samples.
-    SampleStream(const History& history, SampleText& text, std::vector<std::string> prefixes, std::uint64_t next);
+    /// Returns the number of samples published after a position of an earlier epoch, before this one; nullopt: unknown.
+    using PublishedAfter = std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)>;
+    /// Starts at a position. In an earlier epoch, it continues in this one when the log has no more. No prefixes: all
+    /// samples. `wake` is called on tg-log-read when pull() can continue.
+    SampleStream(const SampleSources& sources, std::vector<std::string> prefixes, const StreamPosition& next,
+                 PublishedAfter published_after, std::function<void()> wake);
 
-    /// Makes the first event report a restart: the client was in another epoch, in which it `missed` that many samples,
-    /// if known.
-    void tell_restart(std::optional<std::uint64_t> missed);
     /// Appends events. `ends`: no samples will be published after the current ones.
     [[nodiscard]] StreamState pull(std::string& out, std::size_t bytes_max, bool ends = false);
 
   private:
-    struct Restart {
-        std::optional<std::uint64_t> missed;
-    };
     /// Samples that are no longer retained, including some that match no prefix.
     struct Gap {
         std::uint64_t missed = 0;
         std::uint64_t first = 0;
         std::uint64_t last = 0;
+        std::optional<store::GapReason> reason;
     };
 
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
-    void add_restart(std::string& out);
-    void note_missed(std::uint64_t missed) noexcept;
+    void begin_epoch(std::string& out, std::uint64_t position);
+    [[nodiscard]] bool read_page(std::string& out, StreamState& state);
+    void note_missed(std::string& out, const SamplePage::Missing& missing);
     void add_gap(std::string& out);
     void add_id(std::string& out) const;
     void add_end(std::string& out) const;
     [[nodiscard]] StreamState pull_some(std::string& out, std::size_t out_max);
-    /// Appends the samples in read_ until `bytes_max` is reached. Returns the number of samples checked.
-    std::size_t add_samples(std::string& out, std::size_t count, std::size_t bytes_max);
+    void add_samples(std::string& out, std::size_t out_max);
 
-    const History& history_;
-    SampleText& text_;
-    TopicFilter filter_;
-    SampleCursor cursor_;
-    std::uint64_t told_;              // the position up to which the client has an id
-    std::uint64_t sent_ = 0;          // samples
-    std::uint64_t missed_ = 0;        // of all channels
-    std::optional<Restart> restart_;  // to be reported
-    Gap gap_;                         // to be reported before the next sample
-    std::array<TelemetrySample, 256> read_{};
+    const SampleSources sources_;
+    const SampleSelection selection_;
+    const PublishedAfter published_after_;
+    const std::function<void()> wake_;
+    std::optional<SampleReader> reader_;
+    SamplePage page_;
+    std::size_t next_ = 0;          // sample of the page
+    std::size_t next_missing_ = 0;  // of the page
+    std::uint64_t position_;        // of the next sample
+    std::uint64_t told_;            // the position up to which the client has an id
+    std::uint64_t sent_ = 0;        // samples
+    std::uint64_t missed_ = 0;      // of all channels
+    Gap gap_;                       // to be reported before the next sample
 };
 
 }  // namespace telegate

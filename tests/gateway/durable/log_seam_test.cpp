@@ -209,7 +209,7 @@ constexpr std::uint64_t no_limit = 0;
 }  // namespace
 
 TEST_CASE("readers get each sample once and in order from log and history, while both move on", "[gateway][durable]") {
-    const unsigned seed = GENERATE(range(0U, rounds(20U)));
+    const unsigned seed = GENERATE(range(0U, rounds(6U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
     const ScratchDir scratch;
