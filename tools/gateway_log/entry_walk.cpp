@@ -5,7 +5,6 @@
 #include "store/segment_reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <system_error>
@@ -32,20 +31,6 @@ store::Position end_of(store::FileSystem& files, const std::string& directory, s
         }
     }
     return end;
-}
-
-/// Fails if the disk cannot read a segment, which LogReader would pass over like a removed one.
-void check_readable(store::FileSystem& files, const std::string& directory) {
-    for (const store::SegmentRef& ref : store::list_segments(files, directory)) {
-        try {
-            std::array<std::byte, 1> first{};
-            (void)files.open(directory + "/" + ref.name, store::FileSystem::Mode::read)->read(0, first);
-        } catch (const std::system_error& error) {
-            if (error.code() == std::errc::io_error) {
-                throw;
-            }
-        }
-    }
 }
 
 class Walk {
@@ -120,7 +105,6 @@ class Walk {
 }  // namespace
 
 void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisitor& visitor) {
-    check_readable(files, options.directory);
     store::LogReader reader(files, options.directory);
     if (options.times.has_since()) {
         reader.seek_time(options.times.since_ns);

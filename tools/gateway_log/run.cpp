@@ -2,7 +2,10 @@
 #include "gateway_tail/sample_text.hpp"
 #include "segment_files.hpp"
 
+#include "store/segment_directory.hpp"
+
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -28,8 +31,25 @@ void check_directory(const LogOptions& options, const Surroundings& surroundings
     }
 }
 
+/// Fails if the disk cannot read a segment, which readers pass over like a removed one.
+void check_readable(store::FileSystem& files, const std::string& directory) {
+    for (const store::SegmentRef& ref : store::list_segments(files, directory)) {
+        try {
+            std::array<std::byte, 1> first{};
+            (void)files.open(directory + "/" + ref.name, store::FileSystem::Mode::read)->read(0, first);
+        } catch (const std::system_error& error) {
+            if (error.code() == std::errc::io_error) {
+                throw;
+            }
+        }
+    }
+}
+
 int carry_out(const LogOptions& options, const Surroundings& surroundings) {
     check_directory(options, surroundings);
+    if (options.command != Command::list && options.command != Command::repair) {
+        check_readable(surroundings.files, options.directory);
+    }
     switch (options.command) {
         case Command::list: return list(options, surroundings);
         case Command::verify: return verify(options, surroundings);
