@@ -29,7 +29,10 @@ void SampleStream::add_id(std::string& out) const {
 /// Continues at the start of this epoch, after the position `position` of an earlier one.
 void SampleStream::begin_epoch(std::string& out, std::uint64_t position) {
     add_gap(out);
-    const auto missed = published_after_ ? published_after_(reader_->epoch_ms(), position) : std::nullopt;
+    std::optional<std::uint64_t> missed;
+    if (published_after_) {
+        missed = published_after_(reader_->epoch_ms(), position);
+    }
     const std::int64_t epoch_ms = sources_.text.epoch_ms();
     reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, wake_);
     position_ = told_ = 0;
