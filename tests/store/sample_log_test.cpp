@@ -371,7 +371,8 @@ TEST_CASE("after any byte of its last segment was changed, a log opens and names
     }
 }
 
-TEST_CASE("an unreadable part of a segment is named, and keeps neither a reader nor a log from continuing", "[store][log]") {
+TEST_CASE("an unreadable part of a segment is named, and keeps neither a reader nor a log from continuing",
+          "[store][log]") {
     LogFixture f;
     for (int i = 0; i < 60; ++i) {
         f.add(0, 20);

@@ -169,7 +169,13 @@ ConsumerSubject log_subject(ConsumerSource& source) {
     RecorderBench& bench = source.recording;
     const std::string directory = bench.dir.path("log");
     const auto log = std::make_shared<DurableLog>(
-        DurableLog::Parts{bench.channels, bench.clock, bench.log, 5, {}, [] {}},
+        DurableLog::Parts{bench.channels,
+                          bench.clock,
+                          bench.log,
+                          5,
+                          {},
+                          [] {
+                          }},
         DurableLogOptions{.path = directory, .limits = {}, .sync_interval = std::chrono::milliseconds(0)});
     const auto delivered = [log, directory, &source] {
         log->close();
