@@ -40,6 +40,7 @@ class MemoryFiles final : public FileSystem {
         }
         return names;
     }
+    [[nodiscard]] bool exists(const std::string& path) const noexcept override { return files_.contains(path); }
     [[nodiscard]] std::unique_ptr<DirectoryLock> lock(const std::string& /*directory*/) override {
         return std::make_unique<DirectoryLock>();
     }
