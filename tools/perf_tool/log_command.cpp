@@ -239,9 +239,12 @@ void add_ratios(Report& report, const std::string& set, const Section& section) 
         return *std::ranges::find(section.rows, name, &Row::name);
     };
     for (const OtherStore& other : other_stores()) {
-        const auto compare = [&](const std::string& before, const std::string& after) {
-            report.ratios.push_back(ratio(set + ": " + before + other.name + after, row(before + other.name + after),
-                                          row(before + log_name + after)));
+        const auto compare = [&](std::string_view before, std::string_view after) {
+            const auto name_of = [&](std::string_view store) {
+                return std::string(before).append(store).append(after);
+            };
+            report.ratios.push_back(
+                ratio((set + ": ").append(name_of(other.name)), row(name_of(other.name)), row(name_of(log_name))));
         };
         compare("append ", ", CPU ns/sample");
         compare("size of ", ", bytes/sample");

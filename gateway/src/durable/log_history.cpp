@@ -49,16 +49,23 @@ LogReadCounts LogHistory::counts() const {
     return counts_;
 }
 
+/// Closes the cursors if there is no request within idle_max.
+void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
+    const auto is_over = [this] {
+        return is_closed_ || !requests_.empty();
+    };
+    if (!wake_.wait_for(lock, idle_max, is_over)) {
+        cursors_.clear();
+        wake_.wait(lock, is_over);
+    }
+}
+
 void LogHistory::run() {
     std::unique_lock lock(mutex_);
-    while (!is_closed_) {
-        if (requests_.empty()) {
-            const bool is_used = wake_.wait_for(lock, idle_max, [this] { return is_closed_ || !requests_.empty(); });
-            if (!is_used) {
-                cursors_.clear();
-                wake_.wait(lock, [this] { return is_closed_ || !requests_.empty(); });
-            }
-            continue;
+    for (;;) {
+        wait_for_request(lock);
+        if (is_closed_) {
+            return;
         }
         const Request request = std::move(requests_.front());
         requests_.pop_front();

@@ -91,6 +91,7 @@ class LogHistory {
     };
 
     void run();
+    void wait_for_request(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] SamplePage read(const LogQuery& query);
     void locate(std::int64_t since_utc_ns, SamplePage& page);
     void fill(const LogQuery& query, SamplePage& page);

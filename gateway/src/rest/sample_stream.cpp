@@ -5,14 +5,13 @@
 namespace telegate {
 
 SampleStream::SampleStream(const SampleSources& sources, std::vector<std::string> prefixes, const StreamPosition& next,
-                           PublishedAfter published_after, std::function<void()> wake)
+                           Hooks hooks)
     : sources_(sources),
       selection_{std::move(prefixes), {}},
-      published_after_(std::move(published_after)),
-      wake_(std::move(wake)),
+      hooks_(std::move(hooks)),
       position_(next.position),
       told_(next.position) {
-    reader_.emplace(sources_, selection_, SampleReader::Start{next.epoch_ms, next.position}, wake_);
+    reader_.emplace(sources_, selection_, SampleReader::Start{next.epoch_ms, next.position}, hooks_.wake);
 }
 
 std::string SampleStream::id_of(std::uint64_t position) const {
@@ -30,11 +29,11 @@ void SampleStream::add_id(std::string& out) const {
 void SampleStream::begin_epoch(std::string& out, std::uint64_t position) {
     add_gap(out);
     std::optional<std::uint64_t> missed;
-    if (published_after_) {
-        missed = published_after_(reader_->epoch_ms(), position);
+    if (hooks_.published_after) {
+        missed = hooks_.published_after(reader_->epoch_ms(), position);
     }
     const std::int64_t epoch_ms = sources_.text.epoch_ms();
-    reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, wake_);
+    reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, hooks_.wake);
     position_ = told_ = 0;
     out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(epoch_ms);
     if (missed) {

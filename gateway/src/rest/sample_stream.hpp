@@ -30,12 +30,17 @@ class SampleStream {
     static constexpr std::size_t samples_per_pull_max = 4'096;
     static constexpr std::size_t prefixes_max = 16;
 
-    /// Returns the number of samples published after a position of an earlier epoch, before this one; nullopt: unknown.
-    using PublishedAfter = std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)>;
+    struct Hooks {
+        /// Returns the number of samples published after a position of an earlier epoch, before this one; nullopt:
+        /// unknown.
+        std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after;
+        /// Called on tg-log-read when pull() can continue.
+        std::function<void()> wake;
+    };
     /// Starts at a position. In an earlier epoch, it continues in this one when the log has no more. No prefixes: all
-    /// samples. `wake` is called on tg-log-read when pull() can continue.
+    /// samples.
     SampleStream(const SampleSources& sources, std::vector<std::string> prefixes, const StreamPosition& next,
-                 PublishedAfter published_after, std::function<void()> wake);
+                 Hooks hooks);
 
     /// Appends events. `ends`: no samples will be published after the current ones.
     [[nodiscard]] StreamState pull(std::string& out, std::size_t bytes_max, bool ends = false);
@@ -61,8 +66,7 @@ class SampleStream {
 
     const SampleSources sources_;
     const SampleSelection selection_;
-    const PublishedAfter published_after_;
-    const std::function<void()> wake_;
+    const Hooks hooks_;
     std::optional<SampleReader> reader_;
     SamplePage page_;
     std::size_t next_ = 0;          // sample of the page

@@ -149,7 +149,7 @@ TEST_CASE("a resumed stream sends the retained samples of a quiet channel, with 
             write(s.c, 1);
         }
     }
-    SampleStream stream({kept, text}, {"host/b"}, {text.epoch_ms(), 0}, {}, {});
+    SampleStream stream({kept, text}, {"host/b"}, {text.epoch_ms(), 0}, {});
     std::string out;
     while (stream.pull(out, 1'000'000) == StreamState::more) {
     }
