@@ -125,7 +125,7 @@ class Modbus(DeviceTest):
         process.wait()
 
     def shows_all(self, gateway):
-        """Checks that every value is as expected in two consecutive readings."""
+        """Checks that every value is as expected twice, with more than two readings in between."""
         def differences():
             result = []
             for channel, expected in EXPECTED.items():
@@ -137,7 +137,8 @@ class Modbus(DeviceTest):
         self.eventually(lambda: not differences(), "all values", differences)
         reads = gateway.device("m")["reads"]
         self.eventually(lambda: gateway.device("m")["reads"] > reads + 2, "more readings")
-        self.assertEqual([], differences())
+        # On a busy machine, a unit may miss the time limit of one response.
+        self.eventually(lambda: not differences(), "all values again", differences)
         for name in ("bit0", "bit1", "coil3", "coil4", "discrete"):  # Python treats 1 as equal to True, clients may not
             self.assertIsInstance(gateway.latest("m/" + name)["value"], bool, name)
         device = gateway.device("m")
