@@ -45,7 +45,7 @@ struct ReadRecordings {
     [[nodiscard]] bool is_whole(const std::string& topic, std::uint64_t last_seq) const {
         std::uint64_t count = 0;
         for (const auto& [name, sample] : samples) {
-            count += name == topic ? 1 : 0;
+            count += name == topic ? 1U : 0U;
         }
         for (const auto& [name, first, last, reason] : gaps) {
             count += name == topic ? last - first + 1 : 0;
