@@ -336,11 +336,12 @@ void DurableLog::end() {
 void DurableLog::note_state() {
     const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
     const store::LogStatus now = log_->status();
-    if (now.directories_lost > status().log.directories_lost) {
+    // Only this thread changes status_.log, so it reads it without the mutex.
+    if (now.directories_lost > status_.log.directories_lost) {
         parts_.log.error(
             LogLine("directory of the log was removed or replaced; continuing in the new one").add("log", path_));
     }
-    if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {  // only this thread changes it
+    if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {
         oldest_utc_ns_ = began_at(now.oldest);
     }
     {
