@@ -40,7 +40,9 @@ std::map<std::string, ChannelCount> read_log(const std::string& directory) {
             count_of(sample.channel).last_seq = sample.seq;
         }
         for (const store::BlockGap& gap : batch.gaps) {
-            count_of(gap.gap.channel).missing += gap.gap.last_seq - gap.gap.first_seq + 1;
+            ChannelCount& count = count_of(gap.gap.channel);
+            count.missing += gap.gap.last_seq - gap.gap.first_seq + 1;
+            count.last_seq = gap.gap.last_seq;  // the log may end with a gap
         }
     }
     return counts;
