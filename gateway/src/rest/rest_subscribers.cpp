@@ -18,7 +18,7 @@ constexpr std::array no_such_subscriber{404, 503};
 constexpr std::array subscriber_id{
     RestParameter{.name = "id",
                   .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","pattern":"^(json|cbor|record)-[1-9][0-9]{0,17}$"})",
+                  .schema = R"({"type":"string","pattern":"^[a-z]+-[1-9][0-9]{0,17}$"})",
                   .meaning = "Subscriber: its format and its number among the subscribers of that format."}};
 
 struct SubscriberId {

@@ -100,7 +100,7 @@ struct MadeUpLosses {
 }  // namespace
 
 TEST_CASE("the sequence number is read from payloads of every format, whatever the channel name", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const auto seq = GENERATE(1U, 23U, 24U, 255U, 70'000U);
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
@@ -112,7 +112,7 @@ TEST_CASE("the sequence number is read from payloads of every format, whatever t
 }
 
 TEST_CASE("notices of every format are read as they were written", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
     std::string payload;
@@ -142,7 +142,7 @@ TEST_CASE("all samples of a payload with several records are read", "[gateway][s
 }
 
 TEST_CASE("an unknown payload has no sequence number", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const std::string text = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"));
     CHECK_FALSE(read_seqs(format, text));
     CHECK_FALSE(read_notice(format, NoticeKind::gap, text));
@@ -234,7 +234,7 @@ TEST_CASE("the number of cached digests is limited, and reading a run again give
 }
 
 TEST_CASE("runs are read correctly in any order of channels, with notices between them", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const auto seed = GENERATE(range(0U, rounds(20U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
