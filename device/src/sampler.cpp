@@ -16,7 +16,7 @@ namespace {
 
 /// Limits how long a device waits for queue capacity, so a consumer that has stopped does not block commands.
 constexpr Duration room_wait_max = std::chrono::seconds(1);
-/// In this time the consumer takes some hundred samples.
+/// In this time the consumer takes a few hundred samples.
 constexpr std::chrono::milliseconds room_check_interval{1};
 
 /// Reserves memory in advance, so a change cannot fail halfway.

@@ -107,7 +107,7 @@ class Listeners {
             for (const Message one : batch_) {
                 TELEGATE_ASSERT(one.size() >= 1 && one.size() <= small_limits().frames_per_message_max);
                 const std::vector<Bytes> frames(one.begin(), one.end());
-                static_cast<void>(router_.send(batch_.peer(), frames));  // the peer may have left, or may not read
+                static_cast<void>(router_.send(batch_.peer(), frames));  // the peer may be gone, or may not read
             }
         }
     }

@@ -187,7 +187,7 @@ void measure_hours(Section& section, const LogOptions& options, const DataSet& s
                 Goal::at_most(50));
     const double heap_before = number(bytes_allocated());
     section.add("read all hours, samples/s", work.samples() / read_all(*log, work).seconds());
-    section.add("memory that reading leaves, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
+    section.add("memory in use after reading, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
 }
 
 /// Returns the bytes written to the disk with a folder by all processes, if the kernel counts them.

@@ -147,9 +147,9 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("CPU of tg-sample, ns/sample", count(line.sampling.cpu_ns) / samples);
     add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
     add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
-    add("memory more, MiB", line.memory_more_mib);
+    add("additional memory, MiB", line.memory_more_mib);
     if (work.stalled > 0) {
-        add("lost to the stalled, messages", count(line.lost_to_stalled));
+        add("lost by stalled subscribers, messages", count(line.lost_to_stalled));
     }
     if (!work.log_folder.empty()) {
         add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
@@ -162,7 +162,7 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("wake-ups of the subscribers, /s", count(line.receiving.wake_ups) / seconds);
     add("preemptions of tg-sample and tg-io, /s", count(line.sampling.preemptions + line.io.preemptions) / seconds);
     add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
-    add("queue at its fullest, samples", count(line.queue_high_water));
+    add("maximum queue depth, samples", count(line.queue_high_water));
 }
 
 /// Adds the wake-ups of the machine and compares the delays with them.

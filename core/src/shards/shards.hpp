@@ -71,7 +71,7 @@ class Shards {
     [[nodiscard]] SocketTotals totals();
 
   private:
-    /// An endpoint whose sessions are closed when the thread has what is pending for them.
+    /// An endpoint whose sessions are closed when the thread has received all data that is pending for them.
     struct Closing {
         std::string endpoint;
         std::chrono::steady_clock::time_point end;

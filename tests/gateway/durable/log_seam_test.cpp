@@ -134,7 +134,7 @@ class Checker {
         }));
         return result;
     }
-    /// Checks that everything was returned, or named as missing.
+    /// Checks that every sample was returned or is in a gap.
     void check_all() {
         CHECK(position_ == published_.samples.size());
         CHECK(returned_ + missing_ + first_ == published_.samples.size());

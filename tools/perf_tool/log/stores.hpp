@@ -12,7 +12,7 @@
 
 namespace telegate::perf {
 
-/// One way to keep samples on disk, in a folder of its own, for channels with the ids 0 to channels - 1.
+/// One way to keep samples on disk, in its own folder, for channels with the ids 0 to channels - 1.
 ///
 /// Threads: one. Limits: none. Failure: functions throw std::exception.
 class SampleStore {

@@ -92,7 +92,7 @@ class Receiver {
         }
         const auto numbers = read_(message.text(1));
         if (!numbers) {
-            return "received a payload in another format";
+            return "received a payload in the wrong format";
         }
         std::uint64_t& next = next_[*channel];
         if (numbers->first < next) {
