@@ -63,7 +63,7 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     };
     switch (event.kind) {
         case MonitorEventKind::disconnected:
-            if (!left_by_itself(event.detail)) {
+            if (!is_normal_end(event.detail)) {
                 log_.warn_limited(cause(), {std::string(who) + " closed", gone_fields(event)});
             }
             return;
