@@ -187,7 +187,7 @@ Facts parameters_of(const LineWork& work, std::size_t runs) {
             {"delay", "of every sample, from its capture until the subscriber has its batch"}};
 }
 
-/// A change of a work whose effect is measured.
+/// A change of the workload whose effect is measured.
 struct Change {
     std::string before;  // names of the two
     std::string after;

@@ -26,7 +26,7 @@ struct Reactor::State {
     /// Waits until something is ready, and runs some of it. Returns true if there was anything. Without a deadline it
     /// sleeps until something happens; with one, Asio checks the clock every second.
     bool turn(std::chrono::steady_clock::time_point deadline);
-    /// Runs what is ready. Returns true if there was anything.
+    /// Runs the handlers that are ready. Returns whether there were any.
     bool poll();
 };
 

@@ -216,7 +216,7 @@ void Session::look_ahead() {
 
 Session::TakeStatus Session::fill(MessageBatch& batch) {
     const std::size_t before = batch.size();
-    // Data that is there now is read without waiting for a notification.
+    // Data that is available now is read without waiting for a notification.
     const bool reads_on = writer_.state() == SessionWriter::State::failed || (retirement_ && !is_caught_up());
     while (state_ == State::open) {
         switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {

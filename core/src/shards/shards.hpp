@@ -76,7 +76,7 @@ class Shards {
         std::string endpoint;
         std::chrono::steady_clock::time_point end;
     };
-    /// One thread and what is shared with it.
+    /// One thread and the data that is shared with it.
     struct Branch {
         LaneLink link;
         std::atomic<bool> is_wake_posted{false};

@@ -42,7 +42,7 @@ struct Dealer::State {
     const SocketOptions options;
     FairQueue queue;
     std::function<void()> on_writable;
-    Alarm connected_alarm;    // calls unblock() after connect(), which the reactor does not call
+    Alarm connected_alarm;    // calls unblock() from the reactor after a connect()
     bool is_blocked = false;  // the last send() was refused
     bool is_closing = false;
     PeerTable table;

@@ -25,7 +25,7 @@ constexpr std::string_view taken_over = "identity taken over";
 
 struct Peer {
     Route route;
-    std::optional<Endpoint> alias_of;  // stays known while it is not connected
+    std::optional<Endpoint> alias_of;  // remains known while it is disconnected
 };
 
 struct IdentityHash : std::hash<std::string_view> {
@@ -77,7 +77,8 @@ struct Router::State {
     FairQueue queue;
     AutomaticIdentities automatic_identities;
     std::function<void(std::string_view peer)> on_writable;
-    std::vector<std::string> gone;  // peers that were full when they left, until on_writable is called for them
+    std::vector<std::string>
+        gone;  // peers that were full when they disconnected; listed until on_writable is called for them
     Later tell_gone;
     bool is_closing = false;
     PeerTable table;

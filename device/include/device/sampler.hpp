@@ -117,7 +117,7 @@ struct CommandResult {
 /// prepare() and announce() run one at a time. Everything else is for any thread. See SamplingThreads.
 /// Limits: one reading per device and step. Each thread can use its share of the queue, plus borrowed capacity. The
 /// ledger limits the number of names. A device that can wait for queue capacity waits for at most one second.
-/// Failure: a failed reading gives samples of quality bad and the device state error; repeated failures give state
+/// Failure: a failed reading produces samples of quality bad and the device state error; repeated failures give state
 /// safe. prepare() throws std::length_error if there are too many names, and std::invalid_argument if a channel derived
 /// by processing has the name of a channel of the driver.
 class Sampler {

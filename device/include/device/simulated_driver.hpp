@@ -28,7 +28,7 @@ struct SimulatedDriverOptions {
     std::chrono::milliseconds hang_time{5'000};
     double stuck_probability = 0.0;  // 0 to 1: values freeze for stuck_time, with quality uncertain
     std::chrono::milliseconds stuck_time{5'000};
-    double burst_probability = 0.0;     // 0 to 1: this tick gives burst_samples samples per channel instead of one
+    double burst_probability = 0.0;     // 0 to 1: this tick has burst_samples samples per channel instead of one
     std::uint32_t burst_samples = 100;  // 1 to 100,000
 };
 

@@ -198,7 +198,7 @@ std::optional<FieldValue> to_value(Kind kind, std::span<const std::string_view> 
         case Kind::speed_and_unit: return to_speed(word, next);
         case Kind::knots_or_kmh:
             return word.empty() ? to_real(third, metres_per_second_per_kmh) : to_real(word, metres_per_second_per_knot);
-        case Kind::feet_or_metres: return third.empty() ? to_real(word, metres_per_foot) : to_real(third);
+        case Kind::feet_or_meters: return third.empty() ? to_real(word, metres_per_foot) : to_real(third);
     }
     return std::nullopt;
 }

@@ -51,7 +51,7 @@ struct LogReadCounts {
     std::uint64_t pages = 0;
     std::uint64_t samples = 0;  // returned
     std::uint64_t refused = 0;  // because too many requests were pending
-    std::uint64_t late = 0;     // pages that the log had not been written for in time
+    std::uint64_t late = 0;     // pages that were late because the log was not written in time
     std::uint64_t failed = 0;   // pages that could not be read
 };
 

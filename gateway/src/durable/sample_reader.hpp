@@ -46,7 +46,7 @@ class SampleReader {
         end,            // everything published in this epoch so far was read
         ended,          // an earlier epoch was read, which ended cleanly
         crashed,        // an earlier epoch was read, and samples at its end may be missing
-        unknown_epoch,  // the log has nothing of the epoch
+        unknown_epoch,  // the log has no data from the epoch
         failed,         // the log cannot be read
     };
 

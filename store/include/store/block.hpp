@@ -117,8 +117,8 @@ class BlockEncoder {
     [[nodiscard]] bool is_full() const noexcept { return samples_.size() == samples_max || gaps_.size() == gaps_max; }
     void clear() noexcept;
 
-    /// Encodes what was added: appends the header and the payload to the two buffers, and describes them in `described`.
-    /// `published_before`: see BlockHead.
+    /// Encodes what was added: appends the header and the payload to the two buffers, and describes them in
+    /// `described`. `published_before`: see BlockHead.
     void encode(std::uint64_t published_before, BlockHead& described, ByteBuffer& head, ByteBuffer& payload);
 
   private:

@@ -91,7 +91,7 @@ class LogReader {
     bool is_oldest_ = false;  // no segment is before it
     bool is_begun_ = false;   // the header of the segment has been reported
     bool is_stop_reported_ = false;
-    bool has_unreadable_ = false;  // something that cannot be read was passed since the epoch began
+    bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
     std::optional<std::int64_t> epoch_ms_;
     IsWanted is_wanted_;                    // empty: all are
     std::vector<std::uint64_t> last_seqs_;  // by channel id: reported in this epoch, as samples or gaps

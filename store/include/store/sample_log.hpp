@@ -29,9 +29,9 @@ struct RecoveryReport {
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
     bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
-    std::uint64_t last_captured = 0;  // samples of the last epoch up to the end of the log, logged or in a gap
-    std::int64_t last_sample_ns = 0;  // time of the newest one in the last segment; 0: none
-    std::uint64_t crash_samples = 0;  // of these: now in a gap, because the last process did not log them
+    std::uint64_t last_captured = 0;    // samples of the last epoch up to the end of the log, logged or in a gap
+    std::int64_t last_sample_ns = 0;    // time of the newest one in the last segment; 0: none
+    std::uint64_t crash_samples = 0;    // of these: now in a gap, because the last process did not log them
 };
 
 /// The last number of a channel in an epoch as known from elsewhere, such as the state file of the gateway.

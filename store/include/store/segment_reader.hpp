@@ -36,8 +36,8 @@ class SegmentReader {
     /// Returns null if the file does not begin like a segment, or if is_unreadable_file().
     [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
 
-    /// Reads the header of a segment alone. Returns nothing if the file was removed or does not begin like a segment, or
-    /// if is_unreadable_file().
+    /// Reads the header of a segment alone. Returns nothing if the file was removed or does not begin like a segment,
+    /// or if is_unreadable_file().
     [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
     /// Reads the end of a segment alone. Returns nothing if it has no footer.
     [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);

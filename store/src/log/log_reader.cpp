@@ -337,7 +337,7 @@ void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
     batch.samples.resize(kept);
 }
 
-/// Names the samples of a block whose payload is damaged.
+/// Reports the samples of a block whose payload is damaged as missing.
 void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
     for (const BlockGap& gap : head.gaps) {
         catch_up(gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged, 0, batch);

@@ -85,7 +85,7 @@ void SampleLog::append(const LogGap& gap) {
     state.last_seq = gap.last_seq;
 }
 
-/// Names what is missing of the channel before `first_seq`.
+/// Adds a gap for the missing samples of the channel before `first_seq`.
 void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t first_seq) {
     TELEGATE_ASSERT(first_seq > state.last_seq);
     if (first_seq == state.last_seq + 1) {
