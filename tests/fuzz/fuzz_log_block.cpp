@@ -22,7 +22,7 @@ using namespace telegate;
 using namespace telegate::store;
 
 constexpr std::size_t header_bytes = 3;
-/// Of a chunk, whose size the format limits; everything else is smaller. zstd allocates on its own.
+/// The largest allocation is a chunk, whose size the format limits. zstd allocates on its own.
 constexpr std::size_t allocation_bytes_max = 4'194'304;
 
 bool are_equal(std::span<const TelemetrySample> a, std::span<const TelemetrySample> b) {

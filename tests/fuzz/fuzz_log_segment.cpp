@@ -80,8 +80,8 @@ bool has_whole_epochs(MemoryFiles& files) {
     return std::adjacent_find(epochs.begin(), epochs.end()) == epochs.end();
 }
 
-/// Checks what LogReader promises: within an epoch, samples and gaps of a channel are every sequence number from the
-/// first one on, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
+/// Checks what LogReader promises: within an epoch, samples and gaps of a channel cover every sequence number starting
+/// with the first one, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
 class Witness {
   public:
     explicit Witness(MemoryFiles& files) : is_across_batches_(has_whole_epochs(files)) {}
@@ -146,7 +146,7 @@ void read_log(MemoryFiles& files) {
     }
 }
 
-/// Reads what each segment tells about itself, and each of its channels in a time range.
+/// Reads what each segment reports about itself, and each of its channels in a time range.
 void read_segments(MemoryFiles& files) {
     for (const std::string& name : files.list(directory)) {
         const std::string path = std::string(directory) + "/" + name;
@@ -213,8 +213,8 @@ Position highest_position(MemoryFiles& files) {
     return highest;
 }
 
-/// No content of a file keeps a log from being continued, and what is appended can be read. Except for positions that
-/// no log can reach: positions after them do not fit in 64 bits.
+/// No content of a file keeps a log from being continued, and what is appended can be read. Positions that no log can
+/// reach are an exception: positions after them do not fit in 64 bits.
 void recover(MemoryFiles& files) {
     constexpr Position position_max = Position{1} << 62U;
     if (highest_position(files) > position_max) {

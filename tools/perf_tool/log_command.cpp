@@ -233,7 +233,7 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
     section.add("all writes of the disk" + unit, (after.second - before.second) / days / bytes_per_gb);
 }
 
-/// Adds how many times more the other stores take than the log.
+/// Adds the ratios of the other stores to the log.
 void add_ratios(Report& report, const std::string& set, const Section& section) {
     const auto row = [&](const std::string& name) -> const Row& {
         return *std::ranges::find(section.rows, name, &Row::name);

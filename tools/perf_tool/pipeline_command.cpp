@@ -202,7 +202,7 @@ void add_stalled(LineWork& work, const PipelineOptions& options, const std::stri
     work.stalled = options.stalled;
 }
 
-/// Measures a work before and after the change, in turn.
+/// Measures a workload before and after the change, in turn.
 Report compare(const char* command, const PipelineOptions& options, const Change& change, std::size_t runs) {
     const LineWork work = work_at(options, number_of(options.rate));
     Report report{command, "all tcp subscribers that read"};

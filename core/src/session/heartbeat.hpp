@@ -27,14 +27,14 @@ class Heartbeat {
 
     void start(Time now, bool peer_knows_ping) noexcept;
 
-    /// Signs that need no system call.
+    /// Evidence that needs no system call.
     struct Heard {
         std::uint64_t bytes_received = 0;  // total
         bool has_unread = false;           // data has arrived that was not taken yet
     };
     enum class Look : std::uint8_t {
         fine,    // nothing to do
-        closer,  // quiet: collect the signs that need a system call, then call judge()
+        closer,  // quiet: collect the evidence that needs a system call, then call judge()
         silent,  // the peer's own TTL has expired
     };
     [[nodiscard]] Look look(Time now, const Heard& heard) noexcept;

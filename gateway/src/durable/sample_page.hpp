@@ -69,7 +69,7 @@ struct SamplePage {
     std::shared_ptr<SampleText> text;  // of the epoch; the channel ids below are those of its channels()
     std::vector<TelemetrySample> samples;
     std::vector<std::uint64_t> positions;  // of the samples
-    /// From the log: named losses of wanted topics, by the index of the next sample. A gap may reach back to before the
+    /// From the log: gaps of wanted topics, by the index of the next sample. A gap may reach back to before the
     /// page.
     std::vector<store::BlockGap> gaps;
     std::vector<Missing> missing;  // in order

@@ -58,7 +58,7 @@ struct LogStatus {
 
 /// Appends samples and gaps to a directory of segment files, and keeps it within limits.
 ///
-/// Every sequence number of a channel is in the log or named by a gap: a jump in the numbers becomes a gap by itself.
+/// Every sequence number of a channel is in the log, as a sample or in a gap: a jump in the numbers becomes a gap.
 /// A sample is safe after sync() has returned. If the newest segment or the directory was removed or renamed, the log
 /// continues in a new segment, with everything that is not known to be on disk.
 ///
@@ -109,8 +109,8 @@ class SampleLog {
 
     /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
-    /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
-    /// the log is no longer full.
+    /// Writes everything appended and returns after it is on disk. Applies the limits, and adds gaps for dropped
+    /// samples if the log is no longer full.
     void sync();
     /// Ends the epoch cleanly. Nothing may be appended afterwards.
     void close();

@@ -111,7 +111,7 @@ void append_footer(const SegmentFooter& footer, Position position, const LogId& 
 /// Each of these returns nullopt or false for bytes that are not such a piece. Threads: any. Failure: throws
 /// std::bad_alloc.
 [[nodiscard]] std::optional<SegmentHead> read_segment_head(Bytes bytes);
-/// Reads the common head alone, without its checksum; check_record_head() then tells whether it and what follows are
+/// Reads the common header alone, without its checksum; check_record_head() then checks whether the whole header is
 /// intact.
 [[nodiscard]] std::optional<RecordHead> read_record_head(Bytes bytes, const LogId& id);
 /// `bytes`: all head_bytes of a record.

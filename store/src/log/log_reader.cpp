@@ -348,7 +348,7 @@ void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
     }
 }
 
-/// Names everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
+/// Reports everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
 void LogReader::catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
                          LogBatch& batch) {
     std::uint64_t& last = last_seq_of(channel);

@@ -257,7 +257,7 @@ void SampleLog::sync() {
     apply_limits(0);
 }
 
-/// Names the samples that were dropped after the last one that was logged.
+/// Adds gaps for the samples that were dropped after the last one that was logged.
 void SampleLog::name_dropped() {
     if (status_.dropped_unnamed == 0) {
         return;

@@ -31,7 +31,7 @@ struct PolicyReader {
     [[nodiscard]] bool conflates() const { return policy == SlowPolicy::conflate; }
 };
 
-/// Publishes, reads, stalls and disconnects at random, and knows what each subscriber should learn.
+/// Publishes, reads, stalls and disconnects at random, and knows which losses each subscriber should be notified of.
 class PolicyModel {
   public:
     explicit PolicyModel(std::uint32_t seed) : random_(seed) {

@@ -40,7 +40,8 @@ struct Seen {
     [[nodiscard]] bool is_notice() const { return topic.ends_with("$gap"); }
 };
 
-/// The information that a reader gets from a stream: the numbers of its messages, and those that its gap notices name.
+/// The information that a reader gets from a stream: the numbers of its messages, and those that its gap notices
+/// report.
 [[nodiscard]] inline Numbers learned(const std::vector<Seen>& stream) {
     Numbers numbers;
     for (const Seen& seen : stream) {
@@ -156,7 +157,8 @@ class SlowBench {
     [[nodiscard]] bool is_telling() const {
         return std::any_of(untold.begin(), untold.end(), [](const auto& each) { return !each.second.empty(); });
     }
-    /// Returns "" if the stream teaches 0, 1, 2 ... up to the last number published; otherwise where it does not.
+    /// Returns "" if the stream contains or reports 0, 1, 2 ... up to the last number published; otherwise where it
+    /// does not.
     [[nodiscard]] std::string first_wrong(const std::vector<Seen>& stream) const {
         const Numbers numbers = learned(stream);
         for (std::uint64_t i = 0; i < std::max<std::uint64_t>(next, numbers.size()); ++i) {

@@ -60,7 +60,7 @@ class HostFixture {
         batch_.flush();
         return result;
     }
-    /// Runs as many ticks as it takes until a missing file is tried again.
+    /// Runs as many ticks as it takes until a missing file is retried.
     void read_until_reopened() {
         for (std::uint32_t tick = 0; tick < host::ProcFile::reopen_ticks; ++tick) {
             read();

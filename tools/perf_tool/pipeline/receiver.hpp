@@ -17,7 +17,7 @@
 
 namespace telegate::perf {
 
-/// A subscriber of all topics with a thread of its own, which checks every message: the numbers of a channel must
+/// A subscriber of all topics with its own thread, which checks every message: the numbers of a channel must
 /// ascend. The delay of a sample ends when the application has received its batch.
 ///
 /// Threads: constructor, stop() the owner's; samples(), messages() any.
