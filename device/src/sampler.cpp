@@ -203,8 +203,8 @@ void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
 }
 
 void Sampler::notify_consumer(MonoTime now) {
-    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < untold_max &&
-        queue_.size() < queue_.capacity() / untold_share) {
+    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < notify_delay_max &&
+        queue_.size() < queue_.capacity() / notify_queue_share) {
         return;
     }
     notified_at_.store(now, std::memory_order_relaxed);

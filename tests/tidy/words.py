@@ -73,8 +73,8 @@ WORDS = (
          "from 1 to 2 on one machine"),
     Word(r"per (?:second|minute|hour|day) and (?:device|channel|cause|peer|recorder|client|subscriber|address)",
          "per minute for each device", "60 lines per minute and device", "once per minute and at the end"),
-    Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many", "so many bytes before the end",
-         "so many peers wait that it is full"),
+    Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many",
+         "so many bytes before the end", "so many peers wait that it is full"),
     Word("some (?:tens?|hundreds?|thousands?|millions?)", "a few hundred, tens of", "it takes some hundred samples",
          "some samples"),
     # Files.
@@ -151,8 +151,8 @@ SPELLINGS = {
     "artefact": "artifact", "behaviour": "behavior", "cancelled": "canceled", "cancelling": "canceling",
     "catalogue": "catalog", "centre": "center", "colour": "color", "defence": "defense", "dialogue": "dialog",
     "favour": "favor", "flavour": "flavor", "honour": "honor", "judgement": "judgment", "labelled": "labeled",
-    "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "metre": "meter", "modelled": "modeled",
-    "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
+    "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "metre": "meter",
+    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
     "signalling": "signaling", "spelt": "spelled", "towards": "toward", "travelled": "traveled",
     **{f"{stem}is(?=e|ing|ation)": f"{stem}iz" for stem in IZE_STEMS},
 }

@@ -122,10 +122,10 @@ struct CommandResult {
 /// by processing has the name of a channel of the driver.
 class Sampler {
   public:
-    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if 1/untold_share of the queue is
-    /// full.
-    static constexpr std::chrono::seconds untold_max{1};
-    static constexpr std::size_t untold_share = 8;
+    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if this fraction of the queue is
+    /// full: 1/notify_queue_share.
+    static constexpr std::chrono::seconds notify_delay_max{1};
+    static constexpr std::size_t notify_queue_share = 8;
 
     Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
             Waker& waker);
