@@ -9,7 +9,7 @@ PIECE_BYTES = 256 * 1024
 
 
 class CuttingProxy:
-    """Forwards connections from its port to another one. It can cut all of them at any point of the data."""
+    """Forwards connections from its port to another one. It can close all of them at any point of the data."""
 
     def __init__(self, target, is_narrow):
         self.target = target

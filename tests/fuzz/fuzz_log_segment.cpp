@@ -1,5 +1,5 @@
 // Segments of the durable log, read and recovered. The input is one segment file after the other; a file starts at each
-// magic number at a multiple of 8 bytes, and is named by the position in its head. So that the fuzzer gets past the
+// magic number at a multiple of 8 bytes, and is named by the position in its header. So that the fuzzer gets past the
 // checksums, a mutator changes single records and makes their checksums correct again.
 #include "fuzz/largest_allocation.hpp"
 #include "fuzz/memory_files.hpp"
@@ -34,7 +34,7 @@ constexpr const char* directory = "/log";
 constexpr std::array<unsigned char, 8> magic = {'T', 'G', 'R', 'E', 'C', '\r', '\n', 0x1A};
 constexpr std::size_t position_offset = 32;
 constexpr std::size_t flags_offset = 64;
-/// Of a chunk, whose size the format limits; everything else is smaller.
+/// The largest allocation is a chunk, whose size the format limits.
 constexpr std::size_t allocation_bytes_max = 4'194'304;
 
 bool is_magic(Bytes bytes) {
@@ -80,8 +80,8 @@ bool has_whole_epochs(MemoryFiles& files) {
     return std::adjacent_find(epochs.begin(), epochs.end()) == epochs.end();
 }
 
-/// Checks what LogReader promises: within an epoch, samples and gaps of a channel are every sequence number from the
-/// first one on, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
+/// Checks what LogReader promises: within an epoch, samples and gaps of a channel cover every sequence number starting
+/// with the first one, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
 class Witness {
   public:
     explicit Witness(MemoryFiles& files) : is_across_batches_(has_whole_epochs(files)) {}
@@ -146,7 +146,7 @@ void read_log(MemoryFiles& files) {
     }
 }
 
-/// Reads what each segment tells about itself, and each of its channels in a time range.
+/// Reads what each segment reports about itself, and each of its channels in a time range.
 void read_segments(MemoryFiles& files) {
     for (const std::string& name : files.list(directory)) {
         const std::string path = std::string(directory) + "/" + name;
@@ -213,8 +213,8 @@ Position highest_position(MemoryFiles& files) {
     return highest;
 }
 
-/// No content of a file keeps a log from being continued, and what is appended can be read. Except for positions that
-/// no log can reach: positions after them do not fit in 64 bits.
+/// No content of a file keeps a log from being continued, and what is appended can be read. Positions that no log can
+/// reach are an exception: positions after them do not fit in 64 bits.
 void recover(MemoryFiles& files) {
     constexpr Position position_max = Position{1} << 62U;
     if (highest_position(files) > position_max) {
@@ -267,7 +267,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-/// A place in the input: the head of a segment, or a record.
+/// A place in the input: the header of a segment, or a record.
 struct Piece {
     std::size_t at = 0;
     std::size_t head_bytes = 0;
@@ -353,7 +353,7 @@ class Mutator {
         return out;
     }
 
-    /// Any bytes with a correct head.
+    /// Any bytes with a correct header.
     void any(Bytes content, Bytes payload, RecordType type, Position position, const LogId& id, ByteBuffer& out) {
         const ByteBuffer head_bytes = below(2) == 0 ? mutated(content) : ByteBuffer(content.begin(), content.end());
         append_block({head_bytes, payload}, position, id, out);

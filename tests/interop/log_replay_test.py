@@ -1,4 +1,4 @@
-"""A subscriber that was away gets everything from the durable log, long after the history has lost it.
+"""A subscriber that was disconnected gets all samples from the durable log, long after they have left the history.
 
 Run by ctest with TELEGATE_GATEWAY_APP and TELEGATE_SOURCE_DIR.
 """

@@ -209,7 +209,7 @@ TEST_CASE("old segments are removed by age", "[store][log]") {
     CHECK(f.check() == "");
 }
 
-TEST_CASE("a full log that drops new samples names them", "[store][log]") {
+TEST_CASE("a full log that drops new samples reports them as gaps", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 8'000, .when_full = WhenFull::drop_newest});
     for (int i = 0; i < 100; ++i) {
@@ -338,7 +338,7 @@ TEST_CASE("every damaged byte of a segment costs no more than a named range", "[
         CAPTURE(at);
         f.disk.content(path)[at] ^= std::byte{0x21};
         const std::string wrong = f.model.check(f.disk, "/log", {GapReason::damaged, GapReason::retention});
-        if (at >= SegmentHead::bytes) {  // without its head, the only segment leaves no trace
+        if (at >= SegmentHead::bytes) {  // without its header, the only segment leaves no trace
             CHECK(wrong == "");
         }
         f.disk.content(path) = intact;

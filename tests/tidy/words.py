@@ -48,6 +48,8 @@ WORDS = (
     Word("(?:comes?|came|coming) (?:again|back)", "reconnect, return", "a client that comes back",
          "a client that comes first"),
     Word("let in|lets in", "accepted, allowed", "a key that is let in", "a filter lets inputs pass"),
+    Word("(?:peers?|subscribers?) (?:has |have |had |that )?(?:left|leaves?)(?! (?:the|bytes|it|them|no|its)\\b)",
+         "disconnects, disconnected", "the peer left", "the disconnected peer leaves no session behind"),
     Word("go(?:es)? on|went on|going on", "continue", "the gateway goes on", "the gateway goes online"),
     Word(r"(?<!\$)beats?(?![\"_:])", "heartbeat notice", "a beat for a quiet channel", "a heartbeat, in \"beats\": 0"),
     Word("asks?(?!\\()|asked|asking", "request, query", "a client that asks", "a task, or ask()"),
@@ -71,8 +73,10 @@ WORDS = (
          "from 1 to 2 on one machine"),
     Word(r"per (?:second|minute|hour|day) and (?:device|channel|cause|peer|recorder|client|subscriber|address)",
          "per minute for each device", "60 lines per minute and device", "once per minute and at the end"),
-    Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many", "so many bytes before the end",
-         "so many peers wait that it is full"),
+    Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many",
+         "so many bytes before the end", "so many peers wait that it is full"),
+    Word("some (?:tens?|hundreds?|thousands?|millions?)", "a few hundred, tens of", "it takes some hundred samples",
+         "some samples"),
     # Files.
     Word("sets? aside|setting aside", "quarantined, renamed, stored", "a damaged file is set aside",
          "a set of insiders"),
@@ -104,6 +108,13 @@ WORDS = (
          "so what comes next is lost", "it knows what changed"),
     Word("whether or not (?:any|some)(?:body|one)|(?:that|which) nothing here", "name the subject",
          "a name that nothing here has", "whether or not the file exists"),
+    Word("for people", "human-readable", "a text for people", "a text that people read"),
+    Word("users? of the gateway", "the user that the gateway runs as", "the user of the gateway needs the group",
+         "the user that runs the gateway"),
+    Word("bytes from outside", "malformed input, untrusted input", "a status for bytes from outside",
+         "it reads bytes outside a frame"),
+    Word("named (?:gaps?|as (?:missing|lost))", "a gap, reported as missing", "a sample that is named as missing",
+         "a channel named as in sysfs"),
     # Old words.
     Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?more(?! than)", "no longer", "it is not polled any more",
          "any more than it must"),
@@ -124,6 +135,9 @@ WORDS = (
     Word("left out", "omitted, ignored", "hidden files are left out", "the left outlet"),
     Word("for good(?=[.,;)])", "permanently", "closed for good, while", "for good reasons"),
     Word("in vain", "without success", "waits in vain", "in various"),
+    Word("typing errors?", "typo", "a typing error shows", "a type error"),
+    Word("a damage", "damage", "after a damage", "after a damaged record"),
+    Word("now and then|by and by", "occasionally", "it is read now and then", "it is read now, and then written"),
 )
 
 # Stems of verbs that end in -ise in British spelling, and in -ize in US spelling.
@@ -137,8 +151,8 @@ SPELLINGS = {
     "artefact": "artifact", "behaviour": "behavior", "cancelled": "canceled", "cancelling": "canceling",
     "catalogue": "catalog", "centre": "center", "colour": "color", "defence": "defense", "dialogue": "dialog",
     "favour": "favor", "flavour": "flavor", "honour": "honor", "judgement": "judgment", "labelled": "labeled",
-    "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "modelled": "modeled",
-    "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
+    "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "metre": "meter",
+    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
     "signalling": "signaling", "spelt": "spelled", "towards": "toward", "travelled": "traveled",
     **{f"{stem}is(?=e|ing|ation)": f"{stem}iz" for stem in IZE_STEMS},
 }

@@ -187,7 +187,7 @@ void measure_hours(Section& section, const LogOptions& options, const DataSet& s
                 Goal::at_most(50));
     const double heap_before = number(bytes_allocated());
     section.add("read all hours, samples/s", work.samples() / read_all(*log, work).seconds());
-    section.add("memory that reading leaves, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
+    section.add("memory in use after reading, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
 }
 
 /// Returns the bytes written to the disk with a folder by all processes, if the kernel counts them.
@@ -233,7 +233,7 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
     section.add("all writes of the disk" + unit, (after.second - before.second) / days / bytes_per_gb);
 }
 
-/// Adds how many times more the other stores take than the log.
+/// Adds the ratios of the other stores to the log.
 void add_ratios(Report& report, const std::string& set, const Section& section) {
     const auto row = [&](const std::string& name) -> const Row& {
         return *std::ranges::find(section.rows, name, &Row::name);

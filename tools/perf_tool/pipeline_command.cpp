@@ -147,9 +147,9 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("CPU of tg-sample, ns/sample", count(line.sampling.cpu_ns) / samples);
     add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
     add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
-    add("memory more, MiB", line.memory_more_mib);
+    add("additional memory, MiB", line.memory_more_mib);
     if (work.stalled > 0) {
-        add("lost to the stalled, messages", count(line.lost_to_stalled));
+        add("lost by stalled subscribers, messages", count(line.lost_to_stalled));
     }
     if (!work.log_folder.empty()) {
         add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
@@ -162,7 +162,7 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("wake-ups of the subscribers, /s", count(line.receiving.wake_ups) / seconds);
     add("preemptions of tg-sample and tg-io, /s", count(line.sampling.preemptions + line.io.preemptions) / seconds);
     add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
-    add("queue at its fullest, samples", count(line.queue_high_water));
+    add("maximum queue depth, samples", count(line.queue_high_water));
 }
 
 /// Adds the wake-ups of the machine and compares the delays with them.
@@ -187,7 +187,7 @@ Facts parameters_of(const LineWork& work, std::size_t runs) {
             {"delay", "of every sample, from its capture until the subscriber has its batch"}};
 }
 
-/// A change of a work whose effect is measured.
+/// A change of the workload whose effect is measured.
 struct Change {
     std::string before;  // names of the two
     std::string after;
@@ -202,7 +202,7 @@ void add_stalled(LineWork& work, const PipelineOptions& options, const std::stri
     work.stalled = options.stalled;
 }
 
-/// Measures a work before and after the change, in turn.
+/// Measures a workload before and after the change, in turn.
 Report compare(const char* command, const PipelineOptions& options, const Change& change, std::size_t runs) {
     const LineWork work = work_at(options, number_of(options.rate));
     Report report{command, "all tcp subscribers that read"};

@@ -113,7 +113,7 @@ constexpr std::array rows{
                .slot = driver_slot<&E::line_bytes_max>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 4'096},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Maximum number of field names; fields with further names are dropped and counted.",
+               .meaning = "Maximum number of field names; fields with additional names are dropped and counted.",
                .slot = driver_slot<&E::channels_max>},
     SettingRow{.section = "device", .key = "output_bytes_max",
                .rule = WholeRule{.min = 1'024, .max = 1'073'741'824}, .unit = "bytes", .applies = Applies::live,

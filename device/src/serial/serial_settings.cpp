@@ -116,7 +116,7 @@ constexpr std::array rows{
                .slot = driver_slot<&S::line_bytes_max>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 4'096},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Maximum number of field names; fields with further names are dropped and counted.",
+               .meaning = "Maximum number of field names; fields with additional names are dropped and counted.",
                .slot = driver_slot<&S::channels_max>},
     SettingRow{.section = "device", .key = "skip_first_line", .rule = BooleanRule{},
                .applies = Applies::live,

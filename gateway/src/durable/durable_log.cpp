@@ -269,7 +269,7 @@ void DurableLog::append_load() {
     load_.clear();
 }
 
-/// Names what the buffer had no capacity for; it came after everything else.
+/// Adds gaps for the samples that the buffer had no capacity for; they follow all others.
 void DurableLog::append_lost() {
     for (const ChannelId channel : load_.lost_channels) {
         const LogLoad::Lost& lost = load_.lost[to_index(channel)];

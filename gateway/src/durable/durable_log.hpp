@@ -41,8 +41,8 @@ struct DurableLogOptions {
 /// The end of the previous run, as the log shows it.
 struct LoggedRun {
     std::int64_t epoch_ms = 0;
-    std::uint64_t captured = 0;       // samples up to the end of the log: logged, or named as missing
-    std::uint64_t lost = 0;           // of these: named as missing because that run did not stop cleanly
+    std::uint64_t captured = 0;       // samples up to the end of the log: logged, or in a gap
+    std::uint64_t lost = 0;           // of these: in a gap because that run did not stop cleanly
     std::int64_t last_sample_ns = 0;  // time of the newest logged sample; 0: unknown
 };
 
@@ -51,7 +51,7 @@ struct LogReadCounts {
     std::uint64_t pages = 0;
     std::uint64_t samples = 0;  // returned
     std::uint64_t refused = 0;  // because too many requests were pending
-    std::uint64_t late = 0;     // pages that the log had not been written for in time
+    std::uint64_t late = 0;     // pages that were late because the log was not written in time
     std::uint64_t failed = 0;   // pages that could not be read
 };
 

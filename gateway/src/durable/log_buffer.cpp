@@ -56,7 +56,7 @@ void LogBuffer::put_gap(const store::LogGap& gap) noexcept {
 /// Wakes the thread of the log for the first pending sample, and again when there are many.
 void LogBuffer::tell_of(std::size_t samples_before) noexcept {
     const std::size_t now = filling_.samples.size();
-    if ((samples_before == 0 && now > 0) || (samples_before < samples_untold && now >= samples_untold)) {
+    if ((samples_before == 0 && now > 0) || (samples_before < samples_pending_max && now >= samples_pending_max)) {
         wake_.notify_one();
     }
 }
@@ -92,8 +92,8 @@ bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idl
     } else if (!wake_.wait_for(lock, *idle_max, has_work)) {
         return true;
     }
-    wake_.wait_for(lock, untold_max,
-                   [this] { return closed_ || is_urgent_ || filling_.samples.size() >= samples_untold; });
+    wake_.wait_for(lock, write_delay_max,
+                   [this] { return closed_ || is_urgent_ || filling_.samples.size() >= samples_pending_max; });
     is_urgent_ = false;
     std::swap(load, filling_);
     return !load.empty();

@@ -51,8 +51,8 @@ class LogBuffer {
     static constexpr std::size_t gaps_max = 4'096;
     /// The thread of the log is woken when this many samples are pending (1 MiB), or after they have been pending for
     /// this long.
-    static constexpr std::size_t samples_untold = 16'384;
-    static constexpr std::chrono::milliseconds untold_max{1'000};
+    static constexpr std::size_t samples_pending_max = 16'384;
+    static constexpr std::chrono::milliseconds write_delay_max{1'000};
 
     LogBuffer();
 

@@ -49,10 +49,10 @@ struct SampleSelection {
 struct SamplePage {
     enum class State : std::uint8_t {
         more,           // continue at end_position
-        memory,         // the log ends at end_position, from where the history has everything
+        memory,         // the log ends at end_position; the history has all samples after it
         ended,          // the epoch ended cleanly
         crashed,        // the epoch ended, and samples at its end may be missing
-        unknown_epoch,  // the log has nothing of the epoch
+        unknown_epoch,  // the log has no data from the epoch
         late,           // no longer in the history, and not yet written to the log
         failed,         // the log cannot be read
     };
@@ -69,7 +69,7 @@ struct SamplePage {
     std::shared_ptr<SampleText> text;  // of the epoch; the channel ids below are those of its channels()
     std::vector<TelemetrySample> samples;
     std::vector<std::uint64_t> positions;  // of the samples
-    /// From the log: named losses of wanted topics, by the index of the next sample. A gap may reach back to before the
+    /// From the log: gaps of wanted topics, by the index of the next sample. A gap may reach back to before the
     /// page.
     std::vector<store::BlockGap> gaps;
     std::vector<Missing> missing;  // in order

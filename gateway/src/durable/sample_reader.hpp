@@ -27,7 +27,7 @@ struct SampleSources {
 ///
 /// Threads: one at a time.
 /// Limits:  one page in memory, and one request to the log at a time.
-/// Failure: read() may throw std::bad_alloc. Everything that is missing is named in the pages. While too many requests
+/// Failure: read() may throw std::bad_alloc. All missing samples are listed in the pages. While too many requests
 ///          to the log are pending, and if the log is late, read() has to be repeated later.
 class SampleReader {
   public:
@@ -46,7 +46,7 @@ class SampleReader {
         end,            // everything published in this epoch so far was read
         ended,          // an earlier epoch was read, which ended cleanly
         crashed,        // an earlier epoch was read, and samples at its end may be missing
-        unknown_epoch,  // the log has nothing of the epoch
+        unknown_epoch,  // the log has no data from the epoch
         failed,         // the log cannot be read
     };
 

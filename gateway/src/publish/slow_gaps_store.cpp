@@ -78,10 +78,10 @@ bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(Channel
                              [](const Gap& a, const Gap& b) { return a.seqs.first < b.seqs.first; });
             const auto later = std::stable_partition(gaps.begin(), gaps.end(),
                                                      [&](const Gap& gap) { return writer.tells(gap.reason); });
-            const auto untold =
+            const auto unreported =
                 std::find_if_not(gaps.begin(), later, [&](const Gap& gap) { return tell(channel, gap); });
-            put_back(*page, channel, gaps, static_cast<std::size_t>(untold - gaps.begin()));
-            if (untold != later) {
+            put_back(*page, channel, gaps, static_cast<std::size_t>(unreported - gaps.begin()));
+            if (unreported != later) {
                 return true;
             }
         }

@@ -29,9 +29,9 @@ struct RecoveryReport {
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
     bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
-    std::uint64_t last_captured = 0;  // samples of the last epoch up to the end of the log, logged or named as missing
-    std::int64_t last_sample_ns = 0;  // time of the newest one in the last segment; 0: none
-    std::uint64_t crash_samples = 0;  // of these: named as missing now, because the last process did not log them
+    std::uint64_t last_captured = 0;    // samples of the last epoch up to the end of the log, logged or in a gap
+    std::int64_t last_sample_ns = 0;    // time of the newest one in the last segment; 0: none
+    std::uint64_t crash_samples = 0;    // of these: now in a gap, because the last process did not log them
 };
 
 /// The last number of a channel in an epoch as known from elsewhere, such as the state file of the gateway.
@@ -50,7 +50,7 @@ struct LogStatus {
     std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
-    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
+    std::uint64_t dropped_unnamed = 0;   // of these: not in a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
     std::uint64_t directories_lost = 0;  // how often the directory was removed or replaced since the start
     bool is_full = false;
@@ -58,7 +58,7 @@ struct LogStatus {
 
 /// Appends samples and gaps to a directory of segment files, and keeps it within limits.
 ///
-/// Every sequence number of a channel is in the log or named by a gap: a jump in the numbers becomes a gap by itself.
+/// Every sequence number of a channel is in the log, as a sample or in a gap: a jump in the numbers becomes a gap.
 /// A sample is safe after sync() has returned. If the newest segment or the directory was removed or renamed, the log
 /// continues in a new segment, with everything that is not known to be on disk.
 ///
@@ -109,8 +109,8 @@ class SampleLog {
 
     /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
-    /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
-    /// the log is no longer full.
+    /// Writes everything appended and returns after it is on disk. Applies the limits, and adds gaps for dropped
+    /// samples if the log is no longer full.
     void sync();
     /// Ends the epoch cleanly. Nothing may be appended afterwards.
     void close();
@@ -129,7 +129,7 @@ class SampleLog {
         [[nodiscard]] std::size_t bytes() const noexcept { return head_bytes.size() + payload.size(); }
     };
     struct ChannelState {
-        std::uint64_t last_seq = 0;     // in a block, or named as missing
+        std::uint64_t last_seq = 0;     // in a block or a gap
         std::uint64_t pending_seq = 0;  // the same before the first pending block
         std::uint64_t dropped_seq = 0;  // not logged because the log was full; 0: none
     };

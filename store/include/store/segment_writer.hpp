@@ -19,7 +19,7 @@ namespace telegate::store {
 ///          sync(), nothing more may be written to this segment.
 class SegmentWriter {
   public:
-    /// Creates the file, which must not exist, and writes its head.
+    /// Creates the file, which must not exist, and writes its header.
     SegmentWriter(FileSystem& files, const std::string& path, const SegmentHead& head);
     /// Continues a segment after its last record. Overwrites a footer.
     SegmentWriter(FileSystem& files, const SegmentReader& segment);

@@ -97,7 +97,7 @@ bool Order::read(ByteReader& in, const BlockHead& head) {
     return is_consistent(head);
 }
 
-/// Returns whether the readings have as many samples of each channel as the head says.
+/// Returns whether the readings have as many samples of each channel as the header says.
 bool Order::is_consistent(const BlockHead& head) const {
     std::vector<std::uint32_t> counts(head.channels.size());
     std::uint64_t samples = 0;

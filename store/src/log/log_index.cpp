@@ -7,7 +7,7 @@
 namespace telegate::store {
 namespace {
 
-/// Returns the samples published before the first block from `from` on that has any and can be read, and its index.
+/// Returns the samples published before the first block at or after `from` that has any and can be read, and its index.
 std::optional<std::pair<std::size_t, std::uint64_t>> first_published(const SegmentReader& segment, std::size_t from,
                                                                      std::size_t end) {
     BlockHead head;

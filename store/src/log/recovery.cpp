@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view damaged_suffix = ".damaged";
 /// After an epoch that did not end cleanly, positions continue this much later. Readers may have seen entries that did
-/// not reach the disk, and no position is ever used twice. More than the entries that
+/// not reach the disk, and no position is ever reused. More than the entries that
 /// SampleLog::unsynced_bytes_max can hold.
 constexpr Position positions_after_crash = Position{1} << 31U;
 /// The minimum size of a record, and the maximum number of its entries.

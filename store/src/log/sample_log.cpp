@@ -85,7 +85,7 @@ void SampleLog::append(const LogGap& gap) {
     state.last_seq = gap.last_seq;
 }
 
-/// Names what is missing of the channel before `first_seq`.
+/// Adds a gap for the missing samples of the channel before `first_seq`.
 void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t first_seq) {
     TELEGATE_ASSERT(first_seq > state.last_seq);
     if (first_seq == state.last_seq + 1) {
@@ -257,7 +257,7 @@ void SampleLog::sync() {
     apply_limits(0);
 }
 
-/// Names the samples that were dropped after the last one that was logged.
+/// Adds gaps for the samples that were dropped after the last one that was logged.
 void SampleLog::name_dropped() {
     if (status_.dropped_unnamed == 0) {
         return;

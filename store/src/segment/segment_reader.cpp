@@ -159,7 +159,7 @@ bool SegmentReader::load_footer() {
     return true;
 }
 
-/// Reads the head of the record at `offset` and checks it, and that the payload lies within the file.
+/// Reads the header of the record at `offset` and checks it, and that the payload lies within the file.
 bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
                                 ByteBuffer& head) const {
     head.resize(RecordHead::bytes);

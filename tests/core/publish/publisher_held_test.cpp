@@ -23,7 +23,7 @@ std::string topic_of(int number) {
     return "t" + std::to_string(100 + number);
 }
 
-/// A publisher and subscribers that do not read. Each has its own topic, so that each is stuck in another message.
+/// A publisher and subscribers that do not read. Each has its own topic, so that each is stuck in a different message.
 struct Sleepers : PublisherHarness {
     Sleepers() : PublisherHarness(small_backlog()) {
         for (int number = 0; number < readers_count; ++number) {

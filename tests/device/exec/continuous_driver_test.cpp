@@ -170,7 +170,7 @@ TEST_CASE("a command ends with the thread that reads it, and the next thread res
     });
     reader.join();
     CHECK(eventually([&] { return !runs(pid); }));
-    CHECK(is_there(pid));  // its pid stays until it is collected
+    CHECK(is_there(pid));  // its pid stays in use until it is reaped
     CHECK(bench.reads_ok());
     CHECK_FALSE(is_there(pid));
     CHECK(raw->pid() != pid);

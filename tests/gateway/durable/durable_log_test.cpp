@@ -114,7 +114,7 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
                     }},
                    {scratch.path("log"), {}, std::chrono::hours(1)});
     std::mt19937_64 random(1);
-    std::vector<TelemetrySample> samples(LogBuffer::samples_untold);
+    std::vector<TelemetrySample> samples(LogBuffer::samples_pending_max);
     std::uint64_t seq = 0;
     while (seq * sizeof(double) < 2 * store::SampleLog::unsynced_bytes_max) {
         for (TelemetrySample& sample : samples) {

@@ -67,7 +67,7 @@ std::string message_of(std::string_view topic, std::string_view payload) {
 }
 
 /// Simulated losses of subscribers.
-struct MadeUpLosses {
+struct SimulatedLosses {
     std::string message(std::uint64_t seq, ChannelId channel = ChannelId{0}) const {
         return message_of(channels.at(channel).topic, encoded<JsonEncoder>(channels, sample_of(channel, seq)));
     }
@@ -149,7 +149,7 @@ TEST_CASE("an unknown payload has no sequence number", "[gateway][slow]") {
 }
 
 TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its range", "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     g.lose(1, 5);
     g.lose(1, 6);
     std::string notice;
@@ -175,7 +175,7 @@ TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its r
 
 TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscriber exceeds the limit",
           "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     g.lose(1, 1);  // 16 places, including its neighboring channels
     for (std::uint64_t seq = 1; seq < 16; seq += 2) {
         g.lose(2, seq);  // 16 and 7
@@ -195,7 +195,7 @@ TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscrib
 
 TEST_CASE("a run that many subscribers lose is parsed once, and each subscriber has all of its samples",
           "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     RunReader runs(g.channels);
     std::string wire;
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
@@ -214,7 +214,7 @@ TEST_CASE("a run that many subscribers lose is parsed once, and each subscriber 
 }
 
 TEST_CASE("the number of cached digests is limited, and reading a run again gives the same result", "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     RunReader runs(g.channels);
     std::size_t read_anew = 0;
     for (const std::uint64_t first : {10'001U, 10'002U}) {  // different runs the second time, to see which one is read
