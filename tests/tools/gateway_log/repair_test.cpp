@@ -55,7 +55,7 @@ TEST_CASE("after a repair, the gateway still names what a crash has lost", "[gat
     f.add(0, 10);
     f.kill();
     REQUIRE(f.run({"repair", "/log"}).code == exit_code::ok);
-    f.start([](std::int64_t) { return std::vector<store::KnownSeq>{{"dev/a", 14}, {"dev/b", 2}}; });
+    f.start([](std::int64_t) { return store::LastSeqs{{"dev/a", 14}, {"dev/b", 2}}; });
     f.add(0, 1);
     f.stop();
     const Outcome outcome = f.run({"verify", "/log"});
