@@ -90,6 +90,19 @@ class LogReplay(unittest.TestCase):
             self.assertEqual(0, missed)
             self.check_complete(samples, self.epoch, MANY)
 
+    def test_reads_of_the_log_are_counted(self):
+        self.wait_for(MANY)
+        self.replay(position=0)
+        address = re.search(r" running rest=http://(\S+)", self.gateway.log())[1]
+        connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/metrics")
+        metrics = connection.getresponse().read().decode()
+        counts = dict(re.findall(r"^telegate_log_(read\S+?)(?:_total)? (\d+)$", metrics, re.M))
+        self.assertGreater(int(counts["read_pages"]), 0)
+        self.assertGreaterEqual(int(counts["read_samples"]), MANY - 2 * HISTORY_SAMPLES)
+        self.assertEqual([counts['reads_failed{reason="%s"}' % reason] for reason in ("refused", "failed")], ["0", "0"])
+
     def test_holes_are_filled_from_the_log(self):
         self.wait_for(MANY)
         samples, gone, _ = self.holes([{"topic": topic, "first_seq": 1} for topic in TOPICS])
