@@ -291,7 +291,7 @@ class Log {
     SimulatedDisk disk_{1};
     test::ManualClock clock_;
     ChannelTable table_;
-    std::vector<KnownSeq> known_;
+    LastSeqs known_;
     std::unique_ptr<SampleLog> log_;
     std::int64_t epoch_ms_ = first_epoch_ms;
     std::array<std::uint64_t, channels.size()> seqs_{};

@@ -229,7 +229,7 @@ void recover(MemoryFiles& files) {
     limits.age_max_ns = std::numeric_limits<std::int64_t>::max();
     {
         SampleLog log({files, channels, clock}, {directory, epoch_ms, LogId{std::byte{1}}, limits}, [](std::int64_t) {
-            return std::vector<KnownSeq>{{"host/cpu", 100}, {"new/one", 7}};
+            return LastSeqs{{"host/cpu", 100}, {"new/one", 7}};
         });
         for (std::uint64_t seq = 1; seq <= samples; ++seq) {
             TelemetrySample sample{};

@@ -98,7 +98,7 @@ class CrashRun {
     void work() {
         for (int step = 0; step < 120; ++step) {
             try {
-                switch (below(10)) {
+                switch (below(11)) {
                     case 0:
                     case 1:
                     case 2:
@@ -122,6 +122,7 @@ class CrashRun {
                             return close();
                         }
                         break;
+                    case 8: log_->mark([&](ChannelId channel) { return seqs_[to_index(channel)]; }); break;
                     default:
                         log_->sync();
                         if (log_->status().dropped_unnamed == 0) {

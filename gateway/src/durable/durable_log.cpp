@@ -22,14 +22,11 @@
 namespace telegate {
 namespace {
 
-/// Size of a segment: small enough that removing one does not remove most of a small log.
-constexpr std::uint64_t segments_min = 8;
-constexpr std::uint64_t segment_bytes_min = 65'536;
-
 std::uint64_t segment_bytes_for(const store::LogLimits& limits) {
+    using store::SampleLog;
     const std::uint64_t share =
-        limits.bytes_max == 0 ? store::SampleLog::segment_bytes : limits.bytes_max / segments_min;
-    return std::clamp(share, segment_bytes_min, store::SampleLog::segment_bytes);
+        limits.bytes_max == 0 ? SampleLog::segment_bytes : limits.bytes_max / SampleLog::segments_min;
+    return std::clamp(share, SampleLog::segment_bytes_min, SampleLog::segment_bytes);
 }
 
 store::LogId random_id() {
@@ -58,6 +55,7 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
     try {
         if (kind_ == LogKind::log) {
             log_ = open();
+            last_seqs_ = log_->take_last_seqs();
             note_state();
         }
     } catch (const std::system_error& error) {
@@ -213,7 +211,7 @@ void DurableLog::run() {
     open_until_closed();
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max())) {
+        while (buffer_.take(load_, idle_max(), [this] { mark(); })) {
             append_load();
             sync_until_closed();
         }
@@ -252,6 +250,18 @@ void DurableLog::open_until_closed() {
         } catch (const std::exception& error) {
             note_failure(error.what());
         }
+    }
+}
+
+/// Notes what is published and waits for the next write. Not for a recording: it learns the end of a run that was
+/// killed from the log.
+void DurableLog::mark() noexcept {
+    try {
+        if (kind_ == LogKind::log && parts_.published) {
+            log_->mark(parts_.published);
+        }
+    } catch (const std::exception&) {
+        return;  // the next write fails as well, and that is reported
     }
 }
 

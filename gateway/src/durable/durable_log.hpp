@@ -92,12 +92,17 @@ class DurableLog final : public SampleConsumer {
         /// Called on the thread of the log when must_wait() has become false.
         std::function<void()> wake_pump;
         store::FileSystem& files = store::real_file_system();
+        /// Returns the last sequence number of a channel that was published or found to be lost. Threads: any.
+        std::function<std::uint64_t(ChannelId)> published = {};
     };
     DurableLog(Parts parts, DurableLogOptions options);
     ~DurableLog() override;
     DurableLog(const DurableLog&) = delete;
     DurableLog& operator=(const DurableLog&) = delete;
 
+    /// Returns the last sequence numbers of the previous run as far as they are known, once, if it did not end cleanly
+    /// and the constructor has opened the log.
+    [[nodiscard]] store::LastSeqs take_last_seqs() noexcept { return std::move(last_seqs_); }
     /// Applies the limits and the sync interval.
     void change(const DurableLogOptions& options);
     /// Writes what is pending, ends the epoch in the log, and waits for both. Nothing is taken afterwards.
@@ -127,6 +132,7 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
     void set_aside_version_1() const;
     void open_until_closed();
+    void mark() noexcept;
     void append_load();
     void append_lost();
     void sync_until_closed();
@@ -146,6 +152,7 @@ class DurableLog final : public SampleConsumer {
     const std::string device_;
     const LogKind kind_;
     LogBuffer buffer_;
+    store::LastSeqs last_seqs_;
     // Used by the I/O thread.
     ConsumerLedger ledger_;
     std::vector<Wanted> wanted_;  // by channel; empty: all channels are wanted
