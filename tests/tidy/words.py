@@ -152,7 +152,8 @@ SPELLINGS = {
     "catalogue": "catalog", "centre": "center", "colour": "color", "defence": "defense", "dialogue": "dialog",
     "favour": "favor", "flavour": "flavor", "honour": "honor", "judgement": "judgment", "labelled": "labeled",
     "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "metre": "meter",
-    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
-    "signalling": "signaling", "spelt": "spelled", "towards": "toward", "travelled": "traveled",
+    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program",
+    "signalled": "signaled", "signalling": "signaling", "spelt": "spelled", "towards": "toward",
+    "travelled": "traveled",
     **{f"{stem}is(?=e|ing|ation)": f"{stem}iz" for stem in IZE_STEMS},
 }
