@@ -24,7 +24,8 @@ namespace telegate {
 /// Threads: the reactor's, or any while the reactor is not running.
 /// Limits: entries_max entries for all subscribers together, plus those added in one run. Beyond the limit, the
 /// subscriber that uses the most is closed and counted. Adjacent ranges are merged, so a subscriber has many ranges
-/// only if lost and received samples alternate. Failure: lack of memory ends the process, because hooks must not throw.
+/// only if lost and received samples alternate.
+/// Failure: lack of memory ends the process, because hooks must not throw.
 class SlowGaps {
   public:
     /// Uses up to 24 MB, or 80 MB if every channel has a range before its latest; see GapStore. Enough for fifteen
