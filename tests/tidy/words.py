@@ -116,8 +116,8 @@ WORDS = (
     Word("named (?:gaps?|as (?:missing|lost))", "a gap, reported as missing", "a sample that is named as missing",
          "a channel named as in sysfs"),
     # Old words.
-    Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?(?:longer|more)(?! than)", "no longer", "it is not polled any more",
-         "any more than it must"),
+    Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?(?:longer|more)(?! than)", "no longer",
+         "it is not polled any more", "any more than it must"),
     Word("anew|begins? again", "again, restarts", "begins anew", "a new epoch"),
     Word("mend|mends|mended|mending", "fix", "mend the map", "amend the map, recommended"),
     Word("thrice", "three times", "thrice a second", "three times a second"),
