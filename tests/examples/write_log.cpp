@@ -198,7 +198,7 @@ class Log {
         }
         std::erase_if(expected_, [&](const Expected& each) { return each.position == block.position; });
     }
-    /// Damages the header of a segment, and expects none of its samples any longer.
+    /// Damages the header of a segment, and no longer expects its samples.
     void damage_segment(const std::string& segment) {
         const auto reader = SegmentReader::open(disk_, path_of(segment));
         const Position first = reader->head().first_position;

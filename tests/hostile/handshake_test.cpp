@@ -134,7 +134,7 @@ TEST_CASE("hostile 4: silent connections are closed in favor of new ones, the ol
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: when well-behaved peers take all places, a new connection is refused", "[hostile]") {
+TEST_CASE("hostile 4: when well-behaved peers use all connections, a new connection is refused", "[hostile]") {
     PublisherOptions options;
     options.sessions_max = 4;
     Arena arena(each_victim(), options, tcp_and_ipc());

@@ -116,8 +116,8 @@ WORDS = (
     Word("named (?:gaps?|as (?:missing|lost))", "a gap, reported as missing", "a sample that is named as missing",
          "a channel named as in sysfs"),
     # Old words.
-    Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?more(?! than)", "no longer", "it is not polled any more",
-         "any more than it must"),
+    Word("(?:not|nothing|no|none) (?:\\w+ ){1,4}any ?(?:longer|more)(?! than)", "no longer",
+         "it is not polled any more", "any more than it must"),
     Word("anew|begins? again", "again, restarts", "begins anew", "a new epoch"),
     Word("mend|mends|mended|mending", "fix", "mend the map", "amend the map, recommended"),
     Word("thrice", "three times", "thrice a second", "three times a second"),
@@ -152,7 +152,8 @@ SPELLINGS = {
     "catalogue": "catalog", "centre": "center", "colour": "color", "defence": "defense", "dialogue": "dialog",
     "favour": "favor", "flavour": "flavor", "honour": "honor", "judgement": "judgment", "labelled": "labeled",
     "labelling": "labeling", "labour": "labor", "learnt": "learned", "licence": "license", "metre": "meter",
-    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program", "signalled": "signaled",
-    "signalling": "signaling", "spelt": "spelled", "towards": "toward", "travelled": "traveled",
+    "modelled": "modeled", "modelling": "modeling", "neighbour": "neighbor", "programme(?!d|r|s)": "program",
+    "signalled": "signaled", "signalling": "signaling", "spelt": "spelled", "towards": "toward",
+    "travelled": "traveled",
     **{f"{stem}is(?=e|ing|ation)": f"{stem}iz" for stem in IZE_STEMS},
 }

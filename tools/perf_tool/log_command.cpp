@@ -230,7 +230,7 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
     const auto after = written();
     const std::string unit = ", " + std::to_string(sync_seconds) + " s sync, GB/day";
     section.add("pages" + unit, (after.first - before.first) / days / bytes_per_gb, Goal::at_most(goal_gb));
-    section.add("all writes of the disk" + unit, (after.second - before.second) / days / bytes_per_gb);
+    section.add("all disk writes" + unit, (after.second - before.second) / days / bytes_per_gb);
 }
 
 /// Adds the ratios of the other stores to the log.
@@ -260,7 +260,7 @@ Report run(const LogOptions& options, std::size_t runs) {
         {"samples", std::to_string(options.samples) + " to each store, with a sync for each second of writing"},
         {"hours", text_of(options.hours) + " in the log that is recovered after its process is killed"},
         {"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"},
-        {"flash", "at 1,000 samples/s; pages that the process wrote, and all writes of the disk"},
+        {"flash", "at 1,000 samples/s; pages that the process wrote, and all disk writes"},
         {"runs", std::to_string(runs)}};
     for (std::size_t run = 0; run < runs; ++run) {
         for (const DataSet& set : data_sets()) {

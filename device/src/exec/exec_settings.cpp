@@ -73,7 +73,7 @@ constexpr std::array rows{
                .slot = driver_slot<&E::timeout_ms>},
     SettingRow{.section = "device", .key = "silence_ms",
                .rule = WholeRule{.min = 0, .max = 86'400'000}, .unit = "ms", .applies = Applies::live,
-               .meaning = "continuous: time without a good line after which the command is restarted; 0 disables this.",
+               .meaning = "continuous: time without a valid line after which the command is restarted; 0 disables this.",
                .slot = driver_slot<&E::silence_ms>},
     SettingRow{.section = "device", .key = "format", .rule = ChoiceRule{formats.names},
                .applies = Applies::live,

@@ -124,7 +124,7 @@ constexpr std::array rows{
                .slot = driver_slot<&S::skip_first_line>},
     SettingRow{.section = "device", .key = "silence_ms",
                .rule = WholeRule{.min = 0, .max = 86'400'000}, .unit = "ms", .applies = Applies::live,
-               .meaning = "Time without a good line or frame after which the reading fails. 0 means never.",
+               .meaning = "Time without a valid line or frame after which the reading fails. 0 means never.",
                .slot = driver_slot<&S::silence_ms>},
     SettingRow{.section = "device", .key = "frame_start", .rule = start_rule, .applies = Applies::live,
                .meaning = "frames: the 1 to 8 bytes at the start of each frame, in hexadecimal digits.",

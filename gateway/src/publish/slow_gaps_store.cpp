@@ -34,7 +34,7 @@ void GapStore::add(const RunDigest& lost, LossReason reason) {
 void GapStore::add_range(Page& page, Gap& latest, ChannelId channel, const Gap& gap) {
     if (latest.seqs.first != 0) {
         earlier_[to_index(channel)].push_back(latest);
-        ++earlier_places_;
+        ++earlier_entries_;
     } else {
         ++page.used;
     }
@@ -47,7 +47,7 @@ std::vector<GapStore::Gap> GapStore::take_channel(Page& page, ChannelId channel)
     std::vector<Gap> gaps;
     if (auto earlier = earlier_.extract(to_index(channel))) {
         gaps = std::move(earlier.mapped());
-        earlier_places_ -= gaps.size();
+        earlier_entries_ -= gaps.size();
     }
     Gap& latest = page.latest[to_index(channel) % page_channels];
     gaps.push_back(latest);

@@ -62,7 +62,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
     const std::optional<SubscriberId> id = to_id(call.arguments.front());
     const std::optional<bool> closed = id ? call.handlers.close_subscriber(id->format, id->number) : false;
     if (!closed) {
-        return unavailable(call.request, "the gateway did not close the subscriber in time");
+        return unavailable(call.request, "the gateway did not disconnect the subscriber in time");
     }
     if (!*closed) {
         return refused(

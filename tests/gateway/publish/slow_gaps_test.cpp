@@ -176,7 +176,7 @@ TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its r
 TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscriber exceeds the limit",
           "[gateway][slow]") {
     SimulatedLosses g;
-    g.lose(1, 1);  // 16 places, including its neighboring channels
+    g.lose(1, 1);  // 16 entries, including its neighboring channels
     for (std::uint64_t seq = 1; seq < 16; seq += 2) {
         g.lose(2, seq);  // 16 and 7
     }
