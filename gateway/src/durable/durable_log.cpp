@@ -253,8 +253,8 @@ void DurableLog::open_until_closed() {
     }
 }
 
-/// Notes what is published and waits for the next write. Not for a recording: it learns the end of a run that was
-/// killed from the log.
+/// Records what has been published and waits for the next write. Not for a recording, which learns from the log where
+/// a killed run ended.
 void DurableLog::mark() noexcept {
     try {
         if (kind_ == LogKind::log && parts_.published) {

@@ -54,7 +54,7 @@ class LogBuffer {
     /// this long.
     static constexpr std::size_t samples_pending_max = 16'384;
     static constexpr std::chrono::milliseconds write_delay_max{1'000};
-    /// While samples are pending, take() calls back at most this often.
+    /// While samples are pending, take() calls `on_pending` at most once per interval.
     static constexpr std::chrono::milliseconds call_interval{100};
 
     LogBuffer();

@@ -25,7 +25,7 @@ struct PastEpoch {
     std::int64_t epoch_ms = 0;
     // by a clean stop, so its last sequence numbers are known
     bool has_ended = false;
-    // by topic; of a run that did not end cleanly: as far as the durable log shows them, or empty
+    // by topic; if the run did not end cleanly: as known from the durable log, or empty
     std::map<std::string, std::uint64_t, std::less<>> last_seqs = {};
     std::optional<std::uint64_t> published = {};  // samples of all channels, if known
     std::optional<EpochLedger> ledger = {};       // the last one; of a killed run, from some time before its end

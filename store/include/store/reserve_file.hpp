@@ -12,7 +12,7 @@ namespace telegate::store {
 /// write which samples are missing.
 ///
 /// Threads: one.
-/// Limits:  bytes.
+/// Limits: bytes.
 /// Failure: none; without space there is no reserve.
 class ReserveFile {
   public:

@@ -110,8 +110,8 @@ class SampleLog {
     /// Notes that this many samples were published that are not appended, but are in gaps.
     void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
 
-    /// Notes how far channels are published whose samples are not appended yet, so that the next start can name them if
-    /// the process is killed. `published` returns the last number of a channel.
+    /// Records the last published numbers of channels whose samples have not been appended yet, so that the next start
+    /// can report these samples if the process is killed. `published` returns the last number of a channel.
     void mark(const std::function<std::uint64_t(ChannelId)>& published);
 
     /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
