@@ -138,7 +138,7 @@ WORDS = (
     Word("typing errors?", "typo", "a typing error shows", "a type error"),
     Word("gaps? of reason", "gap with reason", "gaps of reason 4", "the reason of a gap"),
     Word("good (?:line|frame)s?", "valid line", "without a good line", "a good reading"),
-    Word("untold", "unreported", "untold samples", "it is told"),
+    Word("untold", "unreported", "untold samples", "reported samples"),
     Word("a damage", "damage", "after a damage", "after a damaged record"),
     Word("now and then|by and by", "occasionally", "it is read now and then", "it is read now, and then written"),
 )
