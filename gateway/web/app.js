@@ -9,7 +9,7 @@ import { SettingsView } from "./settings.js";
 import { Poller, state } from "./state.js";
 
 const renderMs = 250;
-const oldMs = 4000;
+const oldMs = 4000;  // at least; large statuses are requested less often
 
 const views = {
   overview: ["Overview", new OverviewView()],
@@ -113,7 +113,7 @@ function showFacts() {
 function watchAge() {
   if (document.hidden) return;
   const age = performance.now() - state.statusAt;
-  const isOld = state.status !== null && age > oldMs;
+  const isOld = state.status !== null && age > Math.max(oldMs, 2.5 * poller.period());
   document.body.classList.toggle("old", isOld);
   const since = new Date(Date.now() - age).toLocaleTimeString("en-GB");
   notify("old", "bad", isOld ? `Old data: the gateway has not responded since ${since}. Trying again…` : "", 0);

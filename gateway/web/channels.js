@@ -10,6 +10,9 @@ const historyMax = 10_000;
 const rowHeight = 36;
 const ranges = [[60, "Last minute"], [300, "Last 5 minutes"], [900, "Last 15 minutes"], [3600, "Last hour"],
   [21600, "Last 6 hours"], [86400, "Last 24 hours"], [604800, "Last 7 days"], [2592000, "Last 30 days"]];
+const shortestMs = 20_000;
+const pendingMax = 5000;  // samples of one channel while it is loaded
+const legendTitles = ["Channel", "Value", "Lowest", "Highest", "Mean", "Missing"];
 const rawSpanMax = 900;  // seconds; longer ranges are aggregated
 const intervals = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400];
 const intervalText = (seconds) => seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
@@ -67,7 +70,7 @@ export class ChannelsView {
 
   /** A hidden page receives nothing. */
   pause() { this.stream.close(); }
-  resume() { this.follow(); if (this.selected.length) this.load(); }
+  resume() { this.update(); }
 
   build(root) {
     this.chart = new Chart({ onView: (from, to) => this.onView(from, to), onHover: () => this.showLegend() });
@@ -94,7 +97,7 @@ export class ChannelsView {
       h("p", { class: "muted keys" }, h("span", { class: "key gap" }), "samples missing", h("span", { class: "key bad" }), "bad, no value",
         h("span", { class: "key stale" }), "stale or uncertain. Drag to move, Ctrl and wheel to zoom, double-click to follow."),
       h("div", { class: "scroll" }, h("table", { "aria-label": "Selected channels" }, h("thead", {}, h("tr", {},
-        ["Channel", "Value", "Lowest", "Highest", "Mean", "Missing", ""].map((title, index) =>
+        [...legendTitles, ""].map((title, index) =>
           h("th", { scope: "col", class: index > 0 && index < 6 ? "number" : null }, title || h("span", { class: "hidden" }, "Remove"))))), this.legend)),
       this.source);
     this.rows = h("tbody");
@@ -178,7 +181,6 @@ export class ChannelsView {
 
   drawSpark(canvas, values) {
     const g = canvas.getContext("2d");
-    this.sparkInk ??= {};
     const ink = getComputedStyle(document.documentElement).getPropertyValue("--series0").trim();
     let low = Infinity;
     let high = -Infinity;
@@ -251,7 +253,14 @@ export class ChannelsView {
     this.chart.move(from, to, false);
   }
 
-  window() { return this.span ?? [Date.now() - this.range * 1000, Date.now()]; }
+  /** While there are few samples yet, the range that follows the newest ones is shorter. */
+  window() {
+    if (this.span) return this.span;
+    const now = Date.now();
+    const first = Math.min(...[...this.series.values()].map((series) => series.time[0] ?? now));
+    const isShort = this.range <= rawSpanMax && first < now;
+    return [isShort ? Math.min(Math.max(now - this.range * 1000, first), now - shortestMs) : now - this.range * 1000, now];
+  }
 
   chooseRange() {
     const midnight = new Date().setHours(0, 0, 0, 0);
@@ -284,11 +293,6 @@ export class ChannelsView {
     this.moving = setTimeout(() => this.isOpen && this.viewChanged(), from === null ? 0 : 300);
   }
 
-  isRaw() {
-    const [from, to] = this.window();
-    return (to - from) / 1000 <= rawSpanMax && (!this.span || [...this.series.values()].every((series) => !series.interval && series.time[0] <= from));
-  }
-
   followNow() {
     const [from, to] = this.window();
     this.chart.move(from, to, false);
@@ -308,7 +312,7 @@ export class ChannelsView {
       try {
         const isAggregated = !raw && await this.loadAggregates(series, from, to);
         if (run !== this.run) return;
-        if (!isAggregated) await this.loadMemory(series);
+        if (!isAggregated) await this.loadMemory(series, from);
       } catch (error) {
         problems.push(`${series.topic}: ${error.message}`);
       }
@@ -328,36 +332,62 @@ export class ChannelsView {
     return `/samples/${series.topic.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  async loadMemory(series) {
+  /** Loads the samples in memory and, if there is a durable log, means of the time before them. */
+  async loadMemory(series, from) {
     const found = await getJson(`${this.path(series)}?limit=${historyMax}`);
-    if (series.interval || series.time.length === 0 || series.epoch !== found.epoch) {
-      series.clear();
-      series.interval = 0;
-    } else if (found.samples.length && found.samples[0].seq > series.seq[0]) {
-      return;  // the stream has added what is newer
-    } else {
-      series.clear();
-    }
+    const isNewer = !series.interval && series.epoch === found.epoch && found.samples[0]?.seq >= series.firstSeq;
+    if (isNewer && series.joined && series.time[0] <= from + 2000) return;  // the stream has added the rest
+    series.clear();
+    series.interval = 0;
+    series.joined = false;
+    series.firstSeq = found.samples[0]?.seq ?? 0;
+    const first = Date.parse(found.samples[0]?.time ?? "") || Date.now();
+    if (first > from + 2000) this.prepend(series, await this.intervals(series, from, first - 1000, 1));
     series.unit = found.unit;
     for (const sample of found.samples) series.add(sample);
+    series.isLoaded = true;
   }
 
-  /** Returns false if the gateway cannot aggregate. */
-  async loadAggregates(series, from, to) {
-    const seconds = intervals.find((each) => (to - from) / 1000 / each <= 700) ?? intervals.at(-1);
+  /** Adds the samples between the loaded ones and the first one of the stream, and then those of the stream. */
+  async join(series) {
+    series.isLoaded = false;
+    const last = series.seq.at(-1) || 0;
+    const found = await getJson(`${this.path(series)}?limit=${historyMax}&since_seq=${last}`).catch(() => ({ samples: [] }));
+    for (const sample of [...found.samples, ...series.pending.splice(0)]) series.add(sample);
+    series.joined = true;
+  }
+
+  /** Adds means before the samples in memory. */
+  prepend(series, found) {
+    for (const each of found?.intervals ?? []) {
+      series.time.push(Date.parse(each.time));
+      series.value.push(each.mean ?? NaN);
+      series.quality.push("good");
+      series.seq.push(NaN);
+    }
+  }
+
+  /** Returns the response for a range; null if the gateway cannot aggregate it. */
+  async intervals(series, from, to, seconds) {
     const query = new URLSearchParams({ aggregate: "min,max,mean,count", interval: intervalText(seconds),
       since: new Date(Math.floor(from / seconds / 1000) * seconds * 1000).toISOString(), until: new Date(to).toISOString() });
-    let found;
     try {
-      found = await getJson(`${this.path(series)}?${query}`);
+      return await getJson(`${this.path(series)}?${query}`);
     } catch (error) {
-      if (error instanceof Refusal && [404, 409, 422].includes(error.status)) return false;
+      if (error instanceof Refusal && [404, 409, 422].includes(error.status)) return null;
       throw error;
     }
+  }
+
+  /** Returns whether the gateway can aggregate. */
+  async loadAggregates(series, from, to) {
+    const seconds = intervals.find((each) => (to - from) / 1000 / each <= 700) ?? intervals.at(-1);
+    const found = await this.intervals(series, from, to, seconds);
+    if (!found) return false;
     series.clear();
     series.unit = found.unit;
     series.interval = seconds * 1000;
-    for (const each of found.intervals ?? found.aggregates ?? []) {
+    for (const each of found.intervals) {
       series.time.push(Date.parse(each.time));
       series.value.push(each.mean ?? NaN);
       series.low.push(each.min ?? NaN);
@@ -380,7 +410,10 @@ export class ChannelsView {
     takeSamples(samples);
     for (const sample of samples) {
       const series = this.series.get(`${sample.device}/${sample.channel}`);
-      if (series && !series.interval && series.time.length) series.add(sample);
+      if (!series || series.interval) continue;
+      if (series.joined) series.add(sample);
+      else if (series.pending.push(sample) > pendingMax) series.pending.shift();
+      if (series.isLoaded) this.join(series);
     }
     this.onChange();
   }
@@ -395,7 +428,7 @@ export class ChannelsView {
     const [from, to] = this.window();
     sync(this.legend, this.chart.series, (series) => series.topic, (series) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: `swatch series${series.color}` }), series.topic),
-      ...Array.from({ length: 5 }, () => h("td", { class: "number" })),
+      ...legendTitles.slice(1).map((title) => h("td", { class: "number", "data-title": title })),
       h("td", {}, h("button", { type: "button", class: "link", "aria-label": `Remove ${series.topic}`, onclick: () => this.toggle(series.topic) }, "Remove"))),
     (row, series) => {
       const figures = this.figures(series, from, to);

@@ -5,20 +5,20 @@
  * Raw series have `time` (ms), `value` (NaN: none), `quality`, `seq`; a jump of `seq` is a gap. Aggregated series have
  * `time`, `value` (mean), `low`, `high` and the width of an interval; an interval without samples is a gap.
  */
-import { h, valueText } from "./dom.js";
+import { h, unitText, valueText } from "./dom.js";
 
 const pointsMax = 60_000;  // per series: 1.9 MB
 const left = 64;
 const right = 10;
 const top = 10;
 const bottom = 22;
-const panelHeight = 190;
+const panelHeights = [260, 170, 130];  // with one, two and more units
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
   604800, 1209600, 2592000, 7776000, 31536000];
 
 export class Series {
   constructor(topic, color) {
-    Object.assign(this, { topic, color, unit: "", interval: 0, missing: 0 });
+    Object.assign(this, { topic, color, unit: "", interval: 0, firstSeq: 0, isLoaded: false, joined: false, pending: [] });
     this.clear();
   }
 
@@ -35,7 +35,7 @@ export class Series {
 
   /** Adds a sample; one that is not newer than the last one is ignored. */
   add(sample) {
-    const last = this.seq.at(-1) ?? 0;
+    const last = this.seq.at(-1) || 0;  // NaN: a mean
     if (sample.epoch === this.epoch && sample.seq <= last) return;
     this.unit = sample.unit;
     const number = typeof sample.value === "boolean" ? Number(sample.value) : sample.value;
@@ -175,7 +175,8 @@ export class Chart {
   paint() {
     const units = [...new Set(this.series.map((series) => series.unit))];
     const width = this.element.clientWidth;
-    const height = top + bottom + panelHeight * Math.max(units.length, 1);
+    this.panelHeight = panelHeights[Math.min(Math.max(units.length, 1), panelHeights.length) - 1];
+    const height = top + bottom + this.panelHeight * Math.max(units.length, 1);
     const ratio = devicePixelRatio;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);
@@ -191,7 +192,7 @@ export class Chart {
     g.font = `12px ${style.fontFamily}`;
     this.plot = { x: left, width: Math.max(width - left - right, 10) };
     this.timeAxis(height);
-    units.forEach((unit, index) => this.panel(unit, top + panelHeight * index));
+    units.forEach((unit, index) => this.panel(unit, top + this.panelHeight * index));
     if (this.hoverAt !== null) this.vertical(this.x(this.hoverAt), top, height - top - bottom, this.ink.muted);
   }
 
@@ -236,7 +237,7 @@ export class Chart {
 
   panel(unit, y) {
     const g = this.g;
-    const height = panelHeight - 16;
+    const height = this.panelHeight - 16;
     const shown = this.series.filter((series) => series.unit === unit);
     const [low, high] = this.bounds(shown);
     const toY = (value) => y + 12 + height - 4 - (value - low) / (high - low) * (height - 14);
@@ -259,7 +260,7 @@ export class Chart {
     g.textAlign = "left";
     g.textBaseline = "top";
     g.fillStyle = this.ink.text;
-    g.fillText(unit, left + 6, y);
+    g.fillText(unitText(unit), left + 6, y);
   }
 
   /** Hatches the ranges in which samples are missing. */

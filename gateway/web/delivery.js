@@ -1,6 +1,6 @@
 /** The view "Delivery": subscribers, uplinks, the durable log and recordings. */
 import { post } from "./api.js";
-import { bytes, confirmed, count, duration, h, notify, setAttribute, setText, showTag, showTime, sync, table, timeText } from "./dom.js";
+import { bytes, confirmed, count, duration, h, notify, plural, setAttribute, setText, showTag, showTime, sync, table, timeText } from "./dom.js";
 import { isAdmin, state } from "./state.js";
 
 const lost = (cell, number) => {
@@ -109,7 +109,7 @@ export class DeliveryView {
     const midnight = new Date().setHours(0, 0, 0, 0);
     const sinceMidnight = Math.min((Date.now() - midnight) / 1000, state.status.uptime_s);
     const pairs = log ? [
-      ["Used", `${bytes(log.bytes)} in ${count(log.segments)} segments`],
+      ["Used", `${bytes(log.bytes)} in ${plural(log.segments, "segment")}`],
       ["Oldest sample", timeText(log.oldest_time)],
       ["Time until full", state.log.seconds_left === null ? "never: the oldest samples are removed" : duration(state.log.seconds_left)],
       ["Written today (average rate)", bytes(state.log.rate_bytes_per_s * sinceMidnight)],

@@ -33,7 +33,7 @@ function losses(status) {
   for (const device of status.sampler.devices) {
     if (device.lost_at_source) found.push({ what: device.name, count: device.lost_at_source, reason: "lost by the device before the gateway could take them", detail: "readings" });
     if (device.ticks_missed) found.push({ what: device.name, count: device.ticks_missed, reason: "skipped because the previous reading took too long", detail: "readings" });
-    if (device.reads_skipped) found.push({ what: device.name, count: device.reads_skipped, reason: "skipped after failed readings", detail: "readings" });
+    if (device.reads_skipped) found.push({ what: device.name, count: device.reads_skipped, reason: "skipped after failed readings", last: device.last_error_time, detail: "readings" });
   }
   for (const run of status.previous_runs) {
     if (run.log?.lost) {

@@ -1,8 +1,9 @@
 /** Everything that the page knows about the gateway, and the polling that keeps it up to date. */
-import { Refusal, getJson, send } from "./api.js";
+import { Refusal, send } from "./api.js";
 
 const sparkPoints = 60;
 const sparkChannelsMax = 5000;  // memory: 240 bytes each
+const bytesPerMs = 400;  // of responses that are requested periodically
 const rateWindow = 6;  // statuses that rates are computed from
 
 export const state = {
@@ -104,26 +105,25 @@ function takeMetrics(text) {
   state.process = { cpu, memory: value("process_resident_memory_bytes") };
 }
 
-/** Each is requested while `isWanted`, at most every `every` ms, and so rarely that it takes at most 5 % of the time. */
+/** Each is requested while `isWanted`, every `every` ms, or less often if its responses are large. */
 export class Poller {
   constructor({ onChange, onRestart, onLost, view }) {
     Object.assign(this, { onChange, onRestart, onLost, timer: null, controller: null });
     const on = (...names) => () => names.includes(view());
     this.sources = [
-      { every: 1000, load: () => this.json("/status"), take: (status) => takeStatus(status) && this.onRestart(),
+      { every: 1000, path: "/status", take: (text) => this.takeStatus(JSON.parse(text)),
         lost: (error) => { state.problem = error.message; this.onLost(error); } },
-      { every: 2000, load: async () => (await send("GET", "/readyz?verbose", { accept: [503], signal: this.controller.signal })).text(), take: takeChecks },
-      { every: 5000, load: async () => (await send("GET", "/metrics", { signal: this.controller.signal })).text(), take: takeMetrics },
-      { every: 2000, load: () => this.json("/alarms"), take: (alarms) => { state.alarms = alarms; } },
-      { every: 2000, isWanted: on("overview", "ledger"), load: () => this.json("/events?limit=100"), take: (events) => { state.events = events; } },
-      { every: 5000, isWanted: on("overview", "delivery"), load: () => this.json("/log"), take: (log) => { state.log = log; } },
-      { every: 2000, isWanted: on("overview", "delivery"), load: () => this.json("/uplinks"),
-        take: (uplinks) => { state.uplinks = Array.isArray(uplinks) ? uplinks : uplinks.uplinks; },
-        lost: (error, source) => { if (error.status === 404) { state.uplinks = null; source.due = performance.now() + 60_000; } } },
+      { every: 2000, path: "/readyz?verbose", accept: [503], take: takeChecks },
+      { every: 5000, path: "/metrics", take: takeMetrics },
+      { every: 2000, path: "/alarms", take: (text) => { state.alarms = JSON.parse(text); } },
+      { every: 2000, isWanted: on("overview", "ledger"), path: "/events?limit=100", take: (text) => { state.events = JSON.parse(text); } },
+      { every: 5000, isWanted: on("overview", "delivery"), path: "/log", take: (text) => { state.log = JSON.parse(text); } },
+      { every: 2000, isWanted: on("overview", "delivery"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },
+        lost: (error, source) => { source.isAbsent = error.status === 404; } },
     ];
   }
 
-  json(path) { return getJson(path, { signal: this.controller.signal }); }
+  text(path, accept = []) { return send("GET", path, { accept, signal: this.controller.signal }).then((response) => response.text()); }
 
   start() {
     if (this.timer) return;
@@ -145,9 +145,18 @@ export class Poller {
     if (this.timer) this.poll();
   }
 
+  /** Returns the time between two statuses, in ms. */
+  period() { return this.sources[0].period ?? this.sources[0].every; }
+
+  takeStatus(status) {
+    if (!takeStatus(status)) return;
+    for (const source of this.sources) source.isAbsent = false;
+    this.onRestart();
+  }
+
   poll() {
     for (const source of this.sources) {
-      if (!source.busy && performance.now() >= source.due && (!source.isWanted || source.isWanted())) this.load(source);
+      if (!source.busy && !source.isAbsent && performance.now() >= source.due && (!source.isWanted || source.isWanted())) this.load(source);
     }
   }
 
@@ -155,16 +164,18 @@ export class Poller {
     source.busy = true;
     const begin = performance.now();
     const { signal } = this.controller;
-    source.due = Infinity;
+    let size = 0;
     try {
-      source.take(await source.load());
+      const text = await this.text(source.path, source.accept);
+      size = text.length;
+      source.take(text);
     } catch (error) {
       if (!signal.aborted && source.lost) source.lost(error, source);
       if (!(error instanceof Refusal || error instanceof TypeError || error.name === "TimeoutError" || signal.aborted)) throw error;
     } finally {
-      const took = performance.now() - begin;
       source.busy = false;
-      if (source.due === Infinity) source.due = begin + Math.max(source.every, 20 * took);
+      source.period = Math.max(source.every, size / bytesPerMs);
+      source.due = begin + source.period;
       if (!signal.aborted) this.onChange();
     }
   }
