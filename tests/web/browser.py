@@ -1,5 +1,6 @@
 """A browser without a window, controlled through chromedriver (W3C WebDriver, JSON over HTTP)."""
 
+import base64
 import json
 import os
 import select
@@ -35,7 +36,7 @@ def eventually(condition, what="a condition", deadline_s=DEADLINE_S):
 
 
 class Browser:
-    def __init__(self, size=(1280, 900), dark=False):
+    def __init__(self, size=(1280, 900)):
         self.profile = tempfile.mkdtemp(prefix="telegate-browser-")
         self.driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         while "started successfully on port" not in (line := self.driver.stdout.readline()):
@@ -45,8 +46,7 @@ class Browser:
         # As root, Chromium runs only without its sandbox.
         flags = ["--headless=new", f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self.profile}", "--disable-gpu",
                  "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                 "--hide-scrollbars", *(["--no-sandbox"] if os.geteuid() == 0 else []),
-                 *(["--blink-settings=preferredColorScheme=0"] if dark else [])]
+                 "--hide-scrollbars", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
         options = {"binary": CHROMIUM, "args": flags}
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}, prefix="")
@@ -112,7 +112,6 @@ class Browser:
             raise AssertionError(f"{selector} does not show {wanted!r}: {self.text(selector)!r}") from None
 
     def screenshot(self):
-        import base64
         return base64.b64decode(self.call("GET", "/screenshot"))
 
     def devtools(self, command, **parameters):
