@@ -106,7 +106,7 @@ export class ChannelsView {
     const head = ["", "Channel", "Value", "Quality", "Time", "Last minute"].map((title, index) =>
       h("th", { scope: "col", class: index === 2 ? "number" : null }, title || h("span", { class: "hidden" }, "In the chart")));
     this.table = h("table", { "aria-label": "Channels", class: "rows" }, h("thead", {}, h("tr", {}, head)), this.above, this.rows, this.below);
-    this.scroller = h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Channels", onscroll: () => this.scroll() }, this.table);
+    this.scroller = h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Table of channels", onscroll: () => this.scroll() }, this.table);
     this.live = h("span", { class: "muted" });
     root.append(this.chartPanel, h("section", { "aria-label": "Channels", class: "wide" },
       h("div", { class: "tools" }, h("h2", {}, "Channels"),
@@ -300,19 +300,19 @@ export class ChannelsView {
     if (oldest && performance.now() - this.loadedAt > Math.max(oldest.interval, 5000)) this.load();
   }
 
-  /** Loads the visible range: samples in memory for minutes, aggregates of the durable log for more. */
+  /** Loads the visible range: samples for minutes, aggregates of the durable log for more. */
   async load() {
     this.loadedAt = performance.now();
     const run = this.run = {};
-    const [from, to] = this.window();
-    const raw = (to - from) / 1000 <= rawSpanMax && (!this.span || to > Date.now() - rawSpanMax * 1000);
+    const [from, to] = this.span ?? [Date.now() - this.range * 1000, Date.now()];
     setText(this.source, "Loading…");
     const problems = [];
     for (const series of [...this.series.values()]) {
       try {
-        const isAggregated = !raw && await this.loadAggregates(series, from, to);
+        const isShort = (to - from) / 1000 <= rawSpanMax;
+        if (isShort && await this.loadSamples(series, from, to)) continue;
         if (run !== this.run) return;
-        if (!isAggregated) await this.loadMemory(series, from);
+        if (!await this.loadIntervals(series, from, to) && !isShort) await this.loadSamples(series, from, to);
       } catch (error) {
         problems.push(`${series.topic}: ${error.message}`);
       }
@@ -321,79 +321,63 @@ export class ChannelsView {
     const first = Math.min(...[...this.series.values()].map((series) => series.time[0] ?? Infinity));
     const aggregated = [...this.series.values()].find((series) => series.interval);
     setText(this.source, problems.join("; ") || (aggregated
-      ? `From the durable log: the line is the mean of each ${intervalText(aggregated.interval / 1000)}, the area is the range of the values.`
+      ? `The line is the mean of each ${intervalText(aggregated.interval / 1000)}, the area the range of the values.`
       : first === Infinity ? "There are no samples in this range."
-        : `Samples in memory since ${timeText(first)}.${first > from && !raw ? " Earlier ones need a durable log ([log] path)." : ""}`));
+        : first > from + 2000 ? `The oldest sample is of ${timeText(first)}. A durable log ([log] path) keeps them for longer.` : ""));
     this.chart.draw();
     this.showLegend();
   }
 
-  path(series) {
-    return `/samples/${series.topic.split("/").map(encodeURIComponent).join("/")}`;
+  /** Returns the response of a channel; null if the gateway refuses the parameters, as one without this kind of request. */
+  async request(series, parameters) {
+    const path = series.topic.split("/").map(encodeURIComponent).join("/");
+    try {
+      return await getJson(`/samples/${path}?${new URLSearchParams(parameters)}`);
+    } catch (error) {
+      if (error instanceof Refusal && [404, 422].includes(error.status)) return null;
+      throw error;
+    }
   }
 
-  /** Loads the samples in memory and, if there is a durable log, means of the time before them. */
-  async loadMemory(series, from) {
-    const found = await getJson(`${this.path(series)}?limit=${historyMax}`);
-    const isNewer = !series.interval && series.epoch === found.epoch && found.samples[0]?.seq >= series.firstSeq;
-    if (isNewer && series.joined && series.time[0] <= from + 2000) return;  // the stream has added the rest
+  /** Loads single samples. Returns false if there are too many. */
+  async loadSamples(series, from, to) {
+    const isLoaded = series.joined && !series.interval && series.epoch === state.status.epoch && series.since <= from;
+    if (isLoaded && !this.span) return true;  // the stream has added the rest
+    const range = { since: new Date(from).toISOString(), until: new Date(to + 1000).toISOString() };
+    const found = await this.request(series, { limit: historyMax, ...range }) ?? await this.request(series, { limit: historyMax });
+    if (!found || found.more) return false;
     series.clear();
+    series.since = from;
     series.interval = 0;
-    series.joined = false;
-    series.firstSeq = found.samples[0]?.seq ?? 0;
-    const first = Date.parse(found.samples[0]?.time ?? "") || Date.now();
-    if (first > from + 2000) this.prepend(series, await this.intervals(series, from, first - 1000, 1));
     series.unit = found.unit;
     for (const sample of found.samples) series.add(sample);
+    series.joined = false;
     series.isLoaded = true;
+    return true;
   }
 
   /** Adds the samples between the loaded ones and the first one of the stream, and then those of the stream. */
   async join(series) {
     series.isLoaded = false;
-    const last = series.seq.at(-1) || 0;
-    const found = await getJson(`${this.path(series)}?limit=${historyMax}&since_seq=${last}`).catch(() => ({ samples: [] }));
-    for (const sample of [...found.samples, ...series.pending.splice(0)]) series.add(sample);
+    const found = await this.request(series, { limit: historyMax, since_seq: series.seq.at(-1) ?? 0 }).catch(() => null);
+    for (const sample of [...found?.samples ?? [], ...series.pending.splice(0)]) series.add(sample);
     series.joined = true;
   }
 
-  /** Adds means before the samples in memory. */
-  prepend(series, found) {
-    for (const each of found?.intervals ?? []) {
-      series.time.push(Date.parse(each.time));
-      series.value.push(each.mean ?? NaN);
-      series.quality.push("good");
-      series.seq.push(NaN);
-    }
-  }
-
-  /** Returns the response for a range; null if the gateway cannot aggregate it. */
-  async intervals(series, from, to, seconds) {
-    const query = new URLSearchParams({ aggregate: "min,max,mean,count", interval: intervalText(seconds),
-      since: new Date(Math.floor(from / seconds / 1000) * seconds * 1000).toISOString(), until: new Date(to).toISOString() });
-    try {
-      return await getJson(`${this.path(series)}?${query}`);
-    } catch (error) {
-      if (error instanceof Refusal && [404, 409, 422].includes(error.status)) return null;
-      throw error;
-    }
-  }
-
-  /** Returns whether the gateway can aggregate. */
-  async loadAggregates(series, from, to) {
+  /** Loads aggregates. Returns false if the gateway has none. */
+  async loadIntervals(series, from, to) {
     const seconds = intervals.find((each) => (to - from) / 1000 / each <= 700) ?? intervals.at(-1);
-    const found = await this.intervals(series, from, to, seconds);
-    if (!found) return false;
+    const found = await this.request(series, { aggregate: "min,max,mean,count", interval: intervalText(seconds),
+      since: new Date(Math.floor(from / seconds / 1000) * seconds * 1000).toISOString(), until: new Date(to).toISOString() });
+    if (!found?.time_ms) return false;
+    const numbers = (values) => values.map((value) => value ?? NaN);
     series.clear();
+    series.joined = series.isLoaded = false;
     series.unit = found.unit;
     series.interval = seconds * 1000;
-    for (const each of found.intervals) {
-      series.time.push(Date.parse(each.time));
-      series.value.push(each.mean ?? NaN);
-      series.low.push(each.min ?? NaN);
-      series.high.push(each.max ?? NaN);
-      series.count.push(each.count);
-    }
+    series.time = found.time_ms;
+    [series.value, series.low, series.high] = [found.mean, found.min, found.max].map(numbers);
+    [series.count, series.missing] = [found.count, found.missing];
     return true;
   }
 
@@ -434,7 +418,7 @@ export class ChannelsView {
       const figures = this.figures(series, from, to);
       ["value", "low", "high", "mean"].forEach((name, index) =>
         setText(row.children[index + 1], Number.isNaN(figures[name]) ? "–" : `${valueText(figures[name])} ${unitText(series.unit)}`.trim()));
-      setText(row.children[5], series.interval ? "–" : count(figures.missing));
+      setText(row.children[5], count(figures.missing));
       setAttribute(row.children[5], "class", figures.missing ? "number lost" : "number");
     });
   }
@@ -446,7 +430,8 @@ export class ChannelsView {
     let sum = 0;
     let weight = 0;
     for (let at = first; at < last; ++at) {
-      if (at > first && !series.interval) figures.missing += series.missingBefore(at);
+      if (series.interval) figures.missing += series.missing[at];
+      else if (at > first) figures.missing += series.missingBefore(at);
       if (Number.isNaN(series.value[at])) continue;
       const low = series.interval ? series.low[at] : series.value[at];
       const high = series.interval ? series.high[at] : series.value[at];

@@ -3,7 +3,7 @@
  * times, and could not tell apart missing, bad and stale samples, which is the purpose of this chart.
  *
  * Raw series have `time` (ms), `value` (NaN: none), `quality`, `seq`; a jump of `seq` is a gap. Aggregated series have
- * `time`, `value` (mean), `low`, `high` and the width of an interval; an interval without samples is a gap.
+ * `time`, `value` (mean), `low`, `high`, `count`, `missing` and the width of an interval.
  */
 import { h, unitText, valueText } from "./dom.js";
 
@@ -18,7 +18,7 @@ const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 
 export class Series {
   constructor(topic, color) {
-    Object.assign(this, { topic, color, unit: "", interval: 0, firstSeq: 0, isLoaded: false, joined: false, pending: [] });
+    Object.assign(this, { topic, color, unit: "", interval: 0, since: 0, isLoaded: false, joined: false, pending: [] });
     this.clear();
   }
 
@@ -30,12 +30,13 @@ export class Series {
     this.low = [];
     this.high = [];
     this.count = [];
+    this.missing = [];
     this.epoch = 0;
   }
 
   /** Adds a sample; one that is not newer than the last one is ignored. */
   add(sample) {
-    const last = this.seq.at(-1) || 0;  // NaN: a mean
+    const last = this.seq.at(-1) ?? 0;
     if (sample.epoch === this.epoch && sample.seq <= last) return;
     this.unit = sample.unit;
     const number = typeof sample.value === "boolean" ? Number(sample.value) : sample.value;
@@ -266,10 +267,11 @@ export class Chart {
   /** Hatches the ranges in which samples are missing. */
   gaps(series, y, height) {
     const g = this.g;
-    for (let at = Math.max(series.at(this.from), 1); at < series.time.length; ++at) {
-      if (series.missingBefore(at)) {
-        const from = Math.max(this.x(series.time[at - 1]), left - 20);
-        const width = Math.max(Math.min(this.x(series.time[at]), left + this.plot.width + 20) - from, 3);
+    for (let at = Math.max(series.at(this.from) - 1, 0); at < series.time.length; ++at) {
+      const isLossy = series.interval && series.missing[at];
+      if (isLossy || series.missingBefore(at)) {
+        const from = Math.max(this.x(series.time[isLossy ? at : at - 1]), left - 20);
+        const width = Math.max(Math.min(this.x(series.time[at] + (isLossy ? series.interval : 0)), left + this.plot.width + 20) - from, 3);
         g.save();
         g.beginPath();
         g.rect(from, y, width, height);
@@ -315,7 +317,7 @@ export class Chart {
       column = NaN;
     };
     for (let at = first; at < last; ++at) {
-      const x = this.x(series.time[at]);
+      const x = this.x(series.time[at] + series.interval / 2);
       const value = series.value[at];
       if (series.quality[at] && series.quality[at] !== "good") marks.push([x, value, series.quality[at]]);
       if (Number.isNaN(value) || series.missingBefore(at)) {
@@ -338,7 +340,7 @@ export class Chart {
     g.stroke();
     if (last - first < this.plot.width / 12) {
       for (let at = first; at < last; ++at) {
-        if (!Number.isNaN(series.value[at])) this.dot(this.x(series.time[at]), toY(series.value[at]), 2.2);
+        if (!Number.isNaN(series.value[at])) this.dot(this.x(series.time[at] + series.interval / 2), toY(series.value[at]), 2.2);
       }
     }
     for (const [x, value, quality] of marks) this.mark(x, Number.isNaN(value) ? bottomY : toY(value), quality);

@@ -39,7 +39,7 @@ export class OverviewView {
       { title: "Device", show: (cell, device) => this.showName(cell, device) },
       { title: "State", show: (cell, device) => showTag(cell, stateKinds[device.state] ?? "off", device.state) },
       { title: "Samples/s", number: true, show: (cell, device) => setText(cell, rate(sampledRate(device.name))) },
-      { title: "Interval", number: true, show: (cell, device) => setText(cell, duration(device.interval_ms / 1000)) },
+      { title: "Interval", number: true, show: (cell, device) => this.showInterval(cell, device) },
       { title: "Late (p99)", number: true, show: (cell, device) => setText(cell, duration(device.lateness_s.p99)) },
       { title: "Failed readings", number: true, show: (cell, device) => setText(cell, count(device.reads_failed)) },
       { title: "Dropped", number: true, show: (cell, device) => this.showDropped(cell, device) },
@@ -105,6 +105,13 @@ export class OverviewView {
       cell.append(h("a", { href: `#/channels?${new URLSearchParams({ q: `${device.name}/` })}` }, device.name), h("ul", { class: "troubles" }));
     }
     sync(cell.lastChild, troubles(device), ([, text]) => text, ([kind, text]) => h("li", { class: kind }, text));
+  }
+
+  showInterval(cell, device) {
+    if (!cell.firstChild) {
+      cell.append(h("a", { href: `#/settings?${new URLSearchParams({ q: `device ${device.name} interval` })}`, title: "Change the interval" }));
+    }
+    setText(cell.firstChild, duration(device.interval_ms / 1000));
   }
 
   showDropped(cell, device) {

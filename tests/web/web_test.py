@@ -164,6 +164,17 @@ class ThePage(unittest.TestCase):
             if int(row["seq"] or 0) in known:
                 self.assertEqual((row["topic"], float(row["value"])), ("signal/sine", known[int(row["seq"])]))
 
+    def test_a_long_range_shows_aggregates_if_the_gateway_has_them(self):
+        self.go("#/channels?c=signal/counter&range=3600")
+        parameters = json.loads(self.gateway.ask("/openapi.json"))["paths"]["/samples/{device}/{channel}"]["get"]["parameters"]
+        has_aggregates = any(each["name"] == "aggregate" for each in parameters)
+        self.browser.shows("#chart-source", "The line is the mean of each" if has_aggregates else "The oldest sample is of")
+        series = self.browser.run("const {interval, time, value, low, high} = document.querySelector('.chart canvas').chart.series[0];"
+                                  "return {interval, time, value, low, high}")
+        self.assertGreater(len(series["value"]), 0)
+        if has_aggregates:
+            self.assertEqual([each for each in zip(series["low"], series["value"], series["high"]) if not each[0] <= each[1] <= each[2]], [])
+
     def saved(self, button):
         """Clicks at a button that saves a file and returns the text of the file."""
         self.browser.run("URL.createObjectURL = (blob) => { window.savedFile = blob.text(); return '#'; };"
