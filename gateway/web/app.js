@@ -88,6 +88,7 @@ function showHealth() {
   const failed = state.checks.filter((check) => check.kind === "bad");
   const warned = state.checks.filter((check) => check.kind === "warn");
   const reason = (checks) => checks.map((check) => `${check.name.replaceAll("_", " ")}: ${check.text}`).join("; ");
+  setAttribute(line, "title", reason([...failed, ...warned]) || false);
   if (failed.length) showTag(line, "bad", `Not ready – ${reason(failed)}`);
   else if (warned.length) showTag(line, "warn", `Ready – ${reason(warned)}`);
   else showTag(line, "good", state.ready === null ? "Connected" : "Ready");

@@ -323,7 +323,7 @@ export class ChannelsView {
     setText(this.source, problems.join("; ") || (aggregated
       ? `The line is the mean of each ${intervalText(aggregated.interval / 1000)}, the area the range of the values.`
       : first === Infinity ? "There are no samples in this range."
-        : first > from + 2000 ? `The oldest sample is of ${timeText(first)}. A durable log ([log] path) keeps them for longer.` : ""));
+        : first > from + 2000 ? `The oldest available sample is of ${timeText(first)}.` : ""));
     this.chart.draw();
     this.showLegend();
   }

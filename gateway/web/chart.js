@@ -13,6 +13,7 @@ const right = 10;
 const top = 10;
 const bottom = 22;
 const panelHeights = [260, 170, 130];  // with one, two and more units
+const markDistance = 9;
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
   604800, 1209600, 2592000, 7776000, 31536000];
 
@@ -319,7 +320,7 @@ export class Chart {
     for (let at = first; at < last; ++at) {
       const x = this.x(series.time[at] + series.interval / 2);
       const value = series.value[at];
-      if (series.quality[at] && series.quality[at] !== "good") marks.push([x, value, series.quality[at]]);
+      if (series.quality[at] && series.quality[at] !== "good" && !(x - marks.at(-1)?.[0] < markDistance)) marks.push([x, value, series.quality[at]]);
       if (Number.isNaN(value) || series.missingBefore(at)) {
         flush();
         isOpen = false;

@@ -168,7 +168,7 @@ class ThePage(unittest.TestCase):
         self.go("#/channels?c=signal/counter&range=3600")
         parameters = json.loads(self.gateway.ask("/openapi.json"))["paths"]["/samples/{device}/{channel}"]["get"]["parameters"]
         has_aggregates = any(each["name"] == "aggregate" for each in parameters)
-        self.browser.shows("#chart-source", "The line is the mean of each" if has_aggregates else "The oldest sample is of")
+        self.browser.shows("#chart-source", "The line is the mean of each" if has_aggregates else "The oldest available sample is of")
         series = self.browser.run("const {interval, time, value, low, high} = document.querySelector('.chart canvas').chart.series[0];"
                                   "return {interval, time, value, low, high}")
         self.assertGreater(len(series["value"]), 0)
