@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Makes the pictures in docs/dashboard.md from a running gateway. They are smaller if pngquant is installed.
+"""Makes the pictures in docs/dashboard.md from a running gateway. They are smaller if python3-pil is installed.
 
 Usage: tools/web_screenshots.py URL FOLDER [CHANNEL...]    for example http://127.0.0.1:8080 docs simulated/sine
 """
 
 import pathlib
-import shutil
-import subprocess
 import sys
 import urllib.parse
+
+try:
+    from PIL import Image
+except ImportError:
+    Image = None
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "web"))
 from browser import Browser, eventually, skip_without_browser  # noqa: E402
@@ -22,8 +25,8 @@ def take(browser, url, file, settled):
     eventually(lambda: browser.run(settled), "content")
     browser.run("return new Promise(done => setTimeout(done, 8000))")  # rates and sparklines need several readings
     file.write_bytes(browser.screenshot())
-    if shutil.which("pngquant"):
-        subprocess.run(["pngquant", "--force", "--strip", "--ext", ".png", "64", file], check=True)
+    if Image:
+        Image.open(file).convert("RGB").quantize(48, dither=Image.Dither.NONE).save(file, optimize=True)
     print(f"{file}: {file.stat().st_size} bytes")
 
 

@@ -196,9 +196,9 @@ export class SettingsView {
     this.planned.hidden = true;
     this.checkButton = h("button", { type: "button", id: "settings-check", onclick: () => this.submit(true) }, "Check");
     this.applyButton = h("button", { type: "button", id: "settings-apply", class: "primary", onclick: () => this.submit(false) }, "Apply");
-    this.undo = h("select", { id: "undo" }, h("option", { value: "" }, "permanently"), h("option", { value: "1m" }, "for 1 minute unless confirmed"), h("option", { value: "10m" }, "for 10 minutes unless confirmed"));
+    this.undo = h("select", { id: "undo" }, h("option", { value: "" }, "until a restart or reload"), h("option", { value: "1m" }, "1 minute, unless confirmed"), h("option", { value: "10m" }, "10 minutes, unless confirmed"));
     this.bar.append(this.summary, this.planned, h("p", { class: "buttons" }, this.checkButton, this.applyButton,
-      h("span", { class: "field" }, h("label", { for: "undo" }, "Apply"), this.undo),
+      h("span", { class: "field" }, h("label", { for: "undo" }, "Duration"), this.undo),
       h("button", { type: "button", onclick: () => this.load() }, "Discard")));
   }
 
