@@ -65,6 +65,7 @@ ConfigHandlers Gateway::config_handlers() {
     handlers.to_json = live_settings_.source().to_json;
     handlers.from_json = live_settings_.source().from_json;
     handlers.from_patch = live_settings_.source().from_patch;
+    handlers.origins = live_settings_.source().origins;
     handlers.generations = [this] {
         return live_settings_.generations();
     };

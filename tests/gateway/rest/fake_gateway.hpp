@@ -38,6 +38,9 @@ class FakeGateway {
         handlers.config.from_json = [](std::string_view text) {
             return settings_from_json(text).settings;
         };
+        handlers.config.origins = [](const Settings& in_force) {
+            return settings_origins_json(in_force, {});
+        };
         handlers.config.generations = [] {
             return std::vector<ConfigGeneration>(1);
         };
