@@ -60,7 +60,7 @@ class Gateway(lossless.Gateway):
     def settings(self, changed):
         text = super().settings(changed)
         devices = text.index("[device ")
-        log = {"path": self.folder / "log", "sync_interval": "200ms", "free_bytes_min": 0, "bytes_max": 0,
+        log = {"path": self.folder / "durable", "sync_interval": "200ms", "free_bytes_min": 0, "bytes_max": 0,
                **self.log_settings}
         return (text[:devices] + "[log]\n" + "".join(f"{key} = {value}\n" for key, value in log.items()) +
                 (text[devices:] if self.has_devices else ""))
@@ -136,7 +136,7 @@ class Services:
 class Scenario:
     """How samples are published; gateway_tail reads them. Gateway.kill() kills, stop() never does."""
 
-    is_killed = False
+    is_killed, policy = False, "drop_oldest"
 
     def settings(self):
         return "format = record\n"
@@ -150,7 +150,7 @@ class Day:
         self.faults = []
         self.done = collections.Counter()
         self.peaks = collections.Counter()
-        self.disk = Disk(folder / "log")
+        self.disk = Disk(folder / "durable")
         self.gateway = self.tail = None
         self.clients = []
         try:
@@ -307,7 +307,7 @@ class Day:
         return self.verify()
 
     def verify(self, *options):
-        done = subprocess.run([LOG, "verify", self.folder / "log", *options], capture_output=True, text=True, check=False,
+        done = subprocess.run([LOG, "verify", self.folder / "durable", *options], capture_output=True, text=True, check=False,
                               env=ENVIRONMENT)
         if done.returncode not in (0, 1):
             raise AssertionError(f"gateway_log verify exited with {done.returncode}: {done.stderr}")
