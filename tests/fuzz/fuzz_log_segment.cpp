@@ -216,7 +216,7 @@ Position highest_position(MemoryFiles& files) {
 /// No content of a file keeps a log from being continued, and what is appended can be read. Positions that no log can
 /// reach are an exception: positions after them do not fit in 64 bits.
 void recover(MemoryFiles& files) {
-    constexpr Position position_max = Position{1} << 62U;
+    constexpr Position position_max = Position{1} << 61U;
     if (highest_position(files) > position_max) {
         return;
     }

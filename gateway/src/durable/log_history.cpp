@@ -82,6 +82,9 @@ SamplePage LogHistory::read(const LogQuery& query) {
     page.position = page.end_position = query.position;
     try {
         query.since_utc_ns ? locate(*query.since_utc_ns, page) : fill(query, page);
+        if (page.is_epoch_over()) {
+            page.next_epoch_ms = index_.epoch_after(query.epoch_ms);
+        }
     } catch (const std::exception& error) {
         parts_.log.warn_limited("log read", LogLine("cannot read the durable log").quote("reason", error.what()));
         cursors_.clear();
