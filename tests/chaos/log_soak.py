@@ -8,7 +8,7 @@ stopped, killed or reloaded, or whether its disk becomes full (a tmpfs, if they 
 its limit. Subscribers are away most of the time and read what they missed from the log when they return: one client of
 /stream, and one gateway_tail. Another client of /stream is there most of the time.
 
-At the end, for each epoch and channel, what each client received and what the services name as lost must be all
+At the end, for each epoch and channel, the samples that a client received and those that the services name as lost must be all
 sequence numbers, each once, and the log must name the same losses. gateway_log verify checks the log itself.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP, TELEGATE_TAIL and TELEGATE_GATEWAY_LOG; by default,
@@ -40,7 +40,7 @@ except ImportError:
 
 LOG = os.environ.get("TELEGATE_GATEWAY_LOG", lossless.BUILD / "tools/gateway_log")
 HOURS = 24
-# What happens in the hours of a day, in random order. The other hours are quiet.
+# One for each hour of a day, in random order. The other hours are quiet.
 EVENTS = ["kill"] * 4 + ["restart"] * 4 + ["reload"] * 5 + ["full"] * 3 + ["limit"] * 2
 MOUNT_BYTES = 1024 * 1024 * 1024
 PAGE_BYTES = 4096
@@ -314,7 +314,7 @@ class Day:
         return done.stdout
 
     def check_client(self, client, epochs, services):
-        """What was received and what is named as gone must be all numbers, each once."""
+        """Samples that were received and ranges that are named as gone must be all numbers, each once."""
         recovered = 0
         for epoch, found in epochs.items():
             logged = {each["topic"]: each for each in found["channels"]}

@@ -61,6 +61,7 @@ void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
 }
 
 void LogHistory::run() {
+    lower_priority();
     std::unique_lock lock(mutex_);
     for (;;) {
         wait_for_request(lock);
