@@ -8,8 +8,8 @@ stopped, killed or reloaded, or whether its disk becomes full (a tmpfs, if they 
 its limit. Subscribers are away most of the time and read what they missed from the log when they return: one client of
 /stream, and one gateway_tail. Another client of /stream is there most of the time.
 
-At the end, for each epoch and channel, the samples that a client received and those that the services name as lost must be all
-sequence numbers, each once, and the log must name the same losses. gateway_log verify checks the log itself.
+At the end, for each epoch and channel, the samples that a client received and those that the services name as lost
+must be all sequence numbers, each once, and the log must name the same losses. gateway_log verify checks the log.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP, TELEGATE_TAIL and TELEGATE_GATEWAY_LOG; by default,
 those of the release build are used. Exits with 77 if this Python has no pyzmq.
@@ -47,6 +47,7 @@ PAGE_BYTES = 4096
 FREE_BYTES_MIN = 1 << 40  # the maximum of the setting
 POLICIES = ("drop_oldest", "drop_newest", "block")
 HOLES_MAX = 1_000
+TROUBLE_S_MAX = 5
 
 
 class Gateway(lossless.Gateway):
@@ -245,12 +246,27 @@ class Day:
         self.gateway.log_settings = settings
         self.gateway.reload({})
 
+    def wait_for_trouble(self):
+        """Waits until the log is full, cannot be written, or has removed a segment. At low rates, it is written once per
+        second, and a short hour would be over before."""
+        removed = self.gateway.log_status()["segments_removed"]
+
+        def is_troubled():
+            log = self.gateway.log_status()
+            return log["full"] or log["error"] or log["segments_removed"] > removed
+        try:
+            eventually(is_troubled, "", TROUBLE_S_MAX)
+            self.done["troubles of the log"] += 1
+        except AssertionError:  # a disk that is full with no more than one segment, or one that has space for a page
+            pass
+
     def full(self):
         """The disk is full for half an hour; in every other case, the gateway is stopped or killed meanwhile."""
         if not self.disk.is_mounted:
             return self.limit()
         self.reload_log(when_full=self.random.choice(POLICIES))
         self.disk.fill()
+        self.wait_for_trouble()
         self.wait(0.3)
         how = self.random.choice([self.gateway.kill, self.gateway.stop, None, None])
         if how:
@@ -263,6 +279,7 @@ class Day:
     def limit(self):
         """At this limit, drop_oldest would remove all of the log."""
         self.reload_log(when_full=self.random.choice(POLICIES[1:]), free_bytes_min=FREE_BYTES_MIN)
+        self.wait_for_trouble()
         self.wait(0.5)
         self.reload_log()
         self.wait(0.5)
