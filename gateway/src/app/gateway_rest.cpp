@@ -29,8 +29,8 @@ RestHandlers Gateway::rest_handlers() {
     handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
         return close_subscriber(format, id);
     };
-    handlers.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
-        return state_file_.published_after(epoch_ms, position);
+    handlers.published_from = [this](std::int64_t epoch_ms, std::uint64_t position, std::int64_t before_ms) {
+        return state_file_.published_from(epoch_ms, position, before_ms);
     };
     handlers.log_change = [this](const LogLine& line) {
         log_.info_each(line);

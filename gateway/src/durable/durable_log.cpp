@@ -208,6 +208,7 @@ DurableLogStatus DurableLog::status() const {
 }
 
 void DurableLog::run() {
+    lower_priority();
     open_until_closed();
     if (log_ != nullptr) {
         sync_until_closed();

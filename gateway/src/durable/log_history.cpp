@@ -61,6 +61,7 @@ void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
 }
 
 void LogHistory::run() {
+    lower_priority();
     std::unique_lock lock(mutex_);
     for (;;) {
         wait_for_request(lock);
@@ -82,6 +83,9 @@ SamplePage LogHistory::read(const LogQuery& query) {
     page.position = page.end_position = query.position;
     try {
         query.since_utc_ns ? locate(*query.since_utc_ns, page) : fill(query, page);
+        if (page.is_epoch_over()) {
+            page.next_epoch_ms = index_.epoch_after(query.epoch_ms);
+        }
     } catch (const std::exception& error) {
         parts_.log.warn_limited("log read", LogLine("cannot read the durable log").quote("reason", error.what()));
         cursors_.clear();

@@ -66,6 +66,7 @@ struct SamplePage {
     State state = State::more;
     bool is_from_log = false;
     std::int64_t epoch_ms = 0;
+    std::int64_t next_epoch_ms = 0;    // at the end of an epoch or if it is unknown: the next one in the log; 0: none
     std::shared_ptr<SampleText> text;  // of the epoch; the channel ids below are those of its channels()
     std::vector<TelemetrySample> samples;
     std::vector<std::uint64_t> positions;  // of the samples
@@ -76,6 +77,9 @@ struct SamplePage {
     std::uint64_t position = 0;    // of the start
     std::uint64_t end_position = 0;
 
+    [[nodiscard]] bool is_epoch_over() const noexcept {
+        return state == State::ended || state == State::crashed || state == State::unknown_epoch;
+    }
     [[nodiscard]] std::uint64_t missed() const noexcept {
         std::uint64_t sum = 0;
         for (const Missing& each : missing) {

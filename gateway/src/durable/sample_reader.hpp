@@ -57,6 +57,8 @@ class SampleReader {
     [[nodiscard]] Result read(SamplePage& page);
     [[nodiscard]] std::uint64_t position() const noexcept { return start_.position; }
     [[nodiscard]] std::int64_t epoch_ms() const noexcept { return start_.epoch_ms; }
+    /// Returns the next epoch in the log, after an earlier epoch was read or is unknown; 0: none.
+    [[nodiscard]] std::int64_t next_epoch_ms() const noexcept { return next_epoch_ms_; }
 
   private:
     /// A page that was requested from the log. Shared with tg-log-read.
@@ -77,6 +79,7 @@ class SampleReader {
     const std::function<void()> wake_;
     std::shared_ptr<Arrival> arrival_;  // null: no request is pending
     std::optional<Result> over_;        // the result after the last page
+    std::int64_t next_epoch_ms_ = 0;
     std::array<TelemetrySample, 128> read_{};
 };
 

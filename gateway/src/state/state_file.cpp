@@ -132,19 +132,20 @@ std::int64_t StateFile::after(std::int64_t epoch_ms) const noexcept {
     return epoch == nullptr || epoch == &epochs_.back() ? 0 : std::next(epoch)->epoch_ms;
 }
 
-std::optional<std::uint64_t> StateFile::published_after(std::int64_t epoch_ms, std::uint64_t position) const noexcept {
+std::optional<std::uint64_t> StateFile::published_from(std::int64_t epoch_ms, std::uint64_t position,
+                                                       std::int64_t before_ms) const noexcept {
     const PastEpoch* const first = find(epoch_ms);
     if (first == nullptr || !has_begun_) {
         return std::nullopt;
     }
     std::uint64_t published = 0;
-    for (const PastEpoch* epoch = first; epoch != &epochs_.back(); ++epoch) {
+    for (const PastEpoch* epoch = first; epoch != &epochs_.back() && epoch->epoch_ms < before_ms; ++epoch) {
         if (!epoch->has_ended || !epoch->published) {
             return std::nullopt;
         }
         published += *epoch->published;
     }
-    return published - std::min(published, position + 1);
+    return published - std::min(published, position);
 }
 
 /// Two gateways with the same file would overwrite each other's changes.

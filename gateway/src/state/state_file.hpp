@@ -32,7 +32,7 @@ class FileLock {
 /// find out which samples they missed. While the gateway runs, the file contains its epoch as not ended, with its last
 /// ledger.
 ///
-/// Threads: the main one; note() one, find(), after(), published_after() and previous_runs() any, between begin() and
+/// Threads: the main one; note() one, find(), after(), published_from() and previous_runs() any, between begin() and
 /// end(). Limits: past_epochs_max epochs with past_channels_max channels; a file of state_bytes_max; broken_files_max
 /// broken files next to it. Failure: the constructor throws SettingsError if another gateway uses the file, and
 /// SettingFailure if it exists but cannot be read. Other errors are logged and do not stop the gateway. A broken file
@@ -61,10 +61,11 @@ class StateFile {
     [[nodiscard]] const PastEpoch* find(std::int64_t epoch_ms) const noexcept;
     /// Returns the epoch that followed one that find() knows; 0: none.
     [[nodiscard]] std::int64_t after(std::int64_t epoch_ms) const noexcept;
-    /// Returns the number of samples that were published after a position of a past epoch, up to the beginning of the
-    /// current one. Returns nullopt if one of the epochs in between is unknown or did not end cleanly.
-    [[nodiscard]] std::optional<std::uint64_t> published_after(std::int64_t epoch_ms,
-                                                               std::uint64_t position) const noexcept;
+    /// Returns the number of samples that were published from a position of a past epoch on, until the epoch
+    /// `before_ms`, or the current one, began. Returns nullopt if the epoch is unknown, or one of those that are
+    /// counted did not end cleanly.
+    [[nodiscard]] std::optional<std::uint64_t> published_from(std::int64_t epoch_ms, std::uint64_t position,
+                                                              std::int64_t before_ms) const noexcept;
     /// Returns the epochs before the current one, oldest first.
     [[nodiscard]] std::vector<PreviousRun> previous_runs() const;
     [[nodiscard]] bool is_kept() const noexcept { return !path_.empty(); }

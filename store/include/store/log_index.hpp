@@ -33,6 +33,8 @@ class LogIndex {
     /// epoch. `wanted` returns the first wanted number of a channel, or 0 if none is.
     using FirstWanted = std::function<std::uint64_t(const SegmentChannel& channel)>;
     [[nodiscard]] std::optional<Position> find(std::int64_t epoch_ms, const FirstWanted& wanted);
+    /// Returns the first epoch after this one that the log has; 0: none.
+    [[nodiscard]] std::int64_t epoch_after(std::int64_t epoch_ms);
 
   private:
     [[nodiscard]] std::vector<SegmentRef> segments_of(std::int64_t epoch_ms);

@@ -114,4 +114,13 @@ std::optional<Position> LogIndex::find(std::int64_t epoch_ms, const FirstWanted&
                               : std::nullopt;
 }
 
+std::int64_t LogIndex::epoch_after(std::int64_t epoch_ms) {
+    static_cast<void>(segments_of(epoch_ms));
+    std::int64_t next_ms = 0;
+    for (const auto& [position, each_ms] : epochs_) {
+        next_ms = each_ms > epoch_ms && (next_ms == 0 || each_ms < next_ms) ? each_ms : next_ms;
+    }
+    return next_ms;
+}
+
 }  // namespace telegate::store

@@ -22,9 +22,11 @@ constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEn
 using LoggedSeqs = std::map<std::string, std::pair<ChannelId, std::uint64_t>>;
 
 LoggedSeqs last_seqs_of(const SegmentReader& segment) {
-    std::vector<std::uint64_t> last_seqs(ChannelTable::channels_max);
+    std::vector<std::uint64_t> last_seqs;
     const auto reach = [&](ChannelId channel, std::uint64_t seq) {
-        last_seqs[to_index(channel)] = std::max(last_seqs[to_index(channel)], seq);
+        const std::size_t index = to_index(channel);
+        last_seqs.resize(std::max(last_seqs.size(), index + 1));
+        last_seqs[index] = std::max(last_seqs[index], seq);
     };
     BlockHead head;
     ByteBuffer payload;
