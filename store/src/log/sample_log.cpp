@@ -374,7 +374,7 @@ void SampleLog::finish() {
     write();
     if (!segment_->has_stop()) {
         const ClockPair now = read_both(parts_.clock);
-        segment_->stop({now.utc_ns, now.mono_ns});
+        segment_->stop({now.utc_ns, now.mono_ns}, next_position_);  // that of dropped blocks is later than the gaps
     }
     end_segment();
 }
