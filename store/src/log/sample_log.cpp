@@ -188,11 +188,6 @@ void SampleLog::open_segment() {
     const std::string path = segments_.path_of(head.first_position);
     parts_.files.remove(path);  // left by a failed attempt to create it
     auto segment = std::make_unique<SegmentWriter>(parts_.files, path, head);
-    // First, so that the next start sees that positions after this one were in use, and so that there is always one
-    // segment that a power failure cannot remove.
-    segment->sync();
-    parts_.files.sync_directory(options_.directory);
-    is_epoch_begun_ = true;
     std::vector<SegmentChannel> known;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         if (channels_[i].pending_seq > 0) {
@@ -202,6 +197,11 @@ void SampleLog::open_segment() {
     if (!known.empty()) {
         segment->define(known);
     }
+    // First, so that the next start sees that positions after this one were in use and how far the channels were, and so
+    // that there is always one segment that a power failure cannot remove.
+    segment->sync();
+    parts_.files.sync_directory(options_.directory);
+    is_epoch_begun_ = true;
     segments_.add({head.first_position, segment->bytes(), 0});
     segment_ = std::move(segment);
     segment_bytes_max_ = segment_bytes_now();
