@@ -197,8 +197,8 @@ void SampleLog::open_segment() {
     if (!known.empty()) {
         segment->define(known);
     }
-    // First, so that the next start sees that positions after this one were in use and how far the channels were, and so
-    // that there is always one segment that a power failure cannot remove.
+    // First, so that the next start sees that positions after this one were in use and how far the channels were, and
+    // so that there is always one segment that a power failure cannot remove.
     segment->sync();
     parts_.files.sync_directory(options_.directory);
     is_epoch_begun_ = true;
