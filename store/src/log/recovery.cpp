@@ -9,7 +9,6 @@
 namespace telegate::store {
 namespace {
 
-constexpr std::string_view damaged_suffix = ".damaged";
 /// After an epoch that did not end cleanly, positions continue this much later. Readers may have seen entries that did
 /// not reach the disk, and no position is ever reused. More than the entries that
 /// SampleLog::unsynced_bytes_max can hold.
