@@ -66,7 +66,7 @@ class SegmentReader {
     [[nodiscard]] Result read_block(const BlockEntry& entry, Part part, BlockHead& head, ByteBuffer& payload) const;
     /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes.
     [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
-                                      std::vector<TelemetrySample>& out) const;
+                                      BlockHead& head, std::vector<TelemetrySample>& out) const;
 
   private:
     SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);

@@ -308,9 +308,8 @@ SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part pa
 }
 
 SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
-                                                  std::vector<TelemetrySample>& out) const {
+                                                  BlockHead& head, std::vector<TelemetrySample>& out) const {
     RecordHead record;
-    BlockHead head;
     if (read_block_head(entry, record, head) != Result::intact) {
         return Result::damaged_head;
     }
