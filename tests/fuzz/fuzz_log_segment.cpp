@@ -156,7 +156,8 @@ void read_channel(MemoryFiles& files, const ChannelSelection& selection) {
     std::size_t batches = 0;
     while (reader.next(batch)) {
         TELEGATE_ASSERT(++batches <= bytes_of(files));
-        TELEGATE_ASSERT(batch.samples.empty() || (batch.selected != nullptr && topic_of(*batch.selected) == selection.topic));
+        TELEGATE_ASSERT(batch.samples.empty() ||
+                        (batch.selected != nullptr && topic_of(*batch.selected) == selection.topic));
         for (std::size_t n = 0; n < batch.samples.size(); ++n) {
             const TelemetrySample& sample = batch.samples[n];
             TELEGATE_ASSERT(sample.channel == batch.selected->id);

@@ -85,8 +85,9 @@ void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisi
     if (options.times.has_since()) {
         reader.seek_time(options.times.since_ns);
     }
-    const store::Position end = options.times.has_until() ? store::end_before(files, options.directory, options.times.until_ns)
-                                                          : std::numeric_limits<store::Position>::max();
+    const store::Position end = options.times.has_until()
+                                    ? store::end_before(files, options.directory, options.times.until_ns)
+                                    : std::numeric_limits<store::Position>::max();
     Walk walk(options, visitor);
     store::LogBatch batch;
     while (reader.position() < end && reader.next(batch)) {

@@ -72,8 +72,7 @@ void ChannelRead::end_log() {
         return start_history(*seam_);
     }
     seam_ = sources_.history.oldest();
-    const bool is_written =
-        durable.written() >= *seam_ || durable.write_now(*seam_ - 1, LogHistory::write_time_max);
+    const bool is_written = durable.written() >= *seam_ || durable.write_now(*seam_ - 1, LogHistory::write_time_max);
     hole_reason_ = is_written ? store::GapReason::queue_overflow : store::GapReason::log_slow;
     reader_->select(wanted_.selection);  // for the end, which has moved
 }
@@ -118,10 +117,11 @@ void ChannelRead::add(const TelemetrySample& sample, store::GapReason reason) {
     if (is_known && sample.seq <= last_seq_) {
         return;
     }
-    const bool is_wanted = sample.time_utc_ns >= wanted_.selection.since_ns &&
-                           sample.time_utc_ns < wanted_.selection.until_ns;
+    const bool is_wanted =
+        sample.time_utc_ns >= wanted_.selection.since_ns && sample.time_utc_ns < wanted_.selection.until_ns;
     if (is_wanted && is_known && sample.seq > last_seq_ + 1) {
-        gaps_.push_back({static_cast<std::uint32_t>(found_.size()), {sample.channel, last_seq_ + 1, sample.seq - 1, reason}});
+        gaps_.push_back(
+            {static_cast<std::uint32_t>(found_.size()), {sample.channel, last_seq_ + 1, sample.seq - 1, reason}});
     }
     hole_reason_ = sources_.log == nullptr ? store::GapReason::unknown : store::GapReason::queue_overflow;
     last_epoch_ms_ = epoch_ms_;
@@ -155,7 +155,8 @@ bool ChannelRead::give(store::LogBatch& batch) {
         return true;
     }
     last_epoch_ms_ = batch.epoch_ms;
-    last_seq_ = std::max({last_seq, samples.empty() ? 0 : samples.back().seq, gaps_.empty() ? 0 : gaps_.back().gap.last_seq});
+    last_seq_ =
+        std::max({last_seq, samples.empty() ? 0 : samples.back().seq, gaps_.empty() ? 0 : gaps_.back().gap.last_seq});
     return take_({batch.epoch_ms, batch.selected->unit, samples, gaps_});
 }
 

@@ -71,8 +71,8 @@ class ChannelRead {
     const SampleSources sources_;
     const Wanted wanted_;
     const Take take_;
-    const std::int64_t epoch_ms_;              // of this run
-    const std::optional<ChannelId> channel_;   // in this run
+    const std::int64_t epoch_ms_;             // of this run
+    const std::optional<ChannelId> channel_;  // in this run
     Phase phase_ = Phase::start;
     bool is_epoch_unknown_ = false;
     std::optional<std::int64_t> last_epoch_ms_;  // of last_seq_; none: gaps before the next sample are not named

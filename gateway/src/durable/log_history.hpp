@@ -55,8 +55,8 @@ class LogHistory {
     static constexpr std::size_t page_blocks_max = 256;
     static constexpr std::size_t page_decoded_max = 65'536;
     static constexpr std::size_t cursors_max = 4;
-    /// Readers that keep a block and the index of a segment in memory, about 0.3 MB with 1,000 channels; a browser opens
-    /// six connections.
+    /// Readers that keep a block and the index of a segment in memory, about 0.3 MB with 1,000 channels; a browser
+    /// opens six connections.
     static constexpr std::size_t places_max = 8;
     static constexpr std::chrono::seconds idle_max{10};
     /// How long a page may wait for the log to be written.

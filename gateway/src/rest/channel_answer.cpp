@@ -89,9 +89,9 @@ bool SampleListAnswer::add(std::int64_t epoch_ms, const TelemetrySample& sample)
         }
         samples_.pop_front();
         const Sample& first = samples_.empty() ? Sample{epoch_ms, sample} : samples_.front();
-        while (!gaps_.empty() && (gaps_.front().epoch_ms < first.epoch_ms ||
-                                  (gaps_.front().epoch_ms == first.epoch_ms &&
-                                   gaps_.front().gap.first_seq < first.sample.seq))) {
+        while (!gaps_.empty() &&
+               (gaps_.front().epoch_ms < first.epoch_ms ||
+                (gaps_.front().epoch_ms == first.epoch_ms && gaps_.front().gap.first_seq < first.sample.seq))) {
             gaps_.pop_front();
         }
     }

@@ -73,7 +73,8 @@ struct Request {
 
 /// Returns a duration with a unit, such as "90s"; nullopt if it is invalid or not positive.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
-    constexpr std::int64_t ms_max = std::int64_t{100} * 366 * 86'400'000;  // a century: fits into 64 bits as nanoseconds
+    constexpr std::int64_t ms_max =
+        std::int64_t{100} * 366 * 86'400'000;  // a century: fits into 64 bits as nanoseconds
     const bool has_unit = !text.empty() && text.back() >= 'a' && text.back() <= 'z';
     const auto parsed = parse_quantity(text, "ms");
     const auto* const ms = std::get_if<std::int64_t>(&parsed);
@@ -100,11 +101,11 @@ std::optional<std::int64_t> read_time(ParameterReader& reader, std::string_view 
 IntervalAnswer::Columns read_columns(ParameterReader& reader, std::string_view list) {
     using Columns = IntervalAnswer::Columns;
     constexpr std::array<std::pair<std::string_view, bool Columns::*>, 6> names{{{"min", &Columns::min},
-                                                                                {"max", &Columns::max},
-                                                                                {"mean", &Columns::mean},
-                                                                                {"count", &Columns::count},
-                                                                                {"first_time", &Columns::first_time},
-                                                                                {"last_time", &Columns::last_time}}};
+                                                                                 {"max", &Columns::max},
+                                                                                 {"mean", &Columns::mean},
+                                                                                 {"count", &Columns::count},
+                                                                                 {"first_time", &Columns::first_time},
+                                                                                 {"last_time", &Columns::last_time}}};
     Columns columns;
     for (bool is_last = false; !is_last;) {
         const std::string_view name = list.substr(0, list.find(','));
@@ -148,7 +149,8 @@ void read_intervals(const RestCall& call, ParameterReader& reader, const store::
     const double range_ns = static_cast<double>(wanted.until_ns) - static_cast<double>(wanted.since_ns);
     const double count = range_ns / static_cast<double>(std::chrono::nanoseconds(*length).count());
     if (count > static_cast<double>(IntervalAnswer::intervals_max)) {
-        reader.fault("interval", quoted_text(interval) + " is too short for this range of times: there must be at most " +
+        reader.fault("interval", quoted_text(interval) +
+                                     " is too short for this range of times: there must be at most " +
                                      std::to_string(IntervalAnswer::intervals_max) + " intervals");
     }
 }
@@ -257,8 +259,8 @@ class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
             return refused(request(), 404, "the durable log has nothing of this epoch; GET /log lists its epochs");
         }
         if (answer_->is_empty() && !handlers_.sample_text->channels().find(topic_)) {
-            return refused(request(), 404, "there is no channel with topic " + quoted_text(topic_) +
-                                               "; GET /channels lists them");
+            return refused(request(), 404,
+                           "there is no channel with topic " + quoted_text(topic_) + "; GET /channels lists them");
         }
         return {200, "application/json", answer_->body(topic_), {}};
     }
@@ -275,8 +277,8 @@ class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
 
 /// Returns the response if the history has everything that was requested.
 std::optional<HttpResponse> answer_from_history(const RestCall& call, const Request& request) {
-    const bool is_recent = request.read.epoch_ms.value_or(call.handlers.sample_text->epoch_ms()) ==
-                           call.handlers.sample_text->epoch_ms();
+    const bool is_recent =
+        request.read.epoch_ms.value_or(call.handlers.sample_text->epoch_ms()) == call.handlers.sample_text->epoch_ms();
     const bool has_times = call.query.has("since") || call.query.has("until");
     if (request.intervals || has_times || !is_recent) {
         return std::nullopt;

@@ -20,7 +20,7 @@ struct Interval {
     double min = 0;
     double max = 0;
     double mean = 0;
-    std::int64_t first_ns = 0;   // times of the first and the last sample, in the order of the log
+    std::int64_t first_ns = 0;  // times of the first and the last sample, in the order of the log
     std::int64_t last_ns = 0;
     std::uint64_t missing = 0;   // samples in gaps
     std::uint64_t not_good = 0;  // samples with a quality other than good

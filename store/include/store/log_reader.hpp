@@ -44,8 +44,8 @@ struct ChannelSelection {
     std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // not included
 };
 
-/// Returns the position after the last block with a sample before `until_ns`; 0 if there is none. Threads: any. Failure:
-/// throws std::system_error and std::bad_alloc.
+/// Returns the position after the last block with a sample before `until_ns`; 0 if there is none. Threads: any.
+/// Failure: throws std::system_error and std::bad_alloc.
 [[nodiscard]] Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns);
 
 /// Reads a log from any position, while another process writes it or afterwards. It names everything that is missing:
@@ -112,12 +112,12 @@ class LogReader {
     bool is_stop_reported_ = false;
     bool has_unreadable_ = false;  // something that cannot be read was passed since the epoch began
     std::optional<std::int64_t> epoch_ms_;
-    IsWanted is_wanted_;                    // empty: all are
+    IsWanted is_wanted_;  // empty: all are
     std::optional<ChannelSelection> selection_;
     Position end_ = std::numeric_limits<Position>::max();  // of the selection
     std::size_t searched_ = 0;                             // definitions of the segment that were searched for it
     std::optional<std::size_t> selected_;                  // its definition in the segment
-    std::vector<std::uint64_t> last_seqs_;  // by channel id: reported in this epoch, as samples or gaps
+    std::vector<std::uint64_t> last_seqs_;                 // by channel id: reported in this epoch, as samples or gaps
     BlockDecoder decoder_;
     BlockHead head_;
     ByteBuffer payload_;

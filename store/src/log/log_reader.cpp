@@ -257,9 +257,8 @@ void LogReader::learn_progress(std::size_t blocks) {
         last_seq_of(channel.id) = channel.last_seq;
     }
     const auto is_learned = [&](std::size_t block) {
-        const bool is_intact =
-            segment_->read_block(segment_->index().blocks[block], SegmentReader::Part::head, head_, payload_) ==
-            SegmentReader::Result::intact;
+        const bool is_intact = segment_->read_block(segment_->index().blocks[block], SegmentReader::Part::head, head_,
+                                                    payload_) == SegmentReader::Result::intact;
         has_unreadable_ = has_unreadable_ || !is_intact;
         return is_intact;
     };
@@ -421,7 +420,7 @@ void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
         return;
     }
     const ChannelId channel = batch.selected->id;
-    const Result result = segment_->read_channel(entry, channel, decoder_, head_, batch.samples);
+    const Result result = segment_->read_channel(entry, channel, decoder_, head_, payload_, batch.samples);
     if (result == Result::damaged_head) {
         has_unreadable_ = true;
         return;
