@@ -77,7 +77,7 @@ struct Entry {
     bool operator==(const Entry&) const = default;
 };
 
-/// Reads what is left of the log and returns the entries of a channel.
+/// Reads the rest of the log and returns the entries of a channel.
 std::vector<Entry> entries_of(LogReader& reader, const std::string& topic) {
     std::vector<Entry> entries;
     LogBatch batch;

@@ -81,7 +81,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     [[nodiscard]] bool begin_answer() noexcept;
     /// Calls the handler. Returns HttpResponse::later, which is empty if there is a response. Threads: a worker.
     [[nodiscard]] std::function<void(HttpAnswer)> answer() noexcept;
-    /// Takes the response that answer() did not have. Threads: any, before end_answer().
+    /// Takes the response to a request whose handler responds later. Threads: any, before end_answer().
     void answer(HttpResponse response) noexcept;
     void end_answer() noexcept;
     /// Notifies the connection that its stream may have new data.
