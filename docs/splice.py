@@ -1,4 +1,4 @@
-"""Each sample once and in order, or named as lost: the exact splice of docs/wire.md on nothing but pyzmq.
+"""Each sample once and in order, or reported as lost: the exact splice of docs/wire.md on nothing but pyzmq.
 python3 splice.py tcp://127.0.0.1:5556 tcp://127.0.0.1:5557 [PREFIX]     prints JSON; the first endpoint needs format json"""
 import json, sys, time, zmq
 class Splice:
@@ -7,7 +7,7 @@ class Splice:
         self.asked, self.first_epoch, self.expected = 0, None, {}  # by topic: [epoch, next seq]
 
     def ask(self, service, **members):
-        while True:  # a gateway that is away answers when it is back
+        while True:  # an unreachable gateway replies when it is back
             self.asked += 1
             self.dealer.send_json({"service": service, "id": self.asked, **members})
             while self.dealer.poll(2000):

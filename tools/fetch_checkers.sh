@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs the tools that check /openapi.json and Parquet files and are not in Debian into build_checkers: schemathesis,
-# openapi-python-client, pyarrow and DuckDB from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing.
+# Installs the tools that check /openapi.json, Parquet files and the page and are not in Debian into build_checkers: schemathesis,
+# openapi-python-client, pyarrow and DuckDB from PyPI, and Redocly CLI and axe-core, which checks the page, from npm. Skips
+# these if npm is missing.
 # Does nothing if they are installed. Usage: tools/fetch_checkers.sh
 set -euo pipefail
 python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1)
-node_package=@redocly/cli@2.77.0
+node_packages=(@redocly/cli@2.77.0 axe-core@4.14.1)
+axe_sha256=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 folder="$(dirname "${BASH_SOURCE[0]}")/../build_checkers"
 
 # Succeeds if a folder contains these packages. The list is written last, so an interrupted installation is repeated.
@@ -19,12 +21,13 @@ if ! has python "${python_packages[*]}"; then
   echo "${python_packages[*]}" > "$folder/python/packages"
 fi
 
-if has node "$node_package"; then
+if has node "${node_packages[*]}"; then
   :
 elif command -v npm > /dev/null; then
   rm -rf "$folder/node"
-  npm install --prefix "$folder/node" --loglevel=error --ignore-scripts --engine-strict --no-audit --no-fund "$node_package"
-  echo "$node_package" > "$folder/node/packages"
+  npm install --prefix "$folder/node" --loglevel=error --ignore-scripts --engine-strict --no-audit --no-fund "${node_packages[@]}"
+  sha256sum --check --quiet <<< "$axe_sha256  $folder/node/node_modules/axe-core/axe.min.js"
+  echo "${node_packages[*]}" > "$folder/node/packages"
 else
-  echo "fetch_checkers: npm not found; skipping Redocly CLI" >&2
+  echo "fetch_checkers: npm not found; skipping Redocly CLI and axe-core" >&2
 fi

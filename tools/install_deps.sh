@@ -36,6 +36,8 @@ case "${1-}" in
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
     # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
     packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
+    # tests of the page
+    packages+=(chromium chromium-driver)
     # Any installed JDK and Maven are sufficient.
     command -v javac > /dev/null || packages+=(default-jdk-headless)
     command -v mvn > /dev/null || packages+=(maven)

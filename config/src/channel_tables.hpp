@@ -9,7 +9,7 @@
 namespace telegate {
 
 /// Reads the channel tables that devices name (SettingRow::names_channels). Each row gives the section [channel
-/// "DEVICE/NAME"]; a column is a key of it, and an empty field gives nothing. Templates must already be expanded in the
+/// "DEVICE/NAME"]; a column is a key of it, and an empty field is ignored. Templates must already be expanded in the
 /// sources. The result precedes all sources, so a section of a file overrides a row.
 ///
 /// A table is a CSV file: the first line names the columns, one of which is `name`; blank lines and lines that begin

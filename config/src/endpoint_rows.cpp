@@ -43,7 +43,7 @@ constexpr std::array rows{
                .slot = slot<&P::backlog_bytes>},
     SettingRow{.section = "publish", .key = "backlog_age", .rule = WholeRule{.min = 0, .max = 86'400'000},
                .unit = "ms", .applies = Applies::live,
-               .meaning = "Messages that have waited for a subscriber for longer are dropped. 0 means never.",
+               .meaning = "Maximum time that messages wait for a slow subscriber; older messages are dropped. 0 means no limit.",
                .slot = slot<&P::backlog_age>},
     SettingRow{.section = "publish", .key = "last_value", .rule = BooleanRule{}, .applies = Applies::live,
                .meaning = "Whether a new subscription first receives the last value of each matching channel.",

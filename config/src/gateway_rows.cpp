@@ -122,7 +122,7 @@ constexpr std::array rows{
                .slot = slot<&S::log, &L::when_full>},
 
     SettingRow{.section = "logging", .key = "format", .rule = ChoiceRule{log_formats},
-               .meaning = "Log format: text for people, or one JSON object per line.", .slot = slot<&S::log_format>},
+               .meaning = "Log format: human-readable text, or one JSON object per line.", .slot = slot<&S::log_format>},
     SettingRow{.section = "logging", .key = "file", .rule = log_file,
                .meaning = "Where the log is written: stderr, which a service manager collects, or a file. SIGUSR1 "
                           "(with systemd: systemctl kill --kill-whom=main -s USR1 telegate) reopens the file after "

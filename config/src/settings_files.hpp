@@ -12,8 +12,8 @@
 namespace telegate {
 
 /// Returns the file's bytes, reading little more than `bytes_max`. Errors are those of open() and read(), so a missing
-/// file, a directory and a file without read permission differ. A file that is not a regular file gives not_supported,
-/// because reading it could block.
+/// file, a directory and a file without read permission differ. A file that is not a regular file is refused with
+/// not_supported, because reading it could block.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t bytes_max, std::error_code& error);
 /// Describes an error of read_file() for messages.
 [[nodiscard]] std::string why_unreadable(const std::error_code& error);

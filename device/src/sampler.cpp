@@ -16,7 +16,7 @@ namespace {
 
 /// Limits how long a device waits for queue capacity, so a consumer that has stopped does not block commands.
 constexpr Duration room_wait_max = std::chrono::seconds(1);
-/// In this time the consumer takes some hundred samples.
+/// In this time the consumer takes a few hundred samples.
 constexpr std::chrono::milliseconds room_check_interval{1};
 
 /// Reserves memory in advance, so a change cannot fail halfway.
@@ -203,8 +203,8 @@ void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
 }
 
 void Sampler::notify_consumer(MonoTime now) {
-    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < untold_max &&
-        queue_.size() < queue_.capacity() / untold_share) {
+    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < notify_delay_max &&
+        queue_.size() < queue_.capacity() / notify_queue_share) {
         return;
     }
     notified_at_.store(now, std::memory_order_relaxed);

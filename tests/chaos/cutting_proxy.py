@@ -9,11 +9,12 @@ PIECE_BYTES = 256 * 1024
 
 
 class CuttingProxy:
-    """Forwards connections from its port to another one. It can cut all of them at any point of the data."""
+    """Forwards connections from its port to another one. It can close all of them at any point of the data."""
 
     def __init__(self, target, is_narrow):
         self.target = target
         self.is_narrow = is_narrow
+        self.is_shut = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.narrow(self.listener, socket.SO_SNDBUF)
         self.port = self.listener.getsockname()[1]
@@ -33,6 +34,11 @@ class CuttingProxy:
 
     def cut(self):
         self.rope.send(b"c")
+
+    def shut(self):
+        """Cuts all connections and refuses new ones until is_shut is set to False."""
+        self.is_shut = True
+        self.cut()
 
     def end(self):
         self.rope.send(b"e")
@@ -57,6 +63,9 @@ class CuttingProxy:
 
     def accept(self):
         near, _ = self.listener.accept()
+        if self.is_shut:
+            near.close()
+            return
         far = socket.socket()
         try:
             self.narrow(far, socket.SO_RCVBUF)

@@ -231,7 +231,7 @@ TEST_CASE("a slow reader is reported and its losses are counted", "[conformance]
     pair.first.set_monitor({});
 }
 
-TEST_CASE("totals include the counts of peers that have left", "[conformance]") {
+TEST_CASE("totals include the counts of peers that have disconnected", "[conformance]") {
     const TransportTraits& over = each_transport();
     CAPTURE(over.name);
     Pair<Router, Dealer> pair(over);

@@ -141,7 +141,7 @@ TEST_CASE("a subscriber reconnects to a restarted publisher with all its subscri
     CHECK(subscriber.totals().connections_made == 3);
 }
 
-TEST_CASE("subscriptions of a subscriber that has left are forgotten", "[conformance]") {
+TEST_CASE("subscriptions of a subscriber that has disconnected are forgotten", "[conformance]") {
     const TransportTraits& over = each_publisher_transport();
     CAPTURE(over.name);
     Pair<Publisher, Subscriber> pair(over);

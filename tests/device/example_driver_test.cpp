@@ -258,7 +258,7 @@ TEST_CASE("the cancel signal ends waiting for a thermometer", "[device][example]
 }
 // tests]
 
-TEST_CASE("a thermometer without a probe gives a bad value, not a failed reading", "[device][example]") {
+TEST_CASE("a thermometer without a probe produces a bad value, not a failed reading", "[device][example]") {
     Thermometer thermometer({"nan\n"});
     thermometer.switch_on();
     auto bench = thermometer.bench_with();

@@ -165,7 +165,7 @@ TEST_CASE("a channel that is declared by a later reading continues its numbers",
     CHECK(h.current() == Texts{"boiler/a", "boiler/plugged"});
 }
 
-TEST_CASE("a removed device gives no samples and is in no list, but its ledger stays", "[device][change]") {
+TEST_CASE("a removed device produces no samples and is in no list, but its ledger stays", "[device][change]") {
     ChangeHarness h;
     Script boiler;
     Script pump;

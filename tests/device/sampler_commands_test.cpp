@@ -101,7 +101,7 @@ TEST_CASE("start does not affect the deadlines of a running device", "[device][s
     CHECK(script.reads.size() == 1);
 }
 
-TEST_CASE("a device that is not started gives no samples until it is", "[device][sampler]") {
+TEST_CASE("a device that is not started produces no samples until it is", "[device][sampler]") {
     SamplerHarness h;
     Script script;
     DeviceOptions options = device_options("boiler");

@@ -85,7 +85,7 @@ TEST_CASE("samples carry the time of their read", "[device][sampler]") {
     CHECK(samples[1].time_mono_ns == to_ns(h.clock.mono_now()));
 }
 
-TEST_CASE("a failed reading gives one bad sample for each channel without a sample", "[device][sampler]") {
+TEST_CASE("a failed reading produces one bad sample for each channel without a sample", "[device][sampler]") {
     SamplerHarness h;
     Script script{.channels = {"a", "b", "c"}, .fails_with = "read error", .answers = 1};
     h.add(script, device_options("boiler"));

@@ -15,7 +15,7 @@ struct Script {
     std::vector<std::string> channels{"a"};
     const char* fails_with = nullptr;   // reads fail with this error
     const char* partly_with = nullptr;  // reads are good, except for this error
-    std::size_t answers = 1'000;        // only the first so many channels get a value, even in a failed read
+    std::size_t answers = 1'000;        // only this many channels, the first ones, get a value, even in a failed read
     std::function<void(SampleBatch&)> on_read = [](SampleBatch&) {
     };
 

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The scheduling of a thread, as it reads it itself.
+/// The scheduling parameters of a thread, as seen by the thread itself.
 struct SeenSchedule {
     int policy = -1;
     int priority = -1;

@@ -2,7 +2,7 @@
 // and epochs, data that was written twice because a sync failed, damaged bytes, and a truncated tail. Prints every
 // sample that a reader must find, in the order of the log, as tab-separated fields: epoch, topic, sequence number,
 // time, type, value. A real value is in hexadecimal floating-point notation, a text in hexadecimal digits. Then it
-// prints the gaps that LogReader names: "gap", epoch, topic, first and last sequence number, reason.
+// prints the gaps that LogReader reports: "gap", epoch, topic, first and last sequence number, reason.
 #include "store/log_reader.hpp"
 #include "store/sample_log.hpp"
 #include "store/segment_reader.hpp"
@@ -198,7 +198,7 @@ class Log {
         }
         std::erase_if(expected_, [&](const Expected& each) { return each.position == block.position; });
     }
-    /// Damages the head of a segment, and expects none of its samples any longer.
+    /// Damages the header of a segment, and no longer expects its samples.
     void damage_segment(const std::string& segment) {
         const auto reader = SegmentReader::open(disk_, path_of(segment));
         const Position first = reader->head().first_position;
@@ -291,7 +291,7 @@ class Log {
     SimulatedDisk disk_{1};
     test::ManualClock clock_;
     ChannelTable table_;
-    std::vector<KnownSeq> known_;
+    LastSeqs known_;
     std::unique_ptr<SampleLog> log_;
     std::int64_t epoch_ms_ = first_epoch_ms;
     std::array<std::uint64_t, channels.size()> seqs_{};
@@ -313,7 +313,7 @@ void write_first_epoch(Log& log) {
     log.stop();
 }
 
-/// The second epoch crashes; the next start names a sample that was lost.
+/// The second epoch crashes; the next start adds a gap for a sample that was lost.
 void write_second_epoch(Log& log) {
     log.start();
     log.write_block(5, channels.size());

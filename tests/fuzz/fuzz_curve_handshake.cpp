@@ -119,7 +119,7 @@ void edit_talk(Bytes edits) {
     }
 }
 
-/// Checks that with valid boxes their contents decide.
+/// Checks that with valid boxes, their contents determine the result.
 void tell_metadata(Bytes metadata) {
     const HandshakeOptions client_options = options_of(false);
     CurveHandshake client(client_options.security, {metadata.begin(), metadata.end()});

@@ -71,7 +71,7 @@ std::string told_of(LineParser& parser, std::string_view bytes, std::size_t part
         told += '\n';
     };
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-        // its own memory, so that a view that reaches further is detected
+        // a buffer of its own, so that a view beyond its end is detected
         std::string part(bytes.substr(at, part_bytes));
         std::string_view left = part;
         while (const auto line = assembler.next(left)) {

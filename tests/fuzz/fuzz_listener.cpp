@@ -1,6 +1,6 @@
 // A bound publisher and a bound router that meet peers of arbitrary bytes, each next to a well-behaved peer. The first
 // input byte selects the socket, whether the attackers' handshake is done for them, how many attackers share the bytes,
-// and how they leave; the second selects how the bytes are split into pieces.
+// and how they disconnect; the second selects how the bytes are split into pieces.
 #include "core/assert.hpp"
 #include "support/raw_peer.hpp"
 #include "support/socket_harness.hpp"
@@ -107,7 +107,7 @@ class Listeners {
             for (const Message one : batch_) {
                 TELEGATE_ASSERT(one.size() >= 1 && one.size() <= small_limits().frames_per_message_max);
                 const std::vector<Bytes> frames(one.begin(), one.end());
-                static_cast<void>(router_.send(batch_.peer(), frames));  // the peer may have left, or may not read
+                static_cast<void>(router_.send(batch_.peer(), frames));  // the peer may be gone, or may not read
             }
         }
     }

@@ -1,5 +1,5 @@
 // Blocks of the durable log. The first byte selects whether the rest of the payload is compressed here, so that the
-// fuzzer reaches what is behind the decompressor; the next two bytes are the size of the head.
+// fuzzer reaches what is behind the decompressor; the next two bytes are the size of the header.
 #include "fuzz/largest_allocation.hpp"
 #include "store/block.hpp"
 
@@ -22,7 +22,7 @@ using namespace telegate;
 using namespace telegate::store;
 
 constexpr std::size_t header_bytes = 3;
-/// Of a chunk, whose size the format limits; everything else is smaller. zstd allocates on its own.
+/// The largest allocation is a chunk, whose size the format limits. zstd allocates on its own.
 constexpr std::size_t allocation_bytes_max = 4'194'304;
 
 bool are_equal(std::span<const TelemetrySample> a, std::span<const TelemetrySample> b) {
@@ -54,7 +54,7 @@ void set_checksums(Bytes payload, BlockHead& head) {
     }
 }
 
-/// Samples and gaps have the order that the head promises.
+/// Samples and gaps have the order that the header promises.
 void check_order(const BlockHead& head, std::span<const TelemetrySample> samples) {
     TELEGATE_ASSERT(samples.size() == head.samples);
     for (const BlockChannel& channel : head.channels) {

@@ -1,5 +1,5 @@
 // Segments of the durable log, read and recovered. The input is one segment file after the other; a file starts at each
-// magic number at a multiple of 8 bytes, and is named by the position in its head. So that the fuzzer gets past the
+// magic number at a multiple of 8 bytes, and is named by the position in its header. So that the fuzzer gets past the
 // checksums, a mutator changes single records and makes their checksums correct again.
 #include "fuzz/largest_allocation.hpp"
 #include "fuzz/memory_files.hpp"
@@ -35,8 +35,10 @@ constexpr const char* directory = "/log";
 constexpr std::array<unsigned char, 8> magic = {'T', 'G', 'R', 'E', 'C', '\r', '\n', 0x1A};
 constexpr std::size_t position_offset = 32;
 constexpr std::size_t flags_offset = 64;
-/// Of a chunk, whose size the format limits; everything else is smaller.
+/// The largest allocation is a chunk, whose size the format limits.
 constexpr std::size_t allocation_bytes_max = 4'194'304;
+/// Blocks of a footer that the mutator reads or makes: many more than the records of an input, and still quick.
+constexpr std::size_t footer_blocks_max = 512;
 
 bool is_magic(Bytes bytes) {
     return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
@@ -81,11 +83,11 @@ bool has_whole_epochs(MemoryFiles& files) {
     return std::adjacent_find(epochs.begin(), epochs.end()) == epochs.end();
 }
 
-/// Checks what LogReader promises: within an epoch, samples and gaps of a channel are every sequence number from the
-/// first one on, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
+/// Checks what LogReader promises: within an epoch, samples and gaps of a channel cover every sequence number starting
+/// with the first one, once and in order. If the segments of epochs are mixed, this is checked only within each batch.
 class Witness {
   public:
-    explicit Witness(MemoryFiles& files) : is_across_batches_(has_whole_epochs(files)) {}
+    explicit Witness(bool has_whole_epochs) : is_across_batches_(has_whole_epochs) {}
 
     void take(const LogBatch& batch) {
         TELEGATE_ASSERT(batch.position >= position_ && batch.end_position >= batch.position);
@@ -116,17 +118,16 @@ class Witness {
         before = last;
     }
 
-    const bool is_across_batches_;
+    bool is_across_batches_;
     Position position_ = 0;
     std::optional<std::int64_t> epoch_ms_;
     std::map<ChannelId, std::uint64_t> last_seqs_;
 };
 
 /// Reads from `position` to the end. Returns the positions of the batches.
-std::vector<Position> read_from(MemoryFiles& files, Position position) {
+std::vector<Position> read_from(MemoryFiles& files, Position position, Witness witness) {
     LogReader reader(files, directory);
     reader.seek(position);
-    Witness witness(files);
     LogBatch batch;
     std::vector<Position> positions;
     const std::size_t batches_max = bytes_of(files) / RecordHead::bytes + 4 * files.list(directory).size();
@@ -139,11 +140,11 @@ std::vector<Position> read_from(MemoryFiles& files, Position position) {
     return positions;
 }
 
-void read_log(MemoryFiles& files) {
-    const std::vector<Position> positions = read_from(files, 0);
+void read_log(MemoryFiles& files, const Witness& witness) {
+    const std::vector<Position> positions = read_from(files, 0, witness);
     constexpr std::size_t starts_max = 2;
     for (std::size_t i = 0; i < std::min(positions.size(), starts_max); ++i) {
-        read_from(files, positions[positions.size() - 1 - i] + i);
+        read_from(files, positions[positions.size() - 1 - i] + i, witness);
     }
 }
 
@@ -170,7 +171,7 @@ void read_channel(MemoryFiles& files, const ChannelSelection& selection) {
     }
 }
 
-/// Reads what each segment tells about itself, and each of its channels in a time range.
+/// Reads what each segment reports about itself, and each of its channels in a time range.
 void read_segments(MemoryFiles& files) {
     for (const std::string& name : files.list(directory)) {
         const std::string path = std::string(directory) + "/" + name;
@@ -196,7 +197,7 @@ void read_segments(MemoryFiles& files) {
 }
 
 /// A segment that is read while it grows.
-void read_growing(MemoryFiles& files) {
+void read_growing(MemoryFiles& files, Witness witness) {
     const std::vector<std::string> names = files.list(directory);
     if (names.empty()) {
         return;
@@ -204,7 +205,6 @@ void read_growing(MemoryFiles& files) {
     MemoryFiles::Content& content = files.content(std::string(directory) + "/" + names.back());
     const MemoryFiles::Content whole = content;
     constexpr std::size_t steps = 3;
-    Witness witness(files);
     content.resize(whole.size() / steps);
     LogReader reader(files, directory);
     LogBatch batch;
@@ -230,10 +230,10 @@ Position highest_position(MemoryFiles& files) {
     return highest;
 }
 
-/// No content of a file keeps a log from being continued, and what is appended can be read. Except for positions that
-/// no log can reach: positions after them do not fit in 64 bits.
+/// No content of a file keeps a log from being continued, and what is appended can be read. Positions that no log can
+/// reach are an exception: positions after them do not fit in 64 bits.
 void recover(MemoryFiles& files) {
-    constexpr Position position_max = Position{1} << 62U;
+    constexpr Position position_max = Position{1} << 61U;
     if (highest_position(files) > position_max) {
         return;
     }
@@ -246,7 +246,7 @@ void recover(MemoryFiles& files) {
     limits.age_max_ns = std::numeric_limits<std::int64_t>::max();
     {
         SampleLog log({files, channels, clock}, {directory, epoch_ms, LogId{std::byte{1}}, limits}, [](std::int64_t) {
-            return std::vector<KnownSeq>{{"host/cpu", 100}, {"new/one", 7}};
+            return LastSeqs{{"host/cpu", 100}, {"new/one", 7}};
         });
         for (std::uint64_t seq = 1; seq <= samples; ++seq) {
             TelemetrySample sample{};
@@ -256,7 +256,7 @@ void recover(MemoryFiles& files) {
         log.close();
     }
     LogReader reader(files, directory);
-    Witness witness(files);
+    Witness witness(has_whole_epochs(files));
     LogBatch batch;
     std::uint64_t found = 0;
     bool is_ended = false;
@@ -274,9 +274,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MemoryFiles files;
     split(std::as_bytes(std::span(data, size)), files);
     largest_allocation = 0;
-    read_log(files);
+    const Witness witness(has_whole_epochs(files));
+    read_log(files, witness);
     read_segments(files);
-    read_growing(files);
+    read_growing(files, witness);
     recover(files);
     TELEGATE_ASSERT(largest_allocation <= allocation_bytes_max);
     return 0;
@@ -284,7 +285,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-/// A place in the input: the head of a segment, or a record.
+/// A place in the input: the header of a segment, or a record.
 struct Piece {
     std::size_t at = 0;
     std::size_t head_bytes = 0;
@@ -370,7 +371,7 @@ class Mutator {
         return out;
     }
 
-    /// Any bytes with a correct head.
+    /// Any bytes with a correct header.
     void any(Bytes content, Bytes payload, RecordType type, Position position, const LogId& id, ByteBuffer& out) {
         const ByteBuffer head_bytes = below(2) == 0 ? mutated(content) : ByteBuffer(content.begin(), content.end());
         append_block({head_bytes, payload}, position, id, out);
@@ -404,7 +405,7 @@ class Mutator {
 
     SegmentFooter footer(Bytes content) {
         SegmentFooter all;
-        if (!read_footer(content, MemoryFiles::file_bytes_max, all) || all.blocks.empty() || all.channels.empty() ||
+        if (!read_footer(content, footer_blocks_max * RecordHead::bytes, all) || all.blocks.empty() || all.channels.empty() ||
             all.definitions.empty()) {
             return all;
         }
@@ -420,7 +421,7 @@ class Mutator {
                 block.utc_max_ns = static_cast<std::int64_t>(number(static_cast<std::uint64_t>(block.utc_max_ns)));
                 break;
             case 6: channel.last_seq = number(channel.last_seq); break;
-            case 7: all.blocks.resize(below(4) == 0 ? below(1'000'000) : below(8), block); break;
+            case 7: all.blocks.resize(below(below(4) == 0 ? footer_blocks_max : 8), block); break;
             default: change(all.definitions); break;
         }
         return all;

@@ -75,7 +75,7 @@ class Arena : public Bench {
     /// Returns the messages from peers other than the well-behaved peer.
     [[nodiscard]] const std::vector<Frames>& received() const noexcept { return received_; }
     [[nodiscard]] const std::vector<std::string>& senders() const noexcept { return senders_; }
-    /// Returns how many numbered messages there were so far.
+    /// Returns the number of numbered messages sent so far.
     [[nodiscard]] std::size_t numbers() const noexcept { return next_number_; }
     [[nodiscard]] std::size_t numbers_arrived() const noexcept;
 

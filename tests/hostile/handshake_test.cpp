@@ -134,7 +134,7 @@ TEST_CASE("hostile 4: silent connections are closed in favor of new ones, the ol
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 4: when well-behaved peers take all places, a new connection is refused", "[hostile]") {
+TEST_CASE("hostile 4: when well-behaved peers use all connections, a new connection is refused", "[hostile]") {
     PublisherOptions options;
     options.sessions_max = 4;
     Arena arena(each_victim(), options, tcp_and_ipc());
@@ -262,7 +262,7 @@ TEST_CASE("hostile 9: READY must come first, and once", "[hostile]") {
     CHECK(arena.others_are_well());
 }
 
-TEST_CASE("hostile 9: a peer that leaves in the middle of the handshake is forgotten", "[hostile]") {
+TEST_CASE("hostile 9: a peer that disconnects in the middle of the handshake is forgotten", "[hostile]") {
     Arena arena(each_victim(), {}, tcp_and_ipc());
     const std::string bytes = greeting() + arena.peer_ready("leaver");
     for (std::size_t sent = 0; sent < bytes.size(); sent += 7) {

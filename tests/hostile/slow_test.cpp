@@ -1,4 +1,4 @@
-// Hostile peers 16, 17, 23 and 24: those that do not read, read a byte at a time, or leave in the middle.
+// Hostile peers 16, 17, 23 and 24: those that do not read, read a byte at a time, or disconnect in the middle.
 #include "hostile/arena.hpp"
 
 #include <csignal>

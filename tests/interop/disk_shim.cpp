@@ -78,7 +78,7 @@ struct Head {
     std::uint64_t bytes;
 };
 
-/// Appends one change: its head, the name, and the bytes that were written or the second name.
+/// Appends one change: its header, the name, and the bytes that were written or the second name.
 void record(const Head& head, std::string_view name, const void* bytes) {
     static std::mutex mutex;
     static const int journal = open_file(control("journal"), O_WRONLY | O_APPEND | O_CREAT);

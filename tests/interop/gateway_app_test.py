@@ -330,6 +330,23 @@ class TheCommandLine(unittest.TestCase):
             self.assertEqual(answer.returncode, 78)
             self.assertRegex(answer.stderr, re.escape(file.name) + r":[12]: .*tcp://nowhere")
 
+    def test_a_log_that_its_disk_cannot_hold_and_a_directory_that_is_not_one_are_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = os.path.join(folder, "gateway.ini")
+            cases = [(folder + "/log", "bytes_max = 1MiB", ""),
+                     (folder + "/none/log", "", f"2: path: cannot create the directory in {folder}/none: No such file or directory"),
+                     (config, "", f"2: path: {config} exists but is not a directory")]
+            if shutil.disk_usage(folder).total < 2 ** 40:
+                cases.append((folder + "/log", "bytes_max = 1024GiB",
+                              f"3: bytes_max: {2 ** 40} is more than the disk of {folder}/log can hold: "))
+            for path, more, problem in cases:
+                with self.subTest(path=path, more=more):
+                    with open(config, "w") as file:
+                        file.write(f"[log]\npath = {path}\n{more}\n")
+                    answer = run("--config", config, "--check")
+                    self.assertIn(f"{config}:{problem}" if problem else "", answer.stderr)
+                    self.assertEqual(answer.stderr == "", problem == "")
+
     def test_a_missing_file_is_exit_code_66_and_an_unknown_option_64(self):
         self.assertEqual(run("--config", "/nonexistent/gateway.ini").returncode, 66)
         self.assertEqual(run("--no-such-flag").returncode, 64)

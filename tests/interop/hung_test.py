@@ -209,7 +209,7 @@ class Hung(DeviceTest):
             self.mute.say(b"n=1\n")
             return gateway.value("mute/n") == 1
         self.eventually(mute_speaks, "mute/n", lambda: gateway.device("mute"))
-        for name, words in (("silent", "no response within 2000 ms"), ("full", ""), ("mute", "no good line for 2 s"),
+        for name, words in (("silent", "no response within 2000 ms"), ("full", ""), ("mute", "no valid line for 2 s"),
                             ("line", ""), ("stuck", "did not end within 2000 ms")):
             device = self.state_becomes(gateway, name, "error", breaker="open")
             self.assertIn(words, device["last_error"])

@@ -1,12 +1,13 @@
 """The durable log of a gateway that is killed, and that loses power, again and again. Run by ctest; a longer run:
 TELEGATE_CRASH_SECONDS=3600. TELEGATE_CRASH_SEED repeats the choices of a run."""
 
+import json
 import os
 import random
 import subprocess
 import time
 
-from device_peers import APP, HEAD, main, pause
+from device_peers import APP, DEADLINE_S, HEAD, main, pause
 from durable_log import DurableLogTest, SyncedSamples, settings
 from power_loss import Disk
 
@@ -36,7 +37,10 @@ class Crashes(DurableLogTest):
             for epoch in report["epochs"]:  # a sample that was found once must be found again
                 for channel in epoch["channels"]:
                     key = epoch["epoch_ms"], channel["topic"]
-                    self.known[key] = max(self.known.get(key, 0), channel["last_seq"])
+                    missing = channel["missing"]
+                    named = missing and missing[-1]["reason"] == "crash"  # at the end of the epoch
+                    last = missing[-1]["first_seq"] - 1 if named else channel["last_seq"]
+                    self.known[key] = max(self.known.get(key, 0), last)
         print(f"{self.lives} lives, {report['samples']} samples, {report['gaps']} gaps, {len(report['epochs'])} epochs",
               flush=True)
 
@@ -79,6 +83,51 @@ class Crashes(DurableLogTest):
 
     def test_a_killed_gateway_starts_and_its_log_has_or_names_every_sample(self):
         self.run_lives(settings())
+
+    def test_what_a_killed_gateway_had_published_is_named_up_to_its_last_mark(self):
+        """Repeats until samples were published that had not been logged."""
+        end = time.monotonic() + DEADLINE_S
+        named = 0
+        while named == 0 and time.monotonic() < end:
+            gateway = self.start(settings(), self.folder)
+            epoch = gateway.status()["epoch"]
+            self.eventually(lambda gateway=gateway: gateway.status()["log"]["samples"] > 0, "logged samples")
+            latest = json.loads(gateway.ask("/samples/latest"))["samples"]
+            since = time.time_ns()
+            marks = [self.log / name for name in ("mark0", "mark1")]
+            self.eventually(lambda: all(mark.exists() and mark.stat().st_mtime_ns > since for mark in marks), "two marks")
+            gateway.close()
+            gateway = self.start(settings(), self.folder)
+            run = next(each for each in gateway.status()["previous_runs"] if each["epoch"] == epoch)
+            self.assertFalse(run["stopped_cleanly"])
+            self.assertGreaterEqual(run["log"]["captured"], sum(each["seq"] for each in latest))
+            self.assertIsNotNone(run["log"]["last_sample"])
+            gateway.stop()
+            logged = next(each for each in self.check_log()["epochs"] if each["epoch_ms"] == epoch)
+            found = {each["topic"]: each for each in logged["channels"]}
+            for each in latest:
+                self.assertGreaterEqual(found[each["device"] + "/" + each["channel"]]["last_seq"], each["seq"])
+            named = sum(gap["last_seq"] - gap["first_seq"] + 1 for channel in logged["channels"]
+                        for gap in channel["missing"] if gap["reason"] == "crash")
+            self.assertEqual(run["log"]["lost"], named)
+            with open(self.folder + "/state") as file:
+                state = {each["epoch"]: each["channels"] for each in json.load(file)["epochs"]}
+            self.assertEqual(state[epoch], {topic: channel["last_seq"] for topic, channel in found.items()})
+        self.assertGreater(named, 0)
+
+    def test_a_run_that_stopped_cleanly_lost_nothing_of_its_log(self):
+        gateway = self.start(settings(), self.folder)
+        self.eventually(lambda: self.is_written(gateway), "the log is written")
+        self.assertEqual(gateway.status()["previous_runs"], [])
+        epoch = gateway.status()["epoch"]
+        gateway.stop()
+        captured = sum(channel["last_seq"] for each in self.check_log()["epochs"] for channel in each["channels"])
+        gateway = self.start(settings(), self.folder)
+        run = gateway.status()["previous_runs"][-1]
+        self.assertEqual((run["epoch"], run["stopped_cleanly"]), (epoch, True))
+        self.assertEqual((run["log"]["captured"], run["log"]["lost"]), (captured, 0))
+        self.assertRegex(run["log"]["last_sample"], r"^20\d\d-.*Z$")
+        gateway.stop()
 
     def test_segments_come_and_go_while_the_gateway_is_killed(self):
         self.run_lives(settings("bytes_max = 1MiB"), allowed=("retention",))

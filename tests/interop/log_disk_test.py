@@ -2,6 +2,7 @@
 has changed. Samples are published in all cases, and nothing is missing without a name. Run by ctest."""
 
 import errno
+import json
 import os
 import pathlib
 import random
@@ -146,19 +147,46 @@ class Mounts(DiskTest):
     def test_a_full_disk_is_retried(self):
         self.log.mkdir()
         self.mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(self.log))
-        gateway = self.start(settings("free_bytes_min = 0"), self.folder)
+        gateway = self.start(settings("free_bytes_min = 0\nwhen_full = drop_newest"), self.folder)
         self.synced(gateway)
-
-        def fill():
-            with open(self.log / "other", "wb", buffering=0) as file:
-                while True:
-                    try:
-                        file.write(bytes(4096))
-                    except OSError:
-                        return
-        self.fails_and_recovers(gateway, fill, (self.log / "other").unlink, os.strerror(errno.ENOSPC))
+        self.fails_and_recovers(gateway, self.fill, (self.log / "other").unlink, os.strerror(errno.ENOSPC))
         gateway.stop()
         self.check_log()
+
+    def fill(self):
+        with open(self.log / "other", "wb", buffering=0) as file:
+            while True:
+                try:
+                    file.write(bytes(4096))
+                except OSError:
+                    return
+
+    def test_a_gateway_that_stops_while_the_disk_is_full_names_what_it_could_not_log(self):
+        self.log.mkdir()
+        self.mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(self.log))
+        gateway = self.start(settings("free_bytes_min = 0\nwhen_full = drop_newest"), self.folder)
+        self.synced(gateway)
+        self.fill()
+        self.eventually(lambda: os.strerror(errno.ENOSPC) in (gateway.status()["log"]["error"] or ""), "a full disk")
+        self.continues_to_publish(gateway)
+        epoch = gateway.status()["epoch"]
+        gateway.stop()
+        with open(self.folder + "/state") as file:
+            published = {each["epoch"]: each["channels"] for each in json.load(file)["epochs"]}[epoch]
+        report = self.check_log()
+        self.assertTrue(report["epochs"][-1]["stopped"])
+        self.assertEqual({each["topic"]: each["last_seq"] for each in report["epochs"][-1]["channels"]}, published)
+        self.assertGreater(report["missing_by_reason"]["log_full"], 0)
+
+    def test_a_disk_that_is_smaller_than_a_segment_has_the_newest_samples(self):
+        self.log.mkdir()
+        self.mount("-t", "tmpfs", "-o", "size=120k", "tmpfs", str(self.log))
+        gateway = self.start(settings("free_bytes_min = 0"), self.folder)
+        self.eventually(lambda: gateway.status()["log"]["segments_removed"] > 1, "removed segments",
+                        lambda: gateway.status()["log"])
+        self.eventually(lambda: self.is_written(gateway), "the log is written", lambda: gateway.status()["log"])
+        gateway.stop()
+        self.check_log(allowed=("retention",))
 
     def test_a_log_removes_its_oldest_segments_on_a_full_disk(self):
         self.log.mkdir()

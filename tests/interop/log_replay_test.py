@@ -1,4 +1,4 @@
-"""A subscriber that was away gets everything from the durable log, long after the history has lost it.
+"""A subscriber that was disconnected gets all samples from the durable log, long after they have left the history.
 
 Run by ctest with TELEGATE_GATEWAY_APP and TELEGATE_SOURCE_DIR.
 """
@@ -89,6 +89,19 @@ class LogReplay(unittest.TestCase):
             samples, missed = self.replay(**start)
             self.assertEqual(0, missed)
             self.check_complete(samples, self.epoch, MANY)
+
+    def test_reads_of_the_log_are_counted(self):
+        self.wait_for(MANY)
+        self.replay(position=0)
+        address = re.search(r" running rest=http://(\S+)", self.gateway.log())[1]
+        connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/metrics")
+        metrics = connection.getresponse().read().decode()
+        counts = dict(re.findall(r"^telegate_log_(read\S+?)(?:_total)? (\d+)$", metrics, re.M))
+        self.assertGreater(int(counts["read_pages"]), 0)
+        self.assertGreaterEqual(int(counts["read_samples"]), MANY - 2 * HISTORY_SAMPLES)
+        self.assertEqual([counts['reads_failed{reason="%s"}' % reason] for reason in ("refused", "failed")], ["0", "0"])
 
     def test_holes_are_filled_from_the_log(self):
         self.wait_for(MANY)
@@ -221,6 +234,29 @@ class LogReplay(unittest.TestCase):
         self.assertEqual([("restart", self.epoch, 0)], [(gap["reason"], gap["epoch"], gap["missed"]) for gap in gaps])
         self.check_complete(first[:1] + [each for each in samples if each["epoch"] == past], past, MANY)
         self.check_complete([each for each in samples if each["epoch"] == self.epoch], self.epoch, HISTORY_SAMPLES)
+
+    def test_an_event_stream_continues_in_all_runs_that_it_has_missed(self):
+        first = self.epoch
+        runs = []
+        for how in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+            self.wait_for(MANY)
+            self.replay(position=0)  # the log has what the history has lost
+            runs.append(self.epoch)
+            self.restart(how)
+        samples, gaps = self.stream(f"{first}-0", HISTORY_SAMPLES)
+        self.assertEqual([("restart", epoch) for epoch in (*runs[1:], self.epoch)],
+                         [(gap["reason"], gap["epoch"]) for gap in gaps])
+        self.assertEqual([0, None, 0], [gap.get("missed") for gap in gaps])
+        seqs = {epoch: {topic: [0] * (epoch == first and topic == TOPICS[0]) for topic in TOPICS} for epoch in runs}
+        for each in samples:
+            if each["epoch"] in seqs:
+                seqs[each["epoch"]][each["device"] + "/" + each["channel"]].append(each["seq"])
+        for epoch, topics in seqs.items():
+            self.assertGreaterEqual(sum(map(len, topics.values())), MANY - 2 * HISTORY_SAMPLES)
+            for topic, found in topics.items():
+                begin = 2 if found[:1] == [0] else 1  # the sample with the id of the client
+                found = [seq for seq in found if seq > 0]
+                self.assertEqual(list(range(begin, begin + len(found))), found, (epoch, topic))
 
     def test_an_epoch_that_the_log_does_not_have_is_unknown(self):
         self.assertEqual(("unknown_epoch", "/epoch"),

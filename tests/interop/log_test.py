@@ -42,7 +42,7 @@ class Commands(LogTest):
                 self.assertEqual(channel["missing"], [{"first_seq": READINGS // 2, "last_seq": READINGS // 2 + 9,
                                                        "reason": "queue_overflow"}])
         self.assertEqual(self.run_log("verify").splitlines()[-1],
-                         "log complete: 29,900 samples and 10 named gaps in 2 epochs")
+                         "log complete: 29,900 samples and 10 explained gaps in 2 epochs")
 
     def test_an_export_as_csv_has_every_sample(self):
         with open(self.export("csv"), encoding="utf-8", newline="") as file:
@@ -127,7 +127,7 @@ class WithoutLog(LogTest):
     def test_a_log_without_segments_is_complete(self):
         self.log.mkdir()
         (self.log / "lock").touch()
-        self.assertEqual(self.run_log("verify"), "log complete: 0 samples and 0 named gaps in 0 epochs\n")
+        self.assertEqual(self.run_log("verify"), "log complete: 0 samples and 0 explained gaps in 0 epochs\n")
         self.assertEqual(json.loads(self.run_log("verify", "--json"))["epochs"], [])
         self.assertEqual(self.run_log("repair"), "nothing to repair\n")
 

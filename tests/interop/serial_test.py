@@ -150,7 +150,7 @@ class Serial(DeviceTest):
         self.hears(gateway, adapter, "temp=1\n", "s/temp", 1)
         before = gateway.device("other")
         device = self.state_becomes(gateway, "s", "error", breaker="open")
-        self.assertIn("no good line for 500 ms", device["last_error"])
+        self.assertIn("no valid line for 500 ms", device["last_error"])
         self.eventually(lambda: gateway.latest("s/temp")["quality"] == "bad", "no old value as a new one")
         self.on_time(gateway, "other", before)
         self.hears(gateway, adapter, "temp=3\n", "s/temp", 3)

@@ -290,6 +290,27 @@ class EpochTest(unittest.TestCase):
         self.assertEqual(answer["gone"], [{"topic": COUNTER, "first_seq": 15, "last_seq": last, "reason": "not_retained"}])
         self.assertEqual(self.holes(epoch, last + 1)["gone"], [])
 
+    def test_the_catalog_of_an_earlier_epoch_has_its_channels_and_leads_to_the_next_one(self):
+        epochs = []
+        self.begin()
+        for _ in range(2):
+            self.wait_for(10)
+            epochs.append(self.asker.ask("ping")["epoch"])
+            self.gateway.stop()
+            self.gateway.start()
+        epochs.append(self.asker.ask("ping")["epoch"])
+        with open(self.gateway.path("state.json")) as file:
+            last = json.load(file)["epochs"][0]["channels"]
+        found, answer = {}, {"end": False}
+        while not answer["end"]:
+            answer = self.asker.ask("catalog", epoch=epochs[0], prefix=COUNTER[:-2], limit=1, after=answer.get("after", ""))
+            self.assertEqual((answer["epoch"], answer["next_epoch"]), (epochs[2], epochs[1]))
+            found.update({each["topic"]: each["last_seq"] for each in answer["channels"]})
+        self.assertEqual(found, {topic: seq for topic, seq in last.items() if topic.startswith(COUNTER[:-2])})
+        self.assertEqual(self.asker.ask("catalog", epoch=epochs[1])["next_epoch"], epochs[2])
+        self.assertIn("unit", self.asker.ask("catalog", epoch=epochs[2])["channels"][0])
+        self.assertEqual(self.asker.ask("catalog", epoch=1)["error"]["code"], "unknown_epoch")
+
     def test_a_killed_epoch_has_no_known_end(self):
         self.begin()
         self.wait_for(10)
@@ -299,6 +320,8 @@ class EpochTest(unittest.TestCase):
         error = self.holes(epoch)["error"]
         self.assertEqual(error["code"], "unknown_epoch")
         self.assertIn("did not end cleanly", error["detail"])
+        catalog = self.asker.ask("catalog", epoch=epoch)
+        self.assertEqual((catalog["channels"], catalog["end_known"]), ([], False))
         self.assertIn(f"previous run did not stop cleanly epoch={epoch} ", self.gateway.log())
         ended = self.asker.ask("ping")["epoch"]
         self.gateway.stop()

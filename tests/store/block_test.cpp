@@ -140,7 +140,7 @@ TEST_CASE("one channel can be read from a block without the others", "[store][bl
     CHECK(none.empty());
 }
 
-TEST_CASE("the head of a block names its channels, gaps and times", "[store][block]") {
+TEST_CASE("the header of a block lists its channels, gaps and times", "[store][block]") {
     const std::vector<TelemetrySample> samples = {real_sample(4, 1), real_sample(5, 2), real_sample(9, 3)};
     const std::vector<BlockGap> gaps = {{0, {ChannelId{0}, 1, 3, GapReason::queue_overflow}},
                                         {2, {ChannelId{0}, 6, 8, GapReason::log_slow}},
@@ -188,7 +188,7 @@ TEST_CASE("any changed byte of a block is noticed or changes nothing", "[store][
             bytes[at] ^= static_cast<std::byte>(bit);
             BlockHead head;
             std::vector<TelemetrySample> read;
-            // Without the checksum of its record, a head may be wrong; decoding must still be safe.
+            // Without the checksum of its record, a header may be wrong; decoding must still be safe.
             static_cast<void>(BlockDecoder::read_head(bytes, head) && decoder.decode(head, encoded.payload, read));
         }
     }

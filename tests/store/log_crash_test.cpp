@@ -18,7 +18,7 @@ constexpr std::uint32_t channel_count = 5;
 /// One life of a log on one disk: work with faults, loss of power, recovery, and again.
 class CrashRun {
   public:
-    explicit CrashRun(std::uint64_t seed) : random_(seed), disk_(seed * 31 + 7) {
+    explicit CrashRun(std::uint64_t seed) : seed_(seed), random_(seed), disk_(seed * 31 + 7) {
         for (std::uint32_t i = 0; i < channel_count; ++i) {
             channels_.add(DeviceId{0}, "device", "channel" + std::to_string(i), "");
         }
@@ -61,7 +61,7 @@ class CrashRun {
             throw PowerFailure{};
         }
         if (log_->recovery().next < highest_) {
-            FAIL("position " << log_->recovery().next << " was used before " << highest_);
+            FAIL("seed " << seed_ << ": position " << log_->recovery().next << " was used before " << highest_);
         }
         segments_at_start_ = log_->status().segments;
         disk_.clear_faults();
@@ -98,7 +98,7 @@ class CrashRun {
     void work() {
         for (int step = 0; step < 120; ++step) {
             try {
-                switch (below(10)) {
+                switch (below(11)) {
                     case 0:
                     case 1:
                     case 2:
@@ -122,6 +122,7 @@ class CrashRun {
                             return close();
                         }
                         break;
+                    case 8: log_->mark([&](ChannelId channel) { return seqs_[to_index(channel)]; }); break;
                     default:
                         log_->sync();
                         if (log_->status().dropped_unnamed == 0) {
@@ -145,6 +146,7 @@ class CrashRun {
         return model_.at(epoch_, channels_.at(static_cast<ChannelId>(channel)).topic);
     }
 
+    const std::uint64_t seed_;
     std::mt19937_64 random_;
     SimulatedDisk disk_;
     SystemClock clock_;

@@ -31,13 +31,23 @@ struct LogFixture {
         start();
     }
 
+    std::uint64_t segment_bytes = small_segment_bytes;
+
+    /// Marks channels as published up to these numbers.
+    void mark(const std::map<std::uint32_t, std::uint64_t>& published) {
+        log->mark([&](ChannelId channel) {
+            const auto found = published.find(to_index(channel));
+            return found == published.end() ? 0 : found->second;
+        });
+    }
+
     void start(const SampleLog::KnownSeqs& known = {}) {
         log.reset();
         seqs.clear();
         ++epoch;
-        log = std::make_unique<SampleLog>(
-            SampleLog::Parts{disk, channels, clock},
-            SampleLog::Options{"/log", epoch, LogId{std::byte{9}}, limits, small_segment_bytes}, known);
+        log = std::make_unique<SampleLog>(SampleLog::Parts{disk, channels, clock},
+                                          SampleLog::Options{"/log", epoch, LogId{std::byte{9}}, limits, segment_bytes},
+                                          known);
     }
 
     LogModel::Channel& expected(std::uint32_t channel) {
@@ -209,7 +219,7 @@ TEST_CASE("old segments are removed by age", "[store][log]") {
     CHECK(f.check() == "");
 }
 
-TEST_CASE("a full log that drops new samples names them", "[store][log]") {
+TEST_CASE("a full log that drops new samples reports them as gaps", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 8'000, .when_full = WhenFull::drop_newest});
     for (int i = 0; i < 100; ++i) {
@@ -301,12 +311,119 @@ TEST_CASE("samples known from a crashed epoch become gaps", "[store][log]") {
     f.expected(2).last_seq = 7;
     f.start([](std::int64_t epoch) {
         CHECK(epoch == 1);
-        return std::vector<KnownSeq>{{"device/a", 25}, {"device/c", 7}, {"device/b", 0}};
+        return LastSeqs{{"device/a", 25}, {"device/c", 7}, {"device/b", 0}};
     });
     f.sync();
     CHECK(f.check() == "");
     CHECK(f.gaps() ==
           std::vector<LogGap>{{ChannelId{0}, 11, 25, GapReason::crash}, {ChannelId{1}, 1, 7, GapReason::crash}});
+}
+
+TEST_CASE("a start after a kill names what the process had published and not logged", "[store][log]") {
+    LogFixture f;
+    f.add(0, 10);
+    f.add(1, 4);
+    f.sync();
+    f.mark({{0, 13}, {2, 5}});
+    f.mark({{0, 15}, {1, 4}});
+    f.expected(0).last_seq = 15;
+    f.expected(2).last_seq = 5;
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 10);
+    CHECK(f.log->take_last_seqs() == LastSeqs{{"device/a", 15}, {"device/b", 4}, {"device/c", 5}});
+    CHECK(f.gaps() ==
+          std::vector<LogGap>{{ChannelId{0}, 11, 15, GapReason::crash}, {ChannelId{2}, 1, 5, GapReason::crash}});
+    CHECK(f.check() == "");
+}
+
+TEST_CASE("a mark of samples that are in the log, of another run or of another log says nothing", "[store][log]") {
+    LogFixture f;
+    f.mark({{0, 15}, {1, 3}});
+    f.add(0, 15);
+    f.add(1, 3);
+    f.sync();
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 0);
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 0);
+    f.mark({{0, 9}});
+    SegmentHead head;
+    head.epoch_ms = f.epoch;
+    PublishedMark(f.disk, "/log").write(head, {{ChannelId{0}, "device", "a", "", 99}});
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 0);
+}
+
+TEST_CASE("a mark that is changed in any byte says nothing wrong", "[store][log]") {
+    LogFixture f;
+    f.add(0, 10);
+    f.sync();
+    f.mark({{0, 13}, {1, 6}});
+    const std::vector<std::byte> mark = f.disk.content("/log/mark0");
+    for (std::size_t at = 0; at < mark.size(); ++at) {
+        f.disk.content("/log/mark0")[at] ^= std::byte{0x41};
+        CAPTURE(at);
+        const LastSeqs last_seqs = PublishedMark::read(f.disk, "/log", LogId{std::byte{9}}, f.epoch);
+        CHECK((last_seqs.empty() || last_seqs == LastSeqs{{"device/a", 13}, {"device/b", 6}}));
+        f.disk.content("/log/mark0") = mark;
+    }
+}
+
+TEST_CASE("a log that is closed while the disk is full names what it could not write", "[store][log]") {
+    LogFixture f;
+    f.limits.when_full = GENERATE(WhenFull::drop_newest, WhenFull::block);
+    f.start();
+    f.add(0, 10);
+    f.sync();
+    f.disk.set_capacity(f.disk.used_bytes());
+    f.add(0, 5'000);
+    f.add_gap(1, 3, GapReason::queue_overflow);
+    f.add(1, 5'000);
+    CHECK_THROWS_AS(f.log->sync(), std::system_error);
+    f.log->close();
+    f.model.note_sync(f.epoch);
+    CHECK(f.check() == "");
+    f.start();
+    CHECK(f.log->recovery().last_epoch_ended);
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 11, 5'010, GapReason::log_full},
+                                          {ChannelId{1}, 1, 5'003, GapReason::log_full}});
+}
+
+TEST_CASE("a log on a disk with space for a single segment replaces it", "[store][log]") {
+    LogFixture f;
+    f.add(0, 100);
+    f.sync();
+    f.segment_bytes = SampleLog::segment_bytes;
+    f.start();
+    f.add(0, 1);
+    f.sync();
+    f.disk.set_capacity(f.disk.used_bytes() + 20'000);
+    for (int i = 0; i < 50; ++i) {
+        f.add(0, 200);
+        f.add(1, 100);
+        f.sync();
+    }
+    CHECK(f.log->status().segments_removed > 2);
+    CHECK(f.disk.exists("/log/reserve"));
+    f.log->close();
+    f.model.note_sync(f.epoch);
+    CHECK(f.check() == "");
+}
+
+TEST_CASE("segments are an eighth of the space on a small disk", "[store][log]") {
+    LogFixture f;
+    f.segment_bytes = SampleLog::segment_bytes;
+    f.disk.set_capacity(1'048'576);
+    f.start();
+    for (int i = 0; i < 400; ++i) {
+        f.add(0, 500);
+        f.sync();
+    }
+    CHECK(f.log->status().segments > 4);
+    CHECK(f.log->status().segments_removed > 0);
+    f.log->close();
+    f.model.note_sync(f.epoch);
+    CHECK(f.check() == "");
 }
 
 TEST_CASE("a segment that was removed by hand is named", "[store][log]") {
@@ -338,7 +455,7 @@ TEST_CASE("every damaged byte of a segment costs no more than a named range", "[
         CAPTURE(at);
         f.disk.content(path)[at] ^= std::byte{0x21};
         const std::string wrong = f.model.check(f.disk, "/log", {GapReason::damaged, GapReason::retention});
-        if (at >= SegmentHead::bytes) {  // without its head, the only segment leaves no trace
+        if (at >= SegmentHead::bytes) {  // without its header, the only segment leaves no trace
             CHECK(wrong == "");
         }
         f.disk.content(path) = intact;
@@ -364,7 +481,7 @@ TEST_CASE("after any byte of its last segment was changed, a log opens and names
         damaged[at] ^= std::byte{0x21};
         f.disk.open(name, FileSystem::Mode::create)->write(0, damaged);
         f.epoch = 1;
-        f.start([](std::int64_t) { return std::vector<KnownSeq>{{"device/a", 60}, {"device/b", 30}}; });
+        f.start([](std::int64_t) { return LastSeqs{{"device/a", 60}, {"device/b", 30}}; });
         f.add(1, 5);
         f.sync();
         REQUIRE(f.model.check(f.disk, "/log", {GapReason::damaged, GapReason::crash, GapReason::retention}) == "");

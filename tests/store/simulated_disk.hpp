@@ -17,7 +17,7 @@ namespace telegate::store {
 /// Thrown by the call during which the power failed. Not a std::exception, so that nothing handles it by mistake.
 struct PowerFailure {};
 
-/// A file system in memory that behaves like a bad day: it fails chosen calls, tears and reorders writes that were not
+/// A file system in memory with faults: it fails chosen calls, tears and reorders writes that were not
 /// synced when the power fails, and forgets writes after a failed sync while still showing them.
 ///
 /// Threads: one. Limits: memory. Failure: functions throw std::system_error, as a disk would, or PowerFailure.

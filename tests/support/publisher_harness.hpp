@@ -29,10 +29,14 @@ namespace telegate::test {
     return totals.matched == totals.sent + totals.dropped + totals.pending;
 }
 
-/// A bound publisher whose reactor is run by the test: everything happens in one thread, under control of the test.
+/// A bound publisher whose reactor is run by the test: everything happens in one thread, under control of the test. It
+/// sends no heartbeats by default, because RawPeer does not reply to them.
 class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
+        if (options.heartbeat_interval == limits::heartbeat_interval) {
+            options.heartbeat_interval = {};
+        }
         publisher = std::make_unique<Publisher>(reactor, std::move(options));
         publisher->set_monitor([this](const MonitorEvent& event) {
             note(event);

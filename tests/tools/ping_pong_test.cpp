@@ -54,7 +54,7 @@ TEST_CASE("a run ends after its time limit, with at least one round trip", "[too
     CHECK(time_round_trips(work, same).ns.size() == 1);
 }
 
-TEST_CASE("a reply with another number, size or last byte is rejected", "[tools][latency]") {
+TEST_CASE("a reply with the wrong number, size or last byte is rejected", "[tools][latency]") {
     const std::size_t changed = GENERATE(std::size_t{0}, std::size_t{63});
     std::vector<std::byte> answer;
     const auto change = [&](Bytes payload) {

@@ -201,6 +201,8 @@ class StandIn:
         if request["service"] == "snapshot":
             return self.snapshot(request)
         epoch = request.get("epoch", self.epoch)
+        if request["service"] == "catalog":
+            return self.past_catalog(epoch)
         if "holes" in request:
             return self.holes(request) if epoch == self.epoch else self.former_holes(request, epoch)
         if epoch != self.epoch:
@@ -213,6 +215,13 @@ class StandIn:
                   if topic.startswith(request["prefix"]) and topic > request.get("after", "")]
         return {"position": self.first_position + len(self.history), "samples": [newest[topic] for topic in topics[:2]],
                 "end": len(topics) <= 2}
+
+    def past_catalog(self, epoch):
+        if epoch not in self.former:
+            return {"error": {"code": "unknown_epoch", "detail": "another one"}}
+        last_seqs = self.former[epoch]
+        return {"channels": [{"topic": topic, "last_seq": seq} for topic, seq in (last_seqs or {}).items()],
+                "next_epoch": self.epoch, "end": True, **({} if last_seqs is not None else {"end_known": False})}
 
     def page(self, request):
         """The history since any time is the whole history."""

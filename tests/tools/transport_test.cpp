@@ -61,7 +61,7 @@ TEST_CASE("a checker detects lost, duplicate, reordered, unknown and surplus mes
     }
 }
 
-TEST_CASE("a checker detects a message with another size or last byte", "[tools][checker]") {
+TEST_CASE("a checker detects a message with the wrong size or last byte", "[tools][checker]") {
     Checker size(message_bytes, {0, 1, 3});
     const auto longer = message_of(0, message_bytes + 1);
     size.take(longer.data(), longer.size());

@@ -90,7 +90,7 @@ void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
     CLI::App& verify =
         add_command(app, options,
                     {Command::verify, "verify",
-                     "Read everything, and check that samples and named gaps together cover all sequence numbers"});
+                     "Read everything, and check that samples and explained gaps cover all sequence numbers"});
     verify.add_flag("--json", options.json, "Print a JSON object");
 
     CLI::App& dump = add_command(app, options, {Command::dump, "dump", "Print samples and gaps as text"});

@@ -57,7 +57,7 @@ SegmentFile open_segment(store::FileSystem& files, const std::string& path,
     return file;
 }
 
-/// Reads the head of a record. Returns nothing if it is damaged, or does not lie within the file.
+/// Reads the header of a record. Returns nothing if it is damaged, or does not lie within the file.
 std::optional<store::RecordHead> read_record(const store::File& file, std::uint64_t offset, const store::LogId& id) {
     store::ByteBuffer bytes(store::RecordHead::bytes);
     if (file.read(offset, bytes) != bytes.size()) {

@@ -16,7 +16,7 @@ enum class SegmentState : std::uint8_t {
     sealed,    // has a footer
     open,      // the last one, without a footer: being written, or left by a crash
     unsealed,  // has no footer, although it is not the last one
-    damaged,   // something in it cannot be read
+    damaged,   // a part of it cannot be read
 };
 [[nodiscard]] std::string_view to_string(SegmentState state) noexcept;
 
@@ -28,7 +28,7 @@ struct SegmentFile {
     std::string name;
     std::uint64_t bytes = 0;
     SegmentState state = SegmentState::damaged;
-    std::unique_ptr<store::SegmentReader> reader;  // null: it does not begin like the segment of its name
+    std::unique_ptr<store::SegmentReader> reader;  // null: it does not begin like a segment with its name
 };
 
 /// Calls `each` for the segment files of a directory, the oldest first, then for those renamed to NAME.damaged. Files

@@ -25,7 +25,7 @@ struct TimeRange {
 /// Returns the start of an epoch in nanoseconds, or the nearest time that can be expressed so.
 [[nodiscard]] std::int64_t epoch_start_ns(std::int64_t epoch_ms) noexcept;
 
-/// Decimals of seconds in texts for people and for machines.
+/// Decimals of seconds in human-readable and in machine-readable texts.
 inline constexpr unsigned short_decimals = 3;
 inline constexpr unsigned all_decimals = 9;
 /// Returns the time in RFC 3339 with this number of decimals.

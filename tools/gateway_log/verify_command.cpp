@@ -143,7 +143,7 @@ void append_epoch(std::string& out, const EpochLedger& epoch) {
 std::string conclusion(const VerificationTotals& totals) {
     if (totals.is_explained()) {
         return "log complete: " + tail::counted(totals.samples, "sample") + " and " +
-               tail::counted(totals.gaps, "named gap") + " in " + tail::counted(totals.epochs, "epoch");
+               tail::counted(totals.gaps, "explained gap") + " in " + tail::counted(totals.epochs, "epoch");
     }
     std::string text;
     const auto add = [&](std::uint64_t count, const std::string& what) {
@@ -173,7 +173,7 @@ void append_totals(std::string& out, const FileFindings& findings, const Verific
     };
     add("damaged part of ", findings.ranges);
     add("damaged file ", findings.files);
-    add("unfinished record, being written or left by a crash, in ", findings.unfinished);
+    add("incomplete record, being written or left by a crash, in ", findings.unfinished);
     out += conclusion(totals) + '\n';
 }
 

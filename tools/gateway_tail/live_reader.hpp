@@ -25,7 +25,7 @@ class LiveReader {
     /// Returns the topic of the last message that could not be parsed.
     [[nodiscard]] const std::string& strange_topic() const noexcept { return strange_topic_; }
 
-    /// Topics of a gateway have at most 129 bytes, plus 5 for a notice.
+    /// Topics of a gateway are at most 129 bytes long, plus 5 for a notice.
     static constexpr std::size_t topic_bytes_max = 256;
 
   private:

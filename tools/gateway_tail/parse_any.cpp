@@ -204,6 +204,18 @@ bool read_left(const Json& object, Answer& answer) {
     return true;
 }
 
+bool read_past(const Json& object, Answer& answer) {
+    PastTopic past;
+    std::int64_t seq = 0;
+    if (!object.is_object() || !read_text(object, "topic", past.topic) || !read_whole(object, "last_seq", seq) ||
+        seq < 0 || static_cast<std::uint64_t>(seq) > seq_max) {
+        return false;
+    }
+    past.last_seq = static_cast<std::uint64_t>(seq);
+    answer.past.push_back(std::move(past));
+    return true;
+}
+
 template <class Read>
 bool read_list(const Json& object, const char* key, const Read& read) {
     const Json* const list = member(object, key);
@@ -234,11 +246,15 @@ bool read_answer(const Json& object, Answer& answer) {
     static_cast<void>(read_text(object, "after", answer.after));
     const Json* const end = member(object, "end");
     answer.is_end = end != nullptr && end->is_boolean() && end->get<bool>();
+    static_cast<void>(read_whole(object, "next_epoch", answer.next_epoch));
+    const Json* const end_known = member(object, "end_known");
+    answer.is_end_known = end_known == nullptr || !end_known->is_boolean() || end_known->get<bool>();
     const Json* const error = member(object, "error");
     return (error == nullptr || read_error(*error, answer)) &&
            read_list(object, "samples", [&answer](const Json& each) { return read_answer_sample(each, answer); }) &&
            read_list(object, "gone", [&answer](const Json& each) { return read_gone(each, answer); }) &&
-           read_list(object, "left", [&answer](const Json& each) { return read_left(each, answer); });
+           read_list(object, "left", [&answer](const Json& each) { return read_left(each, answer); }) &&
+           read_list(object, "channels", [&answer](const Json& each) { return read_past(each, answer); });
 }
 
 }  // namespace
@@ -262,7 +278,7 @@ bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {
     } else if (!read_whole(object, "id", id) || id < 0 || !read_whole(object, "epoch", answer.epoch)) {
         what = "missing id or epoch";
     } else if (!read_answer(object, answer)) {
-        what = "malformed samples, gone, left or error";
+        what = "malformed samples, gone, left, channels or error";
     }
     answer.id = static_cast<std::uint64_t>(id);
     return what.empty();

@@ -33,6 +33,13 @@ void RequestPages::want_snapshot() {
 
 std::optional<Request> RequestPages::next(TopicLines& lines) const {
     Request request;
+    if (is_past_wanted()) {
+        request.kind = Request::Kind::past;
+        request.prefix = prefixes_[past_prefix_at_];
+        request.after = past_after_;
+        request.epoch = past_epoch_;
+        return request;
+    }
     if (is_snapshot_wanted_) {
         request.kind = Request::Kind::snapshot;
         request.prefix = prefixes_[prefix_at_];
@@ -93,6 +100,24 @@ bool RequestPages::end_snapshot_page(const Answer& answer) {
     is_snapshot_wanted_ = false;
     has_snapshot_ = true;
     return true;
+}
+
+void RequestPages::drop_past() noexcept {
+    past_epoch_ = 0;
+    past_epochs_ = 0;
+    past_prefix_at_ = 0;
+    past_after_.clear();
+}
+
+bool RequestPages::end_past_page(const Answer& answer, std::int64_t current_epoch) {
+    past_after_ = answer.is_end ? "" : answer.after;
+    if (!past_after_.empty() || ++past_prefix_at_ < prefixes_.size()) {
+        return false;
+    }
+    past_prefix_at_ = 0;
+    past_epoch_ =
+        answer.next_epoch == current_epoch || ++past_epochs_ == splice_limits::epochs_max ? 0 : answer.next_epoch;
+    return !is_past_wanted();
 }
 
 bool RequestPages::end_since_page(const Answer& answer) {

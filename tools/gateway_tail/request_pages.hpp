@@ -12,10 +12,11 @@
 
 namespace telegate::tail {
 
-/// Builds the requests to the gateway's services, page by page: first a snapshot, then the history for --since, then
-/// the holes.
+/// Builds the requests to the gateway's services, page by page: first the channels of earlier epochs, then a snapshot,
+/// then the history for --since, then the holes.
 ///
-/// Threads: one. Limits: docs/wire.md allows 1,000 holes and 64 KiB per request. Failure: std::bad_alloc.
+/// Threads: one. Limits: docs/wire.md allows 1,000 holes and 64 KiB per request; splice_limits::epochs_max earlier
+/// epochs. Failure: std::bad_alloc.
 class RequestPages {
   public:
     /// An empty `since` requests no history.
@@ -30,6 +31,11 @@ class RequestPages {
     [[nodiscard]] bool has_snapshot() const noexcept { return has_snapshot_; }
     void drop_since() noexcept { is_since_wanted_ = false; }
     [[nodiscard]] bool is_since_wanted() const noexcept { return is_since_wanted_; }
+    /// Requests the channels of an earlier epoch and of those after it, for topics that were never received. If such
+    /// requests are in progress, they include it.
+    void want_past(std::int64_t epoch) noexcept { past_epoch_ = past_epoch_ == 0 ? epoch : past_epoch_; }
+    void drop_past() noexcept;
+    [[nodiscard]] bool is_past_wanted() const noexcept { return past_epoch_ != 0; }
     /// Omits the key `removed`, which older gateways do not know.
     void leave_out_removed() noexcept { knows_removed_ = false; }
 
@@ -37,6 +43,7 @@ class RequestPages {
     [[nodiscard]] std::optional<Request> next(TopicLines& lines) const;
     /// Process the reply to a page. Return whether it was the last one.
     [[nodiscard]] bool end_snapshot_page(const Answer& answer);
+    [[nodiscard]] bool end_past_page(const Answer& answer, std::int64_t current_epoch);
     [[nodiscard]] bool end_since_page(const Answer& answer);
     /// Sets the position in the log where the gateway can resume the search for holes of the current epoch.
     void set_hole_position(std::optional<std::uint64_t> position) noexcept { hole_position_ = position; }
@@ -50,6 +57,10 @@ class RequestPages {
     bool is_since_wanted_;
     bool has_snapshot_ = false;
     bool knows_removed_ = true;
+    std::int64_t past_epoch_ = 0;  // 0: none
+    std::size_t past_epochs_ = 0;  // that were requested, one after the other
+    std::size_t past_prefix_at_ = 0;
+    std::string past_after_;
     std::size_t prefix_at_ = 0;  // of the snapshot
     std::string after_;
     std::size_t since_prefix_at_ = 0;

@@ -19,6 +19,12 @@ enum class Reason : std::uint8_t {
     // reported in the reply to a replay request
     not_retained,
     dropped,
+    // reported in the reply to a replay request, from the durable log of the gateway
+    log_slow,
+    log_full,
+    crash,
+    damaged,
+    retention,
     // determined by this program
     no_answer,      // the services were unreachable or did not reply
     not_asked,      // --no-recover was given

@@ -70,9 +70,9 @@ void append_number(std::string& out, Number number) {
     out.append(digits.data(), end);
 }
 
-constexpr std::array<std::string_view, reasons> reason_words = {"queue_overflow", "shutdown", "slow",      "expired",
-                                                                "not_retained",   "dropped",  "no_answer", "not_asked",
-                                                                "unknown_epoch",  "ended",    "other"};
+constexpr std::array<std::string_view, reasons> reason_words = {
+    "queue_overflow", "shutdown", "slow",      "expired",   "not_retained", "dropped",       "log_slow", "log_full",
+    "crash",          "damaged",  "retention", "no_answer", "not_asked",    "unknown_epoch", "ended",    "other"};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ void append_printable(std::string& out, std::string_view text);
 
 /// Appends a value as in the json format.
 void append_json_value(std::string& out, const Value& value);
-/// Appends a value for people and tables: text without quotes, and nothing if there is no value.
+/// Appends a value for text output and tables: text without quotes, and nothing if there is no value.
 void append_plain_value(std::string& out, const Value& value);
 
 }  // namespace telegate::tail

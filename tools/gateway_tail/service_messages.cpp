@@ -7,7 +7,7 @@ namespace {
 
 /// Maximum number of samples in a reply.
 constexpr unsigned samples_per_answer = 10'000;
-constexpr unsigned snapshot_samples_per_answer = 1'000;
+constexpr unsigned entries_per_answer = 1'000;  // of a snapshot or catalog
 
 void append_hole(std::string& out, const TopicHole& hole) {
     out += out.back() == '[' ? R"({"topic":)" : R"(,{"topic":)";
@@ -19,15 +19,15 @@ void append_hole(std::string& out, const TopicHole& hole) {
     out += '}';
 }
 
-void append_snapshot(std::string& out, const Request& request) {
+void append_page(std::string& out, const Request& request) {
     out += R"(,"prefix":)";
     append_json_text(out, request.prefix);
     if (!request.after.empty()) {
         out += R"(,"after":)";
         append_json_text(out, request.after);
     }
-    out += request.removed ? R"(,"removed":true)" : "";
-    out += R"(,"limit":)" + std::to_string(snapshot_samples_per_answer);
+    out += request.kind == Request::Kind::snapshot && request.removed ? R"(,"removed":true)" : "";
+    out += R"(,"limit":)" + std::to_string(entries_per_answer);
 }
 
 void append_since(std::string& out, const Request& request) {
@@ -57,11 +57,13 @@ void append_holes(std::string& out, const Request& request) {
 }  // namespace
 
 std::string to_json(const Request& request) {
-    std::string out =
-        request.kind == Request::Kind::snapshot ? R"({"service":"snapshot","id":)" : R"({"service":"replay","id":)";
-    out += std::to_string(request.id);
+    const std::string_view service = request.kind == Request::Kind::snapshot ? "snapshot"
+                                     : request.kind == Request::Kind::past   ? "catalog"
+                                                                             : "replay";
+    std::string out = R"({"service":")" + std::string(service) + R"(","id":)" + std::to_string(request.id);
     switch (request.kind) {
-        case Request::Kind::snapshot: append_snapshot(out, request); break;
+        case Request::Kind::snapshot:
+        case Request::Kind::past: append_page(out, request); break;
         case Request::Kind::since: append_since(out, request); break;
         case Request::Kind::holes: append_holes(out, request); break;
     }

@@ -22,12 +22,12 @@ struct TopicHole {
 
 /// One request to the services of docs/wire.md.
 struct Request {
-    enum class Kind : std::uint8_t { snapshot, since, holes };
+    enum class Kind : std::uint8_t { snapshot, since, holes, past };  // past: the channels of an earlier epoch
 
     Kind kind = Kind::snapshot;
     std::uint64_t id = 0;
-    std::string prefix;                     // snapshot and since
-    std::string after;                      // snapshot
+    std::string prefix;                     // all but holes
+    std::string after;                      // snapshot and past
     bool removed = true;                    // snapshot: includes channels of removed devices
     std::string since;                      // since: the first page
     std::optional<std::uint64_t> position;  // since: further pages; holes: a hint
@@ -47,6 +47,12 @@ struct AnswerError {
     std::string pointer{};  // points to the rejected part of the request
 };
 
+/// A channel of an earlier epoch.
+struct PastTopic {
+    std::string topic;
+    std::uint64_t last_seq = 0;
+};
+
 /// A reply of the services. Omitted members are empty. Texts of samples and gaps point into the frame or into `texts`.
 struct Answer {
     std::uint64_t id = 0;
@@ -58,6 +64,9 @@ struct Answer {
     std::optional<std::uint64_t> position;
     std::string after;  // last topic of this page; the next page starts after it
     bool is_end = false;
+    std::vector<PastTopic> past;
+    std::int64_t next_epoch = 0;  // the one after an earlier epoch; 0: not in the reply
+    bool is_end_known = true;     // whether the last seqs of an earlier epoch are known
 
     std::unordered_set<std::string> texts;
 };

@@ -67,7 +67,8 @@ void Splice::see_live_epoch(std::int64_t epoch) {
 
 void Splice::begin_epoch(std::int64_t epoch) {
     const bool was_pending = !has_begun();
-    if (!lines_.begin_epoch(epoch)) {
+    const std::int64_t before = lines_.epoch();
+    if (!lines_.begin_epoch(epoch, options_.recover)) {
         return;
     }
     if (was_pending) {
@@ -77,6 +78,7 @@ void Splice::begin_epoch(std::int64_t epoch) {
     }
     pages_.set_hole_position(std::nullopt);
     if (options_.recover) {
+        pages_.want_past(before);
         want_snapshot();
     }
 }
@@ -89,7 +91,13 @@ void Splice::give_up(Reason reason) {
         pages_.drop_since();
     }
     pages_.drop_snapshot();
+    end_past();
     lines_.give_up(reason);
+}
+
+void Splice::end_past() {
+    pages_.drop_past();
+    lines_.end_past();
 }
 
 void Splice::want_snapshot() {
@@ -168,8 +176,9 @@ Time Splice::next_turn() const {
         return RequestSchedule::never;
     }
     const bool has_waiting = !lines_.waiting().empty();
-    return schedule_.next_turn(pages_.is_snapshot_wanted() || pages_.is_since_wanted() || has_waiting,
-                               !has_begun() || has_waiting);
+    const bool is_behind = pages_.is_past_wanted() || has_waiting;
+    return schedule_.next_turn(pages_.is_snapshot_wanted() || pages_.is_since_wanted() || is_behind,
+                               !has_begun() || is_behind);
 }
 
 /// Returns whether the reply comes from the gateway whose samples are received.
@@ -200,12 +209,14 @@ void Splice::answer(const Answer& answer, Time now) {
         take_error(*answer.error, *request, now);
         return;
     }
-    if (is_new_epoch && request->kind != Request::Kind::holes) {
+    const bool is_of_one_epoch = request->kind == Request::Kind::holes || request->kind == Request::Kind::past;
+    if (is_new_epoch && !is_of_one_epoch) {
         return;  // restarts with the first page
     }
     switch (request->kind) {
         case Request::Kind::snapshot: take_snapshot(answer, now); break;
         case Request::Kind::since: take_since(answer); break;
+        case Request::Kind::past: take_past(answer, *request); break;
         case Request::Kind::holes: return take_holes(answer, *request, now);
     }
     schedule_.note_progress(now);
@@ -216,6 +227,12 @@ void Splice::take_error(const AnswerError& error, const Request& request, Time n
         schedule_.note_progress(now);
         schedule_.ask_after(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
         return;
+    }
+    if (request.kind == Request::Kind::past) {  // also of an older gateway, which does not know this request
+        if (error.code == "unknown_epoch") {
+            lines_.tell_end_unknown(request.epoch);
+        }
+        return end_past();
     }
     if (error.code == "unknown_epoch") {
         if (request.kind == Request::Kind::holes && request.epoch != lines_.epoch()) {
@@ -307,6 +324,18 @@ void Splice::take_snapshot_gap(const Gap& gone) {
     lines_.after_change(*topic);
 }
 
+void Splice::take_past(const Answer& answer, const Request& request) {
+    for (const PastTopic& past : answer.past) {
+        lines_.take_past(past.topic, request.epoch, past.last_seq, answer.is_end_known);
+    }
+    if (!answer.is_end_known) {
+        lines_.tell_end_unknown(request.epoch);
+    }
+    if (pages_.end_past_page(answer, lines_.epoch())) {
+        end_past();
+    }
+}
+
 void Splice::take_since(const Answer& answer) {
     for (const Sample& sample : answer.samples) {
         counts_.since_first_utc_ns =
@@ -340,6 +369,9 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
         }
     }
     if (!is_present) {
+        if (!answer.is_end_known) {
+            lines_.tell_end_unknown(request.epoch);
+        }
         end_lines(answer, request, Reason::not_retained);
     }
     const bool has_more = !answer.left.empty();

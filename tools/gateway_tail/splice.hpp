@@ -70,8 +70,9 @@ class Splice {
     [[nodiscard]] bool is_settled();
     /// Returns whether the first snapshot and the history for --since are complete.
     [[nodiscard]] bool has_begun() const noexcept { return lines_.baseline() != Baseline::pending; }
-    /// Returns whether samples are known to be missing, or the first snapshot is not complete.
-    [[nodiscard]] bool is_missing() { return lines_.is_missing() || !has_begun(); }
+    /// Returns whether samples are known to be missing, the first snapshot is not complete, or channels of earlier
+    /// epochs are not known yet.
+    [[nodiscard]] bool is_missing() { return lines_.is_missing() || !has_begun() || pages_.is_past_wanted(); }
     /// Requests a snapshot to find missing samples after this program did not run for a while: kernel buffers were
     /// full, and the gateway's kernel may take many seconds to deliver the rest.
     void held_up(Time now);
@@ -93,6 +94,7 @@ class Splice {
     void see_live_epoch(std::int64_t epoch);
     void begin_epoch(std::int64_t epoch);
     void give_up(Reason reason);
+    void end_past();
     void want_snapshot();
 
     [[nodiscard]] bool accept_epoch(std::int64_t epoch);
@@ -101,6 +103,7 @@ class Splice {
     void take_snapshot_sample(const Sample& sample, std::uint64_t last_seq);
     void take_snapshot_gap(const Gap& gone);
     void begin_line(TopicLines::Topic& topic, SeqLine& line, std::uint64_t last_seq);
+    void take_past(const Answer& answer, const Request& request);
     void take_since(const Answer& answer);
     void take_holes(const Answer& answer, const Request& request, Time now);
     void end_lines(const Answer& answer, const Request& request, Reason reason);

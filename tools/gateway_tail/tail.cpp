@@ -27,7 +27,7 @@ constexpr milliseconds held_up_min{1'000};
 constexpr milliseconds silent_wait{1'000};
 
 SocketOptions socket_options(const std::optional<CurveClient>& curve) {
-    constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // replies have up to 1 MiB
+    constexpr std::size_t message_bytes_max = std::size_t{4} * 1024 * 1024;  // replies are up to 1 MiB long
     constexpr milliseconds reconnect_max{500};  // both sockets must reconnect before missing samples count as lost
     SocketOptions socket;
     socket.message_bytes_max = message_bytes_max;

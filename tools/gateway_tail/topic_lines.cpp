@@ -34,7 +34,7 @@ SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
         return nullptr;
     }
     SeqLine& line = topic.lines.emplace_back(epoch, kept_);
-    if (!is_first_epoch_ || baseline_ == Baseline::known) {
+    if (!waits_for_past_ && (epoch != first_epoch_ || baseline_ == Baseline::known)) {
         line.start(1);
     }
     return &line;
@@ -94,7 +94,7 @@ void TopicLines::after_change(Topic& topic) {
     head.unit = topic.unit;
     while (!topic.lines.empty()) {
         SeqLine& line = topic.lines.front();
-        if (!line.is_started() && baseline_ == Baseline::unknown) {
+        if (!line.is_started() && baseline_ == Baseline::unknown && line.epoch() == first_epoch_) {
             line.start_at_first_known();
         }
         if (!recover_) {
@@ -137,9 +137,10 @@ bool TopicLines::is_former(std::int64_t epoch) const {
     return std::find(former_.begin(), former_.end(), epoch) != former_.end();
 }
 
-bool TopicLines::begin_epoch(std::int64_t epoch) {
+bool TopicLines::begin_epoch(std::int64_t epoch, bool waits_for_past) {
     const std::int64_t before = std::exchange(epoch_, epoch);
     if (before == 0) {
+        first_epoch_ = epoch;
         return false;
     }
     former_.push_back(before);
@@ -149,7 +150,7 @@ bool TopicLines::begin_epoch(std::int64_t epoch) {
     if (baseline_ == Baseline::pending) {
         begin_lines(Baseline::unknown);
     }
-    is_first_epoch_ = false;
+    waits_for_past_ = waits_for_past_ || waits_for_past;
     for (auto& [name, topic] : topics_) {
         if (topic.lines.empty() || topic.lines.back().epoch() != before) {
             continue;
@@ -162,6 +163,43 @@ bool TopicLines::begin_epoch(std::int64_t epoch) {
         after_change(topic);
     }
     return true;
+}
+
+void TopicLines::take_past(std::string_view name, std::int64_t epoch, std::uint64_t last_seq, bool is_end_known) {
+    if (last_seq == 0 || (epoch == first_epoch_ && baseline_ != Baseline::known)) {
+        return;  // with an unknown baseline, its samples may be older than the start
+    }
+    Topic* const topic = topic_of(name);
+    if (topic == nullptr) {
+        return;
+    }
+    const auto known = std::find_if(topic->lines.begin(), topic->lines.end(),
+                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
+    if (known != topic->lines.end()) {
+        known->know(last_seq);
+    } else {
+        const auto at = std::find_if(topic->lines.begin(), topic->lines.end(), [&](const SeqLine& line) {
+            return line.epoch() > epoch || line.epoch() == epoch_;
+        });
+        SeqLine& line = *topic->lines.emplace(at, epoch, kept_);
+        line.start(1);
+        line.know(last_seq);
+        is_end_known ? line.end() : line.begin_end();
+    }
+    after_change(*topic);
+}
+
+void TopicLines::end_past() {
+    if (std::exchange(waits_for_past_, false)) {
+        for (auto& [name, topic] : topics_) {
+            for (SeqLine& line : topic.lines) {
+                if (!line.is_started() && line.epoch() != first_epoch_) {
+                    line.start(1);
+                }
+            }
+            after_change(topic);
+        }
+    }
 }
 
 void TopicLines::tell_end_unknown(std::int64_t epoch) {

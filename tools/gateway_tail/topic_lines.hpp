@@ -106,9 +106,12 @@ class TopicLines {
     /// Returns the current epoch, or 0 if none is known yet.
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] bool is_former(std::int64_t epoch) const;
-    /// Starts an epoch. Lines of the previous one are marked as ending, so that their last seq is requested. Returns
-    /// false if there was no previous one.
-    bool begin_epoch(std::int64_t epoch);
+    /// Starts an epoch. Lines of the previous one are marked as ending, so that their last seq is requested. If
+    /// `waits_for_past`, the new one is output after end_past(). Returns false if there was no previous one.
+    bool begin_epoch(std::int64_t epoch, bool waits_for_past);
+    /// Adds a topic of an earlier epoch, of which nothing may have been received, with its last seq.
+    void take_past(std::string_view name, std::int64_t epoch, std::uint64_t last_seq, bool is_end_known);
+    void end_past();
     /// Reports once that samples after the last known one of this epoch cannot be determined.
     void tell_end_unknown(std::int64_t epoch);
 
@@ -143,7 +146,8 @@ class TopicLines {
     std::int64_t epoch_ = 0;
     std::deque<std::int64_t> former_;    // previous epochs
     std::int64_t end_unknown_told_ = 0;  // latest epoch that was reported
-    bool is_first_epoch_ = true;         // lines of later epochs start with seq 1
+    std::int64_t first_epoch_ = 0;       // lines of later epochs start with seq 1
+    bool waits_for_past_ = false;        // lines of the current epoch do not start yet
     Baseline baseline_;
 };
 

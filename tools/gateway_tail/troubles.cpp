@@ -21,13 +21,13 @@ std::string_view Troubles::in_plain_words(Socket socket, std::string_view detail
     if (detail == "security mechanisms do not match") {
         return other_mechanism(socket);
     }
-    if (detail == "peer left" && is_encrypted) {
+    if (detail == "peer disconnected" && is_encrypted) {
         return socket == Socket::publish
                    ? "handshake refused: is the key correct?"
                    : "handshake refused: is the key correct? If the services do not use CURVE, use --curve-for "
                      "publish";
     }
-    if (detail == "peer left") {
+    if (detail == "peer disconnected") {
         return "handshake refused: is this a gateway? If it requires CURVE, use --curve-server-key";
     }
     if (detail == "handshake timeout") {

@@ -12,7 +12,7 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr int copies_max = 100;  // of the signal of a device, a limit of its settings
+constexpr int copies_max = 100;  // the limit of the setting `copies` of a simulated device
 constexpr double seconds_max = 3'600;
 
 struct DevicesOptions {
@@ -60,7 +60,7 @@ void measure_running(Report& report, const std::string& name, const DevicesOptio
 
 void add_status(Report& report, const std::string& name, const FleetStatus& status) {
     report.add(name + "lost, samples", static_cast<double>(status.samples_lost), Goal::at_most(0));
-    report.add(name + "lost to subscribers, messages", static_cast<double>(status.messages_lost), Goal::at_most(0));
+    report.add(name + "lost by subscribers, messages", static_cast<double>(status.messages_lost), Goal::at_most(0));
     report.add(name + "late p50, us", status.late_p50_us);
     report.add(name + "late p99, us", status.late_p99_us);
     report.add(name + "late p99 of the worst device, us", status.late_p99_worst_us);

@@ -20,7 +20,7 @@ struct LatencyOptions {
     std::string placement = "apart";
 };
 
-// The CPU time is in the first.
+// The report shows the CPU time with the first one.
 constexpr std::array<std::pair<const char*, double>, 5> percentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}}};
 

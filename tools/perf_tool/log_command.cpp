@@ -187,7 +187,7 @@ void measure_hours(Section& section, const LogOptions& options, const DataSet& s
                 Goal::at_most(50));
     const double heap_before = number(bytes_allocated());
     section.add("read all hours, samples/s", work.samples() / read_all(*log, work).seconds());
-    section.add("memory that reading leaves, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
+    section.add("memory in use after reading, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
 }
 
 /// Returns the bytes written to the disk with a folder by all processes, if the kernel counts them.
@@ -230,10 +230,10 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
     const auto after = written();
     const std::string unit = ", " + std::to_string(sync_seconds) + " s sync, GB/day";
     section.add("pages" + unit, (after.first - before.first) / days / bytes_per_gb, Goal::at_most(goal_gb));
-    section.add("all writes of the disk" + unit, (after.second - before.second) / days / bytes_per_gb);
+    section.add("all disk writes" + unit, (after.second - before.second) / days / bytes_per_gb);
 }
 
-/// Adds how many times more the other stores take than the log.
+/// Adds the ratios of the other stores to the log.
 void add_ratios(Report& report, const std::string& set, const Section& section) {
     const auto row = [&](const std::string& name) -> const Row& {
         return *std::ranges::find(section.rows, name, &Row::name);
@@ -260,7 +260,7 @@ Report run(const LogOptions& options, std::size_t runs) {
         {"samples", std::to_string(options.samples) + " to each store, with a sync for each second of writing"},
         {"hours", text_of(options.hours) + " in the log that is recovered after its process is killed"},
         {"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"},
-        {"flash", "at 1,000 samples/s; pages that the process wrote, and all writes of the disk"},
+        {"flash", "at 1,000 samples/s; pages that the process wrote, and all disk writes"},
         {"runs", std::to_string(runs)}};
     for (std::size_t run = 0; run < runs; ++run) {
         for (const DataSet& set : data_sets()) {

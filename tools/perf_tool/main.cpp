@@ -61,7 +61,7 @@ void run(const Command::Action& action, std::size_t runs, bool as_json, const st
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Measures Telegate. Compare only figures of one machine, if possible of one run.");
+    CLI::App app("Measures Telegate. Compare only figures from the same machine, if possible from the same run.");
     app.name("perf_tool");
     app.option_defaults()->always_capture_default();
     std::size_t runs = 5;

@@ -100,7 +100,7 @@ struct Sent {
     std::size_t size;  // of each payload, in bytes
 };
 
-/// Polls the reactor and receives all sent messages. Like send_all(), it is a function of its own for
+/// Polls the reactor and receives all sent messages. Like send_all(), it is a separate function for
 /// tools/check_instructions.py: it includes the polls that detect readable sockets, reading, parsing, the batches and
 /// the check of each message. In the same polls, an inproc sender reclaims memory, other receivers are notified, and
 /// data that flush() could not write is written; there is none if a batch fits into the socket buffers.
@@ -123,7 +123,7 @@ template <class Socket>
     }
 }
 
-/// A function of its own for tools/check_instructions.py.
+/// A separate function for tools/check_instructions.py.
 template <class Link>
 [[gnu::noinline]] void send_all(Link& link, std::string_view payload, std::uint64_t count) {
     for (std::uint64_t index = 0; index < count; ++index) {

@@ -147,9 +147,9 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("CPU of tg-sample, ns/sample", count(line.sampling.cpu_ns) / samples);
     add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
     add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
-    add("memory more, MiB", line.memory_more_mib);
+    add("additional memory, MiB", line.memory_more_mib);
     if (work.stalled > 0) {
-        add("lost to the stalled, messages", count(line.lost_to_stalled));
+        add("lost by stalled subscribers, messages", count(line.lost_to_stalled));
     }
     if (!work.log_folder.empty()) {
         add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
@@ -162,7 +162,7 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("wake-ups of the subscribers, /s", count(line.receiving.wake_ups) / seconds);
     add("preemptions of tg-sample and tg-io, /s", count(line.sampling.preemptions + line.io.preemptions) / seconds);
     add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
-    add("queue at its fullest, samples", count(line.queue_high_water));
+    add("maximum queue depth, samples", count(line.queue_high_water));
 }
 
 /// Adds the wake-ups of the machine and compares the delays with them.
@@ -187,7 +187,7 @@ Facts parameters_of(const LineWork& work, std::size_t runs) {
             {"delay", "of every sample, from its capture until the subscriber has its batch"}};
 }
 
-/// A change of a work whose effect is measured.
+/// A change of the workload whose effect is measured.
 struct Change {
     std::string before;  // names of the two
     std::string after;
@@ -202,7 +202,7 @@ void add_stalled(LineWork& work, const PipelineOptions& options, const std::stri
     work.stalled = options.stalled;
 }
 
-/// Measures a work before and after the change, in turn.
+/// Measures a workload before and after the change, in turn.
 Report compare(const char* command, const PipelineOptions& options, const Change& change, std::size_t runs) {
     const LineWork work = work_at(options, number_of(options.rate));
     Report report{command, "all tcp subscribers that read"};
@@ -227,7 +227,19 @@ Report compare(const char* command, const PipelineOptions& options, const Change
     return report;
 }
 
-Report compare_log(const PipelineOptions& options, std::size_t runs) {
+/// Returns options for a rate that nothing sustains, without losses: each part waits for the next one, so the slowest
+/// one determines the rate of reception.
+PipelineOptions unlimited(PipelineOptions options) {
+    constexpr std::uint64_t rate = 20'000'000;
+    constexpr std::uint64_t rate_expected = 4'000'000;
+    options.work.policy = options.work.slow_policy = "block";
+    options.samples = options.samples != 0 ? options.samples : samples_in(options.seconds, rate_expected);
+    options.rate = std::to_string(rate);
+    return options;
+}
+
+Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
+    const PipelineOptions options = chosen.rate == highest ? unlimited(chosen) : chosen;
     return compare("pipeline", options,
                    {"without log",
                     "with log",
@@ -304,12 +316,8 @@ Command::Action describe_pipeline_command(CLI::App& options) {
         ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
     options.add_option("--policy", work.policy, "Policy of a full queue")
         ->check(CLI::IsMember({"drop_oldest", "drop_newest", "block"}));
-    options.add_flag("--log", chosen->compares_log, "Measure without and with a durable log in turn; not at rate max");
-    options.callback([chosen] {
-        if (chosen->compares_log && chosen->rate == highest) {
-            throw CLI::ValidationError("--log", "needs a number as --rate");
-        }
-    });
+    options.add_flag("--log", chosen->compares_log,
+                     "Measure without and with a durable log in turn; with rate max, each part waits for the next one");
     return [chosen](std::size_t runs) {
         chosen->work.tick_min = std::chrono::microseconds(chosen->tick_us);
         return chosen->compares_log ? compare_log(*chosen, runs) : run(*chosen, runs);

@@ -107,7 +107,7 @@ std::int64_t now_ns() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-/// Spins, but yields now and then for machines with one processor.
+/// Spins, but yields occasionally for machines with one processor.
 template <class Condition>
 void spin_until(Condition condition) {
     for (unsigned rounds = 1; !condition(); ++rounds) {
@@ -306,7 +306,7 @@ void add_latencies(Report& report, const QueueOptions& options) {
 void add_memory(Report& report, std::size_t capacity) {
     for (const Contender& contender : contenders<TelemetrySample>(1)) {
         if (contender.hold != nullptr) {
-            report.section("10 samples inside", "bytes allocated")
+            report.section("with 10 samples", "bytes allocated")
                 .add(contender.name, contender.hold(capacity, std::min<std::size_t>(capacity, 10)));
             report.section("full", "bytes allocated for each sample")
                 .add(contender.name, contender.hold(capacity, capacity) / static_cast<double>(capacity));

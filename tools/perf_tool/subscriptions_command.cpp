@@ -103,8 +103,8 @@ class IndexWorkload {
         require_of_index(index.size() == 0, "not empty");
         std::shuffle(order_.begin(), order_.end(), random_);
         result.emplace_back("insert again", time_inserts(index, SubscriptionIndex::Insert::added));
-        result.emplace_back("leave, each", time_leave(index));
-        require_of_index(index.size() == 0, "not empty after all have left");
+        result.emplace_back("disconnect, each", time_leave(index));
+        require_of_index(index.size() == 0, "not empty after all have disconnected");
         result.emplace_back("bytes, resident", resident);
         result.emplace_back("bytes, as reported", reported);
         return result;

@@ -50,7 +50,7 @@ namespace {
     matrix.parameters.emplace_back("runs", std::to_string(runs) + ", each with all engines in turn");
     matrix.parameters.emplace_back(
         "messages", selection.messages.empty()
-                        ? "as many as take an engine " + text_of(selection.seconds) + " s, found by a trial"
+                        ? "as many as keep an engine busy for " + text_of(selection.seconds) + " s, found by a trial"
                         : selection.messages);
     std::size_t shown = matrix.cells.size();
     const MeasurePlan plan{engines_of(selection), runs, selection.seconds};

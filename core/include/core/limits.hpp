@@ -131,7 +131,7 @@ inline constexpr std::size_t control_bytes_max = 4 * 1024;
 /// minute.
 inline constexpr std::chrono::milliseconds heartbeat_interval{10'000};
 
-/// Time without a heartbeat after which a peer is closed: three PINGs without a PONG.
+/// Time without a heartbeat after which a peer is disconnected: three PINGs without a PONG.
 inline constexpr std::chrono::milliseconds heartbeat_timeout{30'000};
 
 /// Delay before the first attempt to reconnect, short enough for a restart of the peer. Also libzmq's default.

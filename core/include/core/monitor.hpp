@@ -77,8 +77,8 @@ struct MonitorEvent {
 };
 
 /// A handler for monitor events, called on the reactor's thread. It must not destroy the socket. If it is called within
-/// receive(), another receive() of the same socket returns nothing. An exception that it throws leaves the reactor from
-/// a later handler, so it does not affect the socket.
+/// receive(), another receive() of the same socket returns nothing. An exception that it throws is rethrown from the
+/// reactor by a later handler, so it does not affect the socket.
 using MonitorHandler = std::function<void(const MonitorEvent&)>;
 
 /// Counters of one socket since it was created. Counters from `matched` on are sums over all peers, including those

@@ -44,9 +44,9 @@ struct SocketOptions {
 
     /// Idle time after which a peer of ZMTP 3.1 or later is sent PING. 0 disables PING.
     std::chrono::milliseconds heartbeat_interval = limits::heartbeat_interval;
-    /// Time without a heartbeat after which a peer is closed. Peers are sent it as the TTL, in tenths of a second. A
-    /// peer of ZMTP 3.0 is closed only while data is pending for it. At least 10 ms, since an event-loop iteration
-    /// takes time; at most 65 s, since libzmq counts a longer TTL incorrectly.
+    /// Time without a heartbeat after which a peer is disconnected. It is sent to peers as the TTL, in tenths of a
+    /// second. A ZMTP 3.0 peer is disconnected only while data is pending for it. At least 10 ms, since an event-loop
+    /// iteration takes time; at most 65 s, since libzmq counts a longer TTL incorrectly.
     std::chrono::milliseconds heartbeat_timeout = limits::heartbeat_timeout;
 
     /// Delay before a lost or failed connection is retried. It doubles from reconnect_first to reconnect_max; up to

@@ -83,7 +83,7 @@ class ItemPool {
 
     struct Chunk {
         PageArray<T> items;         // empty: chunk was dropped
-        std::uint32_t free = none;  // first item that was given back
+        std::uint32_t free = none;  // first item that was returned
         std::uint32_t used = 0;     // items from here on were never taken
         std::uint32_t live = 0;
         bool listed = false;  // is in with_room_

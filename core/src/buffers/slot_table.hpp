@@ -10,8 +10,8 @@ namespace telegate {
 /// A hash table of item numbers; the caller compares the items. Open addressing, 8 bytes per slot.
 ///
 /// Threads: one.
-/// Limits: 2^31 slots; from 1/8 to 3/4 of them are in use. Growing and shrinking move all items at once, which takes
-/// some milliseconds for a million.
+/// Limits: 2^31 slots; from 1/8 to 3/4 of them are in use. Growing and shrinking move all items at once, which takes a
+/// few milliseconds for a million.
 /// Failure: reserve_one() may throw std::bad_alloc, changing nothing; nothing else can fail.
 class SlotTable {
   public:

@@ -23,7 +23,7 @@ class Listeners {
         std::string endpoint;
         std::shared_ptr<const Security> security;  // for new connections; null: the socket's
     };
-    /// A call may unbind the endpoint that it is about.
+    /// A call may unbind the endpoint that it refers to.
     struct Events {
         std::function<void(const Listening& listening, std::unique_ptr<Stream> stream)> accepted;
         std::function<void(const Listening& listening, int error)> failed;

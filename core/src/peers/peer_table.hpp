@@ -26,7 +26,7 @@ inline constexpr std::size_t subscriber_receive_buffer_bytes = 64 * 1024;
 /// The differences between the sockets.
 struct PeerTableOptions {
     zmtp::SocketType socket_type = zmtp::SocketType::pub;
-    /// An upper bound whatever the options say, for a socket that receives little.
+    /// An upper bound regardless of the options, for a socket that receives little.
     std::size_t receive_buffer_bytes_max = SIZE_MAX;
     /// Whether messages that wait for a connected endpoint outlive the connection (DEALER, and ROUTER with an alias).
     bool keep_outbox = false;

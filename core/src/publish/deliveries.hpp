@@ -64,7 +64,7 @@ class Deliveries {
     const PublisherOptions& options_;
     const std::shared_ptr<const DeliveryTerms> usual_;
     std::map<std::string, std::shared_ptr<DeliveryTerms>, std::less<>> terms_;  // by endpoint as bound
-    std::vector<std::weak_ptr<DeliveryTerms>> aging_;  // terms with a maximum age, even if only subscribers have them
+    std::vector<std::weak_ptr<DeliveryTerms>> aging_;  // terms with a maximum age that an endpoint or a subscriber has
     std::vector<Session*> blocking_;
     std::function<void()> on_room_;
     bool waits_ = false;  // must_wait() has returned true

@@ -26,7 +26,7 @@ struct LaneReader {
 struct LaneReaders {
     std::span<const LaneReader> list;
     std::size_t uses = 0;           // number of reader sets, and of ranges in the lane
-    std::uint64_t records_end = 0;  // no record from this number on refers to it
+    std::uint64_t records_end = 0;  // records at or after this number do not refer to it
 };
 
 /// A segment of the log that a shard may read. Created and destroyed by the lane. The shard reads the constant members

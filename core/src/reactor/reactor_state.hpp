@@ -23,10 +23,10 @@ struct Reactor::State {
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
     std::atomic<std::thread::id> runner{};
 
-    /// Waits until something is ready, and runs some of it. Returns true if there was anything. Without a deadline it
-    /// sleeps until something happens; with one, Asio checks the clock every second.
+    /// Waits until a handler is ready, and runs some of the ready ones. Returns whether there were any. Without a
+    /// deadline it sleeps until something happens; with one, Asio checks the clock every second.
     bool turn(std::chrono::steady_clock::time_point deadline);
-    /// Runs what is ready. Returns true if there was anything.
+    /// Runs the handlers that are ready. Returns whether there were any.
     bool poll();
 };
 

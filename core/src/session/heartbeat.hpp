@@ -27,14 +27,14 @@ class Heartbeat {
 
     void start(Time now, bool peer_knows_ping) noexcept;
 
-    /// Signs that need no system call.
+    /// Evidence that needs no system call.
     struct Heard {
         std::uint64_t bytes_received = 0;  // total
         bool has_unread = false;           // data has arrived that was not taken yet
     };
     enum class Look : std::uint8_t {
         fine,    // nothing to do
-        closer,  // quiet: collect the signs that need a system call, then call judge()
+        closer,  // quiet: collect the evidence that needs a system call, then call judge()
         silent,  // the peer's own TTL has expired
     };
     [[nodiscard]] Look look(Time now, const Heard& heard) noexcept;
@@ -51,7 +51,7 @@ class Heartbeat {
     /// Records that a PING was added or, if `wire_bytes` is 0, that an earlier one is still pending. From then on the
     /// peer has at least the interval or the timeout, whichever is shorter, to respond.
     void ping_sent(Time now, std::size_t wire_bytes) noexcept;
-    /// Records when the PING left, from which the round trip is measured.
+    /// Records when the PING was sent, to measure the round trip.
     void ping_left(Time now) noexcept { unanswered_ = now; }
     /// Records a PONG. Its context is not compared, because not all peers return it.
     void pong_received(Time now) noexcept;
@@ -69,7 +69,7 @@ class Heartbeat {
     Time alive_{};                      // last evidence that the peer is alive
     std::uint64_t bytes_received_ = 0;  // at the last look()
     bool quiet_ = false;                // no bytes have arrived since the last judge()
-    std::uint64_t bytes_taken_ = 0;     // acknowledged by the peer's machine when that was last such evidence
+    std::uint64_t bytes_taken_ = 0;     // bytes acknowledged by the peer's machine at that time
     std::uint64_t ping_bytes_ = 0;      // PING bytes sent since then
     std::optional<Time> ping_sent_;     // time of the last PING; empty once bytes have arrived
     std::optional<Time> asked_;         // time of the first PING, or of pending data, since the last such evidence

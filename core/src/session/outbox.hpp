@@ -60,8 +60,8 @@ class Outbox {
     /// or closed.
     template <class Frames>
     [[nodiscard]] bool append_to_tail(const Frames& frames) noexcept;
-    /// Like append_to_tail(), for one nonempty body that needs only a short header, in few steps. Returns false for any
-    /// other body.
+    /// Like append_to_tail(), for one nonempty body that needs only a short header, in a few steps. Returns false for
+    /// any other body.
     template <class Body>
     [[nodiscard]] bool append_short_to_tail(const Body& body) noexcept;
     /// Returns the number of bytes that both functions have added so far.

@@ -216,7 +216,7 @@ void Session::look_ahead() {
 
 Session::TakeStatus Session::fill(MessageBatch& batch) {
     const std::size_t before = batch.size();
-    // Data that is there now is read without waiting for a notification.
+    // Data that is available now is read without waiting for a notification.
     const bool reads_on = writer_.state() == SessionWriter::State::failed || (retirement_ && !is_caught_up());
     while (state_ == State::open) {
         switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {
@@ -377,7 +377,7 @@ void Session::tick_retired(Time now) {
 
 std::string Session::why_failed(int error) const {
     if (error == EPIPE || error == ECONNRESET) {
-        return retirement_ ? retirement_->why : "peer left";
+        return retirement_ ? retirement_->why : "peer disconnected";
     }
     return std::generic_category().message(error);
 }
@@ -386,7 +386,7 @@ std::string_view Session::why_ended() const noexcept {
     if (retirement_) {
         return retirement_->why;
     }
-    return writer_.state() == SessionWriter::State::ended ? "shutdown" : "peer left";
+    return writer_.state() == SessionWriter::State::ended ? "shutdown" : "peer disconnected";
 }
 
 void Session::close_as(Ending ending, std::string_view why) {

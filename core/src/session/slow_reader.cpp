@@ -24,7 +24,7 @@ void SlowReader::look_at_refusing() noexcept {
     outbox_.backlog_.set_refusing_when_full(policy() == SlowPolicy::drop_newest && !slow_ahead_);
 }
 
-/// A blocking subscriber may be behind by as much more as a batch may add meanwhile.
+/// A blocking subscriber may exceed its limit by as much as one batch may add.
 std::uint64_t SlowReader::behind_max() const noexcept {
     return policy() == SlowPolicy::block ? bytes_max_ + limits::block_bytes_more : bytes_max_;
 }

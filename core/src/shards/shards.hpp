@@ -71,12 +71,12 @@ class Shards {
     [[nodiscard]] SocketTotals totals();
 
   private:
-    /// An endpoint whose sessions are closed when the thread has what is pending for them.
+    /// An endpoint whose sessions are closed when the thread has received all data that is pending for them.
     struct Closing {
         std::string endpoint;
         std::chrono::steady_clock::time_point end;
     };
-    /// One thread and what is shared with it.
+    /// One thread and the data that is shared with it.
     struct Branch {
         LaneLink link;
         std::atomic<bool> is_wake_posted{false};

@@ -30,7 +30,7 @@ struct Dealer::State {
     void ended(const Session& session);
     /// Reports that send() may succeed again.
     void unblock();
-    /// Sends to the peer whose turn it is, in few steps. Returns false and does nothing if more has to be done.
+    /// The fast path: sends to the peer whose turn it is. Returns false and does nothing if other work is required.
     template <class Frames>
     [[nodiscard, gnu::noinline]] bool send_on(const Frames& frames) noexcept;
     /// Not inlined, so that Dealer::send() stays short.
@@ -42,7 +42,7 @@ struct Dealer::State {
     const SocketOptions options;
     FairQueue queue;
     std::function<void()> on_writable;
-    Alarm connected_alarm;    // calls unblock() after connect(), which the reactor does not call
+    Alarm connected_alarm;    // calls unblock() from the reactor after a connect()
     bool is_blocked = false;  // the last send() was refused
     bool is_closing = false;
     PeerTable table;

@@ -26,7 +26,7 @@ template <class Word>
     return (differ(0) | differ(bytes - sizeof(Word))) == 0;
 }
 
-/// Returns whether two identities are the same, in few steps if they are short, as usual. Threads: any.
+/// Returns whether two identities are the same, in a few steps if they are short, as usual. Threads: any.
 [[nodiscard]] inline bool are_same(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) {
         return false;

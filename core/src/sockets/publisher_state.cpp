@@ -15,7 +15,7 @@ PublisherOptions within_bounds(PublisherOptions options) {
     options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
     // Otherwise a sender that never runs the event loop would drop messages that fast subscribers could have received.
     options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
-    // A slow subscriber's messages are dropped in whole segments, which have at least 256 bytes.
+    // A slow subscriber's messages are dropped in whole segments of at least 256 bytes.
     options.segment_bytes = std::min(options.segment_bytes, std::max<std::size_t>(256, options.backlog_bytes_max / 4));
     return options;
 }

@@ -56,7 +56,7 @@ class Route {
     [[nodiscard]] bool send_on(const Frames& frames) noexcept {
         return outbox_->append_to_tail(frames);
     }
-    /// Like send_on(), for one short frame, in few steps. Returns false for any other message.
+    /// Like send_on(), for one short frame, in a few steps. Returns false for any other message.
     template <class Frames>
     [[nodiscard]] bool send_short_on(const Frames& frames) noexcept {
         return frames.size() == 1 && outbox_->append_short_to_tail(*frames.begin());

@@ -25,7 +25,7 @@ constexpr std::string_view taken_over = "identity taken over";
 
 struct Peer {
     Route route;
-    std::optional<Endpoint> alias_of;  // stays known while it is not connected
+    std::optional<Endpoint> alias_of;  // remains known while it is disconnected
 };
 
 struct IdentityHash : std::hash<std::string_view> {
@@ -53,7 +53,7 @@ struct Router::State {
     [[nodiscard]] bool is_last(std::string_view identity) const noexcept {
         return last != nullptr && are_same(last->first, identity);
     }
-    /// Sends one short frame to the same peer as before, in few steps. Otherwise returns false and does nothing.
+    /// Sends one short frame to the same peer as before, in a few steps. Otherwise returns false and does nothing.
     template <class Frames>
     [[nodiscard]] bool send_short_on(std::string_view identity, const Frames& frames) noexcept {
         return is_last(identity) && last->second.route.send_short_on(frames);
@@ -77,7 +77,8 @@ struct Router::State {
     FairQueue queue;
     AutomaticIdentities automatic_identities;
     std::function<void(std::string_view peer)> on_writable;
-    std::vector<std::string> gone;  // peers that were full when they left, until on_writable is called for them
+    /// Peers that were full when they disconnected; listed until on_writable is called for them.
+    std::vector<std::string> gone;
     Later tell_gone;
     bool is_closing = false;
     PeerTable table;

@@ -11,7 +11,7 @@
 
 namespace telegate::transport {
 
-/// Keeps the memory alive of the pieces that one end of a link has lent and not got back, oldest first.
+/// Keeps the memory of the pieces that one end of a link has lent and that have not been returned, oldest first.
 /// Threads: the writing end's thread. Limits: inproc_parts_max pieces. Failure: only std::bad_alloc with the first
 /// piece.
 class InprocInFlight {

@@ -77,7 +77,7 @@ void SocketListener::accept_some() {
 void SocketListener::wait_a_moment() {
     try {
         pause_alarm_.set(pause);
-    } catch (const std::bad_alloc&) {  // this has its own memory; connections that arrive then are accepted or closed
+    } catch (const std::bad_alloc&) {  // wait_readable() has its own memory; connections are accepted or closed
         watch_.wait_readable();
     }
 }

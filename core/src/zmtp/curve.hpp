@@ -17,7 +17,7 @@ struct OpenedFrame {
 };
 
 /// Seals and opens the traffic of one connection after its CURVE handshake: each of our frames becomes one MESSAGE
-/// frame, and back.
+/// frame, and vice versa.
 /// Pure. Threads: one. Limits: none. Failure: open() is not ok for a body that is too short, is not a MESSAGE, has a
 /// nonce that does not increase, does not verify, or has inner flags that no peer may send; the nonce advances only
 /// after the body was verified.

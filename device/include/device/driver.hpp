@@ -55,7 +55,7 @@ struct MissingPart {
 /// cancel signal is set.
 /// Failure: the constructor throws OptionError for invalid options; its problem names the value and what is allowed.
 /// The constructor does not need the device: nothing is opened before read(). read() returns errors in its result and
-/// never throws. A missing field is a sample of quality bad, not a failed reading.
+/// never throws. A missing field is a sample with quality bad, not a failed reading.
 class Driver {
   public:
     /// The longest time for which read() of a streaming device waits for data.

@@ -22,7 +22,7 @@ struct ExecDriverOptions {
     bool shell = false;
     Mode mode = Mode::once;
     Duration timeout = std::chrono::seconds(5);  // once: limit for one run
-    // continuous: ended after this time without a good line; 0: never
+    // continuous: ended after this time without a valid line; 0: never
     std::chrono::milliseconds silence_max{0};
     LineFormat lines;
     std::optional<MetricRules> json;  // set: the lines are JSON, and `lines` is not used

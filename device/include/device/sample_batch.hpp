@@ -87,8 +87,8 @@ class SampleBatch {
     /// Counts readings that the device, or the kernel on its behalf, lost before they were read.
     void lost_at_source(std::uint64_t count) noexcept { lost_at_source_ += count; }
     [[nodiscard]] std::uint64_t lost_at_source() const noexcept { return lost_at_source_; }
-    /// Returns the number of samples of quality bad so far. Only samples without a value and texts are checked, because
-    /// a number always has a value.
+    /// Returns the number of samples with quality bad so far. Only samples without a value and texts are checked,
+    /// because a number always has a value.
     [[nodiscard]] std::uint64_t samples_bad() const noexcept { return samples_bad_; }
     /// Returns whether samples have been added since the last flush().
     [[nodiscard]] bool has_samples() const noexcept { return count_ > 0; }

@@ -69,7 +69,7 @@ struct DeviceStatus {
     std::int64_t last_good_utc_ns = 0;      // of the last good reading that returned data; 0: none yet
     std::int64_t state_since_utc_ns = 0;    // when it entered `state`
     std::uint64_t outages = 0;              // transitions from measuring to error since the start
-    std::uint64_t samples_bad = 0;          // samples of quality bad
+    std::uint64_t samples_bad = 0;          // samples with quality bad
     bool is_wanted = true;                  // the settings start it
     std::chrono::nanoseconds lateness_p50{0};
     std::chrono::nanoseconds lateness_p99{0};
@@ -117,15 +117,15 @@ struct CommandResult {
 /// prepare() and announce() run one at a time. Everything else is for any thread. See SamplingThreads.
 /// Limits: one reading per device and step. Each thread can use its share of the queue, plus borrowed capacity. The
 /// ledger limits the number of names. A device that can wait for queue capacity waits for at most one second.
-/// Failure: a failed reading gives samples of quality bad and the device state error; repeated failures give state
+/// Failure: a failed reading produces samples with quality bad and the device state error; repeated failures give state
 /// safe. prepare() throws std::length_error if there are too many names, and std::invalid_argument if a channel derived
 /// by processing has the name of a channel of the driver.
 class Sampler {
   public:
-    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if 1/untold_share of the queue is
-    /// full.
-    static constexpr std::chrono::seconds untold_max{1};
-    static constexpr std::size_t untold_share = 8;
+    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if this fraction of the queue is
+    /// full: 1/notify_queue_share.
+    static constexpr std::chrono::seconds notify_delay_max{1};
+    static constexpr std::size_t notify_queue_share = 8;
 
     Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
             Waker& waker);

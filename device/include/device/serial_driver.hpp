@@ -33,7 +33,7 @@ struct SerialDriverOptions {
     LineLimits limits;  // for lines
     /// After opening, ignore the data before the first line end, which may be the rest of a line.
     bool skip_first_line = true;
-    /// A reading fails after this time without a good line or frame; zero: never.
+    /// A reading fails after this time without a valid line or frame; zero: never.
     Duration silence_max = std::chrono::seconds(10);
 };
 

@@ -17,7 +17,7 @@ enum class Waveform : std::uint8_t { sine, ramp, square, random_walk, noise, cou
 
 struct SimulatedDriverOptions {
     std::vector<Waveform> waveforms = all_waveforms();
-    std::uint32_t copies = 1;  // 1 to 100 of each; further copies are channels NAME_2, NAME_3, ...
+    std::uint32_t copies = 1;  // 1 to 100 of each; additional copies are channels NAME_2, NAME_3, ...
     std::uint64_t seed = 1;    // the same seed gives the same values, tick by tick
     double amplitude = 10.0;   // of sine, ramp, square and noise; random_walk moves by a hundredth of it per step
     double offset = 20.0;      // added to all signals except counter
@@ -28,7 +28,7 @@ struct SimulatedDriverOptions {
     std::chrono::milliseconds hang_time{5'000};
     double stuck_probability = 0.0;  // 0 to 1: values freeze for stuck_time, with quality uncertain
     std::chrono::milliseconds stuck_time{5'000};
-    double burst_probability = 0.0;     // 0 to 1: this tick gives burst_samples samples per channel instead of one
+    double burst_probability = 0.0;     // 0 to 1: this tick has burst_samples samples per channel instead of one
     std::uint32_t burst_samples = 100;  // 1 to 100,000
 };
 

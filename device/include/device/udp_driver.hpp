@@ -21,7 +21,7 @@ struct UdpDriverOptions {
     std::size_t datagram_bytes_max = 8'192;        // longer datagrams are refused
     // a group address of the family of `host`, joined on that host address; "": none
     std::string multicast_group;
-    std::size_t channels_max = 1'000;  // further names are dropped and counted
+    std::size_t channels_max = 1'000;  // additional names are dropped and counted
     MetricRules rules;
 };
 

@@ -220,7 +220,7 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
     return {};
 }
 
-/// Until the process is collected, its pid cannot be reused for another group.
+/// Until the process is reaped, its pid cannot be reused for another group.
 void ChildProcess::signal_group(int number) const noexcept {
     (void)::kill(-pid_, number);
 }
@@ -261,7 +261,7 @@ bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
             try {
                 (void)collect();
             } catch (const std::bad_alloc&) {
-                // Only the text failed: the process has been collected.
+                // Only the text failed: the process has been reaped.
             }
         } else if (is_killed_) {
             return false;

@@ -59,7 +59,7 @@ class ChildProcess {
     void close_output() noexcept;
     void close_errors() noexcept;
 
-    /// Collects a process that has ended, and kills the rest of its group. Returns "" for status 0, otherwise "exited
+    /// Reaps a process that has ended, and kills the rest of its group. Returns "" for status 0, otherwise "exited
     /// with status 3" or "killed by SIGSEGV".
     [[nodiscard]] std::string collect();
     /// Sends SIGTERM and closes the outputs.

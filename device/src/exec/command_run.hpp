@@ -64,7 +64,7 @@ class CommandRun {
 
     /// Returns whether both outputs together exceed the limit since start().
     [[nodiscard]] bool has_printed_too_much() const noexcept { return bytes_ > options_.output_bytes_max; }
-    /// Returns the number of good lines since start().
+    /// Returns the number of valid lines since start().
     [[nodiscard]] std::size_t good_lines() const noexcept { return good_; }
     /// Returns whether there were lines since start() and all of them were refused.
     [[nodiscard]] bool has_only_refused() const;

@@ -92,7 +92,7 @@ ReadResult ContinuousDriver::listen(SampleBatch& batch) {
     if (command_.good_lines() > good) {
         heard_at_ = now();
     } else if (now() >= silent_at()) {
-        return end_it("no good line for " + std::to_string(command_.options().silence_max.count()) + " ms");
+        return end_it("no valid line for " + std::to_string(command_.options().silence_max.count()) + " ms");
     }
     return {event.is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
 }

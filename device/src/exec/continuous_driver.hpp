@@ -50,7 +50,7 @@ class ContinuousDriver final : public Driver {
     MonoTime restart_at_{};
     Duration wait_{0};        // the last restart wait, without jitter; 0: none yet
     MonoTime listened_at_{};  // end of the last read
-    MonoTime heard_at_{};     // time of the last good line, or of the start
+    MonoTime heard_at_{};     // time of the last valid line, or of the start
 };
 
 }  // namespace telegate::exec

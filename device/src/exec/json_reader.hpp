@@ -23,7 +23,7 @@ class JsonReader {
     JsonReader(MetricRules rules, LineLimits limits);
 
     void open(SampleBatch& batch);
-    /// Adds samples of all lines that end in `bytes`, with the current time of arrival. Returns the number of good
+    /// Adds samples of all lines that end in `bytes`, with the current time of arrival. Returns the number of valid
     /// lines.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
     std::size_t finish(SampleBatch& batch);

@@ -59,7 +59,7 @@ struct RowLayout {
 /// Threads: the sampling thread.
 /// Limits: rows_max rows in total, including those that have disappeared; others are counted in <prefix>.left_out.
 /// Names are truncated to a topic part. Only a new row allocates.
-/// Failure: std::bad_alloc for a new row. A row that is not updated in a tick gives no samples.
+/// Failure: std::bad_alloc for a new row. A row that is not updated in a tick produces no samples.
 class CounterRows {
   public:
     static constexpr std::size_t rows_max = 64;

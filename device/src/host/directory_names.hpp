@@ -11,7 +11,7 @@ namespace telegate::host {
 ///
 /// Threads: one at a time.
 /// Limits: one descriptor while it is open; a piece is what fits in the caller's buffer.
-/// Failure: open() returns false, or next() returns Step::failed; the directory is closed then.
+/// Failure: open() returns false, or next() returns Step::failed and has closed the directory.
 class DirectoryNames {
   public:
     enum class Step { more, end, failed };

@@ -21,7 +21,7 @@ namespace telegate::host {
 /// open() and after reset(), and again, at most once in match_ticks ticks, while it has no match or a matched file is
 /// missing. Only matching allocates.
 /// Failure: the constructor throws std::invalid_argument for a text that is not NAME=PATH. A missing file or a file
-/// without a number gives no sample; file.refused says what was not opened and why.
+/// without a number produces no sample; file.refused says what was not opened and why.
 class FileSource {
   public:
     static constexpr std::size_t files_max = 64;

@@ -12,7 +12,7 @@ namespace telegate::host {
 ///
 /// Threads: the sampling thread.
 /// Limits: never allocates after open().
-/// Failure: a missing field gives no sample.
+/// Failure: a missing field produces no sample.
 class LoadSource {
   public:
     explicit LoadSource(const std::string& proc_root);

@@ -12,7 +12,7 @@ namespace telegate::host {
 ///
 /// Threads: the sampling thread.
 /// Limits: never allocates after open().
-/// Failure: a missing field, and a value that is calculated from it, gives no sample.
+/// Failure: a missing field produces no sample, nor does a value calculated from it.
 class MemorySource {
   public:
     explicit MemorySource(const std::string& proc_root);

@@ -13,7 +13,7 @@ namespace telegate::host {
 ///
 /// Threads: the sampling thread.
 /// Limits: has channels only for the lines that exist at open(); never allocates after it.
-/// Failure: values that can no longer be read give no samples.
+/// Failure: values that can no longer be read produce no samples.
 class PressureSource {
   public:
     explicit PressureSource(const std::string& proc_root);

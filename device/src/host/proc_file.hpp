@@ -12,7 +12,7 @@ namespace telegate::host {
 ///
 /// Threads: the sampling thread.
 /// Limits: one descriptor. Reads no more than the caller's buffer; a longer text is truncated after its last whole
-/// line. A file that cannot be opened is tried again only at every reopen_ticks-th read.
+/// line. A file that cannot be opened is retried only at every reopen_ticks-th read.
 /// Failure: read() returns nullopt while the file does not exist, after it was removed, and if reading fails.
 class ProcFile {
   public:

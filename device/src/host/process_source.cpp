@@ -18,7 +18,7 @@
 namespace telegate::host {
 namespace {
 
-/// About 300 entries of <proc>, which take some milliseconds to check.
+/// About 300 entries of <proc>, which take a few milliseconds to check.
 constexpr std::size_t piece_bytes = 8 * 1'024;
 
 /// Exists on every machine and in every container, and belongs to a different user than a service.

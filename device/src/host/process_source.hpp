@@ -21,9 +21,9 @@ namespace telegate::host {
 /// pass checks at most pids_max of them. At most descriptors_max descriptors are counted per tick. Further processes
 /// are counted in proc.left_out. Only open() allocates.
 /// Failure: the constructor throws std::invalid_argument for an invalid name. A process that cannot be read is not in
-/// the sum, which is then uncertain. A sum of nothing gives no sample, except the count. If the kernel hides processes
-/// of other users (hidepid), nothing has a value and proc.state says why; this is detected with PID 1, which always
-/// exists.
+/// the sum, which is then uncertain. A sum of nothing produces no sample, except the count. If the kernel hides
+/// processes of other users (hidepid), nothing has a value and proc.state says why; this is detected with PID 1, which
+/// always exists.
 class ProcessSource {
   public:
     static constexpr std::size_t names_max = 32;

@@ -16,7 +16,7 @@ namespace telegate::host {
 /// Threads: the sampling thread.
 /// Limits: sensors are searched for only in open(). At most sensors_max are read; others are counted in temp.left_out.
 /// Reading takes as long as the chip needs: usually microseconds, for some (nvme, ACPI) milliseconds.
-/// Failure: open() throws only std::bad_alloc; a sensor that does not respond gives no sample.
+/// Failure: open() throws only std::bad_alloc; a sensor that does not respond produces no sample.
 class TemperatureSource {
   public:
     static constexpr std::size_t sensors_max = 64;

@@ -22,7 +22,7 @@ namespace telegate::http {
 /// source.
 ///
 /// Threads: the constructor any; all other functions the thread that reads the device.
-/// Limits: channels_max names of values; values with further names are counted in the channel `fields.refused`.
+/// Limits: channels_max names of values; values with additional names are counted in the channel `fields.refused`.
 /// Failure: the constructor throws std::invalid_argument for an invalid or duplicate source. read() returns what is
 /// wrong with a response; a new name can throw std::bad_alloc.
 class AnswerReader {

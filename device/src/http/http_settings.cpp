@@ -63,7 +63,7 @@ constexpr std::array rows{
                .slot = driver_slot<&H::response_bytes_max>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 4'096},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Maximum number of channels if no channel has a source; values with further names are "
+               .meaning = "Maximum number of channels if no channel has a source; values with additional names are "
                           "dropped and counted.",
                .slot = driver_slot<&H::channels_max>},
     SettingRow{.section = "device", .key = "token_file", .rule = rules::credential,
@@ -73,7 +73,7 @@ constexpr std::array rows{
                .slot = driver_slot<&H::token_file>},
     SettingRow{.section = "device", .key = "ca_file", .rule = rules::file, .applies = Applies::file,
                .meaning = "File with the CA certificates in PEM that the server certificate is checked against. If "
-                          "not set, those of the system.",
+                          "not set, the certificates of the system are used.",
                .slot = driver_slot<&H::ca_file>},
     SettingRow{.section = "channel", .key = "source", .rule = source_rule, .applies = Applies::live,
                .meaning = "Value of the channel: a JSON pointer, or the name of a metric with the labels that it must "

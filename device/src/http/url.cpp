@@ -49,7 +49,7 @@ Url parse_url(std::string_view text) {
     }
     throw OptionError("url", "invalid URL: \"" + std::string(text) +
                                  "\"; must be http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
-                                 "spaces, user name and fragment");
+                                 "spaces, user name or fragment");
 }
 
 }  // namespace telegate::http

@@ -52,7 +52,7 @@ class FrameBuffer {
     [[nodiscard]] const FrameLayout& layout() const noexcept { return layout_; }
 
     [[nodiscard]] Wait wait(const CancelSignal* cancel, Duration at_most) const noexcept;
-    /// Reads available data. Returns 0, also if there is none, or an errno value; ENODEV at the end of the stream.
+    /// Reads available data. Returns 0 even if there is none, or an errno value, ENODEV at the end of the stream.
     [[nodiscard]] int fill() noexcept;
     /// Returns the next complete frame, valid until fill(); empty if there is none.
     [[nodiscard]] std::span<const std::byte> next_frame() noexcept;

@@ -52,7 +52,7 @@ class FrameLayout {
     [[nodiscard]] const ScanType& type(std::size_t element) const noexcept { return elements_[element].type; }
     /// Returns the length of a frame; 0 without elements.
     [[nodiscard]] std::size_t frame_bytes() const noexcept;
-    /// Returns the bytes of one value; `frame` must have frame_bytes() bytes.
+    /// Returns the bytes of one value; `frame` must be frame_bytes() bytes long.
     [[nodiscard]] std::span<const std::byte> value_bytes(std::span<const std::byte> frame, std::size_t element,
                                                          std::uint32_t number = 0) const noexcept;
 

@@ -18,7 +18,7 @@ namespace telegate {
 ///
 /// Threads: the one that reads the device.
 /// Limits: channels_max names, so that a device with corrupt lines does not fill the channel table. Fields with further
-/// names give no samples and are counted. Only a new name allocates.
+/// names produce no samples and are counted. Only a new name allocates.
 /// Failure: std::bad_alloc for a new name.
 class ChannelSet {
   public:

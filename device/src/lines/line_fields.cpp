@@ -9,7 +9,7 @@ LineFields::LineFields() {
 void LineFields::start(std::size_t line_bytes) {
     fields_.clear();
     texts_.clear();
-    texts_.reserve(line_bytes + made_up_bytes_max);
+    texts_.reserve(line_bytes + created_bytes_max);
     text_begin_ = 0;
 }
 

@@ -23,14 +23,14 @@ struct LineField {
 ///
 /// Threads: the one that parses.
 /// Limits: fields_max fields. A text that is not part of its line, such as one with escaped quotes, is stored here;
-/// together these are not longer than the line plus made_up_bytes_max.
+/// together these are not longer than the line plus created_bytes_max.
 /// Failure: add() returns false if it is full; start() may throw std::bad_alloc.
 class LineFields {
   public:
     /// More than realistic table rows and sentences have; 16 KiB.
     static constexpr std::size_t fields_max = 256;
     /// For names and texts that a parser creates.
-    static constexpr std::size_t made_up_bytes_max = 256;
+    static constexpr std::size_t created_bytes_max = 256;
 
     LineFields();
 

@@ -31,9 +31,9 @@ class LineReader {
     void open(SampleBatch& batch);
     /// See Driver::later_channels().
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
-    /// Adds samples of all lines that end in `bytes`, with the time of the batch. Returns the number of good lines.
+    /// Adds samples of all lines that end in `bytes`, with the time of the batch. Returns the number of valid lines.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
-    /// Handles the end of the input: an unterminated last line counts as a line. Returns the number of good lines.
+    /// Handles the end of the input: an unterminated last line counts as a line. Returns the number of valid lines.
     std::size_t finish(SampleBatch& batch);
     /// Adds the counters that have changed since the last report, or all of them.
     void report_counts(SampleBatch& batch, bool all = false);

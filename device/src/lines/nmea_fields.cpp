@@ -14,10 +14,10 @@ namespace {
 using Parts = std::span<const std::string_view>;
 using Value = std::optional<FieldValue>;
 
-constexpr double metres_per_second_per_knot = 1852.0 / 3600.0;
-constexpr double metres_per_second_per_kmh = 1.0 / 3.6;
-constexpr double metres_per_second_per_mph = 0.44704;
-constexpr double metres_per_foot = 0.3048;
+constexpr double meters_per_second_per_knot = 1852.0 / 3600.0;
+constexpr double meters_per_second_per_kmh = 1.0 / 3.6;
+constexpr double meters_per_second_per_mph = 0.44704;
+constexpr double meters_per_foot = 0.3048;
 constexpr double minutes_per_degree = 60.0;
 
 const Value no_value = FieldValue{};
@@ -168,9 +168,9 @@ Value to_speed(std::string_view word, std::string_view unit) noexcept {
     if (unit == "M") {
         return to_real(word);
     }
-    const double factor = unit == "K"   ? metres_per_second_per_kmh
-                          : unit == "N" ? metres_per_second_per_knot
-                          : unit == "S" ? metres_per_second_per_mph
+    const double factor = unit == "K"   ? meters_per_second_per_kmh
+                          : unit == "N" ? meters_per_second_per_knot
+                          : unit == "S" ? meters_per_second_per_mph
                                         : 0.0;
     return factor > 0 ? to_real(word, factor) : std::nullopt;
 }
@@ -194,11 +194,11 @@ std::optional<FieldValue> to_value(Kind kind, std::span<const std::string_view> 
         case Kind::time: return to_time(word, fields);
         case Kind::date: return to_short_date(word, fields);
         case Kind::date_in_parts: return to_date_in_parts(parts, fields);
-        case Kind::knots: return to_real(word, metres_per_second_per_knot);
+        case Kind::knots: return to_real(word, meters_per_second_per_knot);
         case Kind::speed_and_unit: return to_speed(word, next);
         case Kind::knots_or_kmh:
-            return word.empty() ? to_real(third, metres_per_second_per_kmh) : to_real(word, metres_per_second_per_knot);
-        case Kind::feet_or_metres: return third.empty() ? to_real(word, metres_per_foot) : to_real(third);
+            return word.empty() ? to_real(third, meters_per_second_per_kmh) : to_real(word, meters_per_second_per_knot);
+        case Kind::feet_or_meters: return third.empty() ? to_real(word, meters_per_foot) : to_real(third);
     }
     return std::nullopt;
 }

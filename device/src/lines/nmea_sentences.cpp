@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view degrees = "deg";
 constexpr std::string_view speed = "m/s";
-constexpr std::string_view metres = "m";
+constexpr std::string_view meters = "m";
 constexpr std::string_view plain = "1";
 constexpr std::string_view none;
 
@@ -19,8 +19,8 @@ constexpr std::array gga{
     FieldRule{"gga.quality", plain, Kind::integer, 6},
     FieldRule{"gga.satellites", plain, Kind::integer, 7},
     FieldRule{"gga.hdop", plain, Kind::real, 8, true},
-    FieldRule{"gga.altitude", metres, Kind::real, 9, true},
-    FieldRule{"gga.geoid_separation", metres, Kind::real, 11, true},
+    FieldRule{"gga.altitude", meters, Kind::real, 9, true},
+    FieldRule{"gga.geoid_separation", meters, Kind::real, 11, true},
 };
 constexpr std::array rmc{
     FieldRule{"rmc.time", none, Kind::time, 1},
@@ -58,10 +58,10 @@ constexpr std::array hdg{
     FieldRule{"hdg.variation", degrees, Kind::east_or_west, 4},
 };
 constexpr std::array rot{FieldRule{"rot.rate", "deg/min", Kind::real, 1, true}};
-constexpr std::array dbt{FieldRule{"dbt.depth", metres, Kind::feet_or_metres, 1}};
+constexpr std::array dbt{FieldRule{"dbt.depth", meters, Kind::feet_or_meters, 1}};
 constexpr std::array dpt{
-    FieldRule{"dpt.depth", metres, Kind::real, 1},
-    FieldRule{"dpt.offset", metres, Kind::real, 2},
+    FieldRule{"dpt.depth", meters, Kind::real, 1},
+    FieldRule{"dpt.offset", meters, Kind::real, 2},
 };
 constexpr std::array mtw{FieldRule{"mtw.temperature", "Cel", Kind::real, 1}};
 constexpr std::array vhw{

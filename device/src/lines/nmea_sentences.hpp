@@ -21,9 +21,9 @@ enum class Kind : std::uint8_t {
     date,            // ddmmyy
     date_in_parts,   // dd, +1: mm, +2: yyyy
     knots,           // a speed
-    knots_or_kmh,    // +2: the same in km/h, used if there are no knots
+    knots_or_kmh,    // +2: the speed in km/h, used if the first field is empty
     speed_and_unit,  // +1: K (km/h), M (m/s), N (knots) or S (miles/h)
-    feet_or_metres,  // +2: the same in meters, which is preferred
+    feet_or_meters,  // +2: the depth in meters, which is preferred
 };
 
 struct FieldRule {

@@ -55,7 +55,7 @@ class RegexParser final : public LineParser {
     }
 
   private:
-    /// A group that did not take part in the match gives no field.
+    /// A group that did not take part in the match produces no field.
     LineResult parse_text(std::string_view line, LineFields& fields) override {
         if (!expression_.Match({line.data(), line.size()}, 0, line.size(), RE2::UNANCHORED, groups_.data(),
                                static_cast<int>(groups_.size()))) {

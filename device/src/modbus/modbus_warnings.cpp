@@ -22,7 +22,7 @@ constexpr std::array manual_numbers{ManualNumbers{"discrete", 10'001, "discrete 
                                     ManualNumbers{"input", 30'001, "input register"},
                                     ManualNumbers{"holding", 40'001, "holding register"}};
 constexpr std::int64_t manual_numbers_count = 9'999;
-constexpr std::size_t overlaps_told_max = 20;
+constexpr std::size_t overlaps_reported_max = 20;
 
 const ModbusChannelSettings& settings_of(const ChannelSettings& channel) {
     return part_of<ModbusChannelSettings>(channel.driver_settings);
@@ -108,7 +108,7 @@ void add_overlaps(const std::vector<Registers>& all, std::vector<SettingsProblem
         if (is_same_table && each.begin < reach->end) {
             // intentionally read as two types
             const bool is_same = each.begin == reach->begin && each.end == reach->end;
-            if (!is_same && ++count <= overlaps_told_max) {
+            if (!is_same && ++count <= overlaps_reported_max) {
                 add_warning(*each.channel, overlap_text(each, *reach), warnings);
             }
         }

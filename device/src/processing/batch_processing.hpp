@@ -20,8 +20,8 @@ namespace telegate {
 /// report.
 ///
 /// Threads: those of the batch.
-/// Limits: memory for the processed channels is allocated when they are declared. Suppressed samples are reported at
-/// the latest when there are filtered_samples_max.
+/// Limits: memory for the processed channels is allocated when they are declared. Suppressed samples are reported when
+/// there are filtered_samples_max, or earlier.
 /// Failure: none.
 class SampleBatch::Processing {
   public:

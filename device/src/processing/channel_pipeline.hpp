@@ -37,7 +37,7 @@ struct Outcome {
 /// Threads: one.
 /// Limits: all memory is allocated by the constructor.
 /// Failure: the constructor may throw std::bad_alloc; nothing else fails. A value that is or becomes infinite or NaN is
-/// replaced by a reading without a value, of quality bad.
+/// replaced by a reading without a value and with quality bad.
 class ChannelPipeline {
   public:
     explicit ChannelPipeline(const ChannelProcessing& processing);

@@ -10,7 +10,7 @@
 namespace telegate::recording {
 namespace {
 
-/// A record found after damage cannot be far from the last one. Records have at least 16 bytes, so this is some eight
+/// A record found after damage cannot be far from the last one. A record takes at least 16 bytes, so this is some eight
 /// gigabytes of them.
 constexpr std::uint32_t numbers_lost_max = 1U << 29U;
 

@@ -40,7 +40,7 @@ class ChannelNames {
 /// ChannelTable::channels_max. Failure: next() returns Step::failed or Step::damaged; it may throw std::bad_alloc.
 class RecordedSamples {
   public:
-    /// 4 MiB with records of the maximum size, which takes some milliseconds.
+    /// 4 MiB with records of the maximum size, which takes a few milliseconds.
     static constexpr std::size_t records_per_step = 64;
 
     /// `source` is the device whose samples are read; "": all devices.

@@ -25,7 +25,7 @@ class FrameReader {
     explicit FrameReader(const FrameFormat& format);
 
     void open(SampleBatch& batch);
-    /// Adds samples of all frames that end in `bytes`, with the time of the batch. Returns the number of good frames.
+    /// Adds samples of all frames that end in `bytes`, with the time of the batch. Returns the number of valid frames.
     std::size_t take(std::string_view bytes, SampleBatch& batch);
     /// Adds the counters that have changed since the last report, or all of them.
     void report_counts(SampleBatch& batch, bool all = false);

@@ -82,8 +82,8 @@ std::string duration_text(Duration duration) {
 ///
 /// Threads: those of Driver.
 /// Limits: read() waits for wait_max and takes buffer_bytes * chunks_max bytes; only a new field or an error allocates.
-/// Failure: read() fails while the port cannot be opened, after it has disappeared, and while there was no good line or
-/// frame for silence_max_. Refused input is counted in a channel.
+/// Failure: read() fails while the port cannot be opened, after it has disappeared, and while there was no valid line
+/// or frame for silence_max_. Refused input is counted in a channel.
 class SerialDriver final : public Driver {
   public:
     explicit SerialDriver(const SerialDriverOptions& options)
@@ -217,7 +217,7 @@ class SerialDriver final : public Driver {
     const bool skip_first_line_;
     const Duration silence_max_;
     const CancelSignal* cancel_ = nullptr;
-    MonoTime heard_at_{};  // when the last good line or frame arrived, or the port was opened
+    MonoTime heard_at_{};  // when the last valid line or frame arrived, or the port was opened
     MonoTime left_at_{};   // when the last read ended
     std::string what_;
     std::array<char, buffer_bytes> buffer_{};

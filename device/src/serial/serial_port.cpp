@@ -161,7 +161,7 @@ SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::mill
     if (ready > 0 && watched[1].revents != 0) {
         return Event::canceled;
     }
-    return ready > 0 ? Event::bytes : Event::nothing;  // interruption by a signal counts as nothing
+    return ready > 0 ? Event::bytes : Event::nothing;  // a signal may have interrupted poll()
 }
 
 SerialPort::Bytes SerialPort::read(std::span<char> buffer) {

@@ -47,7 +47,7 @@ constexpr std::array rows{
                .meaning = "The simulated signals; each is a channel of that name.", .slot = driver_slot<&M::waveforms>},
     SettingRow{.section = "device", .key = "copies", .rule = WholeRule{.min = 1, .max = 100},
                .applies = Applies::live,
-               .meaning = "Number of copies of each signal; further copies are channels NAME_2, NAME_3 and so on.",
+               .meaning = "Number of copies of each signal; additional copies are channels NAME_2, NAME_3 and so on.",
                .slot = driver_slot<&M::copies>},
     SettingRow{.section = "device", .key = "seed",
                .rule = WholeRule{.min = 0, .max = rules::whole_number_max},

@@ -67,7 +67,7 @@ UdpDriverOptions checked(UdpDriverOptions options) {
     require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
             "out of range; must be 1 to 65536");
     require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member, "name_member",
-            "is the same member as time_member; must be another member");
+            "is the same member as time_member; must be a different member");
     return options;
 }
 

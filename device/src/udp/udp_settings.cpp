@@ -66,7 +66,7 @@ constexpr std::array rows{
                .slot = driver_slot<&U::multicast_group>},
     SettingRow{.section = "device", .key = "channels_max", .rule = WholeRule{.min = 1, .max = 65'536},
                .unit = "channels", .applies = Applies::live,
-               .meaning = "Maximum number of metric names; readings with further names are dropped and counted.",
+               .meaning = "Maximum number of metric names; readings with additional names are dropped and counted.",
                .slot = driver_slot<&U::channels_max>},
     SettingRow{.section = "device", .key = "use_time", .rule = BooleanRule{},
                .applies = Applies::live,

@@ -119,22 +119,28 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
     if (options.path.empty()) {
         return nullptr;
     }
-    return std::make_unique<DurableLog>(log_parts(), std::move(options));
+    auto log = std::make_unique<DurableLog>(log_parts(), std::move(options));
+    if (const auto last = log->status().previous_run) {
+        state_file_.learn(last->epoch_ms, log->take_last_seqs());
+    }
+    return log;
 }
 
 DurableLog::Parts Gateway::log_parts() {
     auto known = [this](std::int64_t epoch_ms) {
-        std::vector<store::KnownSeq> seqs;
-        if (const PastEpoch* const epoch = state_file_.find(epoch_ms)) {
-            for (const auto& [topic, last_seq] : epoch->last_seqs) {
-                seqs.push_back({topic, last_seq});
-            }
-        }
-        return seqs;
+        const PastEpoch* const epoch = state_file_.find(epoch_ms);
+        return epoch == nullptr ? store::LastSeqs() : epoch->last_seqs;
     };
-    return {channels_, clock_, log_, epoch_ms_, std::move(known), [this] {
-                waker_.wake();
-            }};
+    return {.channels = channels_,
+            .clock = clock_,
+            .log = log_,
+            .epoch_ms = epoch_ms_,
+            .known = std::move(known),
+            .wake_pump = [this] { waker_.wake(); },
+            .published =
+                [this](ChannelId channel) {
+                    return ledger_.progress(channel).reached();
+                }};
 }
 
 std::unique_ptr<LogHistory> Gateway::make_log_history() {

@@ -71,7 +71,7 @@ class Gateway {
     /// Timeout of a REST request that waits for another thread.
     static constexpr std::chrono::milliseconds answer_time_max{1'000};
     /// Timeout of health() for the I/O thread, which responds within one event-loop iteration.
-    static constexpr std::chrono::milliseconds sign_of_life_max{100};
+    static constexpr std::chrono::milliseconds response_time_max{100};
     /// Device names since the start, several times the maximum number of devices in the settings: each name has a
     /// ledger.
     static constexpr std::size_t device_names_max = 1'024;
@@ -102,7 +102,7 @@ class Gateway {
     /// Closes the connection of a subscriber. Returns false if it does not exist. nullopt: the I/O thread did not
     /// respond in time.
     [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
-    /// Checks all parts; waits at most sign_of_life_max for the I/O thread. Threads: any, also while stopping.
+    /// Checks all parts; waits at most response_time_max for the I/O thread. Threads: any, also while stopping.
     [[nodiscard]] Health health();
 
     [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }

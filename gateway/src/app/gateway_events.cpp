@@ -38,7 +38,7 @@ Health Gateway::health() {
     const bool runs = state == GatewayState::running;
     health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
     health.checks.push_back(check_sampling(sampling_threads_, sampler_, clock_.mono_now()));
-    health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(sign_of_life_max) : PumpReport{}));
+    health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(response_time_max) : PumpReport{}));
     health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
     health.checks.push_back(check_recordings(recorders_.status()));

@@ -29,8 +29,8 @@ RestHandlers Gateway::rest_handlers() {
     handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
         return close_subscriber(format, id);
     };
-    handlers.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
-        return state_file_.published_after(epoch_ms, position);
+    handlers.published_from = [this](std::int64_t epoch_ms, std::uint64_t position, std::int64_t before_ms) {
+        return state_file_.published_from(epoch_ms, position, before_ms);
     };
     handlers.log_change = [this](const LogLine& line) {
         log_.info_each(line);
@@ -65,6 +65,7 @@ ConfigHandlers Gateway::config_handlers() {
     handlers.to_json = live_settings_.source().to_json;
     handlers.from_json = live_settings_.source().from_json;
     handlers.from_patch = live_settings_.source().from_patch;
+    handlers.origins = live_settings_.source().origins;
     handlers.generations = [this] {
         return live_settings_.generations();
     };

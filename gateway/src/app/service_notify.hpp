@@ -30,12 +30,12 @@ class ServiceNotify {
     ServiceNotify(const ServiceNotify&) = delete;
     ServiceNotify& operator=(const ServiceNotify&) = delete;
 
-    /// Reports that the daemon is running, with `status` for people. Also ends a reload.
+    /// Reports that the daemon is running, with a human-readable `status`. Also ends a reload.
     void ready(std::string_view status);
     /// Reports the start of a reload; ready() must follow, whatever its outcome.
     void reloading();
     void stopping();
-    /// Sends one line for people. The same line is not sent twice in a row.
+    /// Sends one human-readable line. The same line is not sent twice in a row.
     void status(std::string_view text);
     /// Sends a watchdog ping, which is due at least once per watchdog_time().
     void watchdog();

@@ -22,14 +22,11 @@
 namespace telegate {
 namespace {
 
-/// Size of a segment: small enough that removing one does not remove most of a small log.
-constexpr std::uint64_t segments_min = 8;
-constexpr std::uint64_t segment_bytes_min = 65'536;
-
 std::uint64_t segment_bytes_for(const store::LogLimits& limits) {
+    using store::SampleLog;
     const std::uint64_t share =
-        limits.bytes_max == 0 ? store::SampleLog::segment_bytes : limits.bytes_max / segments_min;
-    return std::clamp(share, segment_bytes_min, store::SampleLog::segment_bytes);
+        limits.bytes_max == 0 ? SampleLog::segment_bytes : limits.bytes_max / SampleLog::segments_min;
+    return std::clamp(share, SampleLog::segment_bytes_min, SampleLog::segment_bytes);
 }
 
 store::LogId random_id() {
@@ -58,6 +55,7 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
     try {
         if (kind_ == LogKind::log) {
             log_ = open();
+            last_seqs_ = log_->take_last_seqs();
             note_state();
         }
     } catch (const std::system_error& error) {
@@ -210,10 +208,11 @@ DurableLogStatus DurableLog::status() const {
 }
 
 void DurableLog::run() {
+    lower_priority();
     open_until_closed();
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max())) {
+        while (buffer_.take(load_, idle_max(), [this] { mark(); })) {
             append_load();
             sync_until_closed();
         }
@@ -255,6 +254,18 @@ void DurableLog::open_until_closed() {
     }
 }
 
+/// Records what has been published and waits for the next write. Not for a recording, which learns from the log where
+/// a killed run ended.
+void DurableLog::mark() noexcept {
+    try {
+        if (kind_ == LogKind::log && parts_.published) {
+            log_->mark(parts_.published);
+        }
+    } catch (const std::exception&) {
+        return;  // the next write fails as well, and that is reported
+    }
+}
+
 /// Moves the load into the log, in order.
 void DurableLog::append_load() {
     const auto samples = std::span<const TelemetrySample>(load_.samples);
@@ -269,7 +280,7 @@ void DurableLog::append_load() {
     load_.clear();
 }
 
-/// Names what the buffer had no capacity for; it came after everything else.
+/// Adds gaps for the samples that the buffer had no capacity for; they follow all others.
 void DurableLog::append_lost() {
     for (const ChannelId channel : load_.lost_channels) {
         const LogLoad::Lost& lost = load_.lost[to_index(channel)];

@@ -41,8 +41,8 @@ struct DurableLogOptions {
 /// The end of the previous run, as the log shows it.
 struct LoggedRun {
     std::int64_t epoch_ms = 0;
-    std::uint64_t captured = 0;       // samples up to the end of the log: logged, or named as missing
-    std::uint64_t lost = 0;           // of these: named as missing because that run did not stop cleanly
+    std::uint64_t captured = 0;       // samples up to the end of the log: logged, or in a gap
+    std::uint64_t lost = 0;           // of these: in a gap because that run did not stop cleanly
     std::int64_t last_sample_ns = 0;  // time of the newest logged sample; 0: unknown
 };
 
@@ -51,7 +51,7 @@ struct LogReadCounts {
     std::uint64_t pages = 0;
     std::uint64_t samples = 0;  // returned
     std::uint64_t refused = 0;  // because too many requests were pending
-    std::uint64_t late = 0;     // pages that the log had not been written for in time
+    std::uint64_t late = 0;     // pages that were late because the log was not written in time
     std::uint64_t failed = 0;   // pages that could not be read
 };
 
@@ -92,12 +92,17 @@ class DurableLog final : public SampleConsumer {
         /// Called on the thread of the log when must_wait() has become false.
         std::function<void()> wake_pump;
         store::FileSystem& files = store::real_file_system();
+        /// Returns the last sequence number of a channel that was published or found to be lost. Threads: any.
+        std::function<std::uint64_t(ChannelId)> published = {};
     };
     DurableLog(Parts parts, DurableLogOptions options);
     ~DurableLog() override;
     DurableLog(const DurableLog&) = delete;
     DurableLog& operator=(const DurableLog&) = delete;
 
+    /// Returns the last sequence numbers of the previous run as far as they are known, once, if it did not end cleanly
+    /// and the constructor has opened the log.
+    [[nodiscard]] store::LastSeqs take_last_seqs() noexcept { return std::move(last_seqs_); }
     /// Applies the limits and the sync interval.
     void change(const DurableLogOptions& options);
     /// Writes what is pending, ends the epoch in the log, and waits for both. Nothing is taken afterwards.
@@ -127,6 +132,7 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
     void set_aside_version_1() const;
     void open_until_closed();
+    void mark() noexcept;
     void append_load();
     void append_lost();
     void sync_until_closed();
@@ -146,6 +152,7 @@ class DurableLog final : public SampleConsumer {
     const std::string device_;
     const LogKind kind_;
     LogBuffer buffer_;
+    store::LastSeqs last_seqs_;
     // Used by the I/O thread.
     ConsumerLedger ledger_;
     std::vector<Wanted> wanted_;  // by channel; empty: all channels are wanted

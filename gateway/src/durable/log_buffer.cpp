@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace telegate {
 
@@ -56,7 +57,8 @@ void LogBuffer::put_gap(const store::LogGap& gap) noexcept {
 /// Wakes the thread of the log for the first pending sample, and again when there are many.
 void LogBuffer::tell_of(std::size_t samples_before) noexcept {
     const std::size_t now = filling_.samples.size();
-    if ((samples_before == 0 && now > 0) || (samples_before < samples_untold && now >= samples_untold)) {
+    if ((samples_before == 0 && now > 0) || (samples_before < samples_pending_max && now >= samples_pending_max) ||
+        std::exchange(waits_for_more_, false)) {
         wake_.notify_one();
     }
 }
@@ -79,7 +81,8 @@ void LogBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint6
     }
 }
 
-bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max) {
+bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max,
+                     const std::function<void()>& on_pending) {
     TELEGATE_ASSERT(load.empty());
     load.samples.reserve(samples_max);  // it becomes the buffer that is filled next
     load.gaps.reserve(gaps_max);
@@ -92,8 +95,21 @@ bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idl
     } else if (!wake_.wait_for(lock, *idle_max, has_work)) {
         return true;
     }
-    wake_.wait_for(lock, untold_max,
-                   [this] { return closed_ || is_urgent_ || filling_.samples.size() >= samples_untold; });
+    const auto is_due = [this] {
+        return closed_ || is_urgent_ || filling_.samples.size() >= samples_pending_max;
+    };
+    const auto until = std::chrono::steady_clock::now() + write_delay_max;
+    while (on_pending && !is_due() && std::chrono::steady_clock::now() < until) {
+        const std::uint64_t offered = offered_;
+        lock.unlock();
+        on_pending();
+        lock.lock();
+        wake_.wait_for(lock, call_interval, is_due);
+        waits_for_more_ = true;
+        wake_.wait_until(lock, until, [&] { return is_due() || offered_ != offered; });
+        waits_for_more_ = false;
+    }
+    wake_.wait_until(lock, until, is_due);
     is_urgent_ = false;
     std::swap(load, filling_);
     return !load.empty();

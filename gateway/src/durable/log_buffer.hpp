@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -51,8 +52,10 @@ class LogBuffer {
     static constexpr std::size_t gaps_max = 4'096;
     /// The thread of the log is woken when this many samples are pending (1 MiB), or after they have been pending for
     /// this long.
-    static constexpr std::size_t samples_untold = 16'384;
-    static constexpr std::chrono::milliseconds untold_max{1'000};
+    static constexpr std::size_t samples_pending_max = 16'384;
+    static constexpr std::chrono::milliseconds write_delay_max{1'000};
+    /// While samples are pending, take() calls `on_pending` at most once per interval.
+    static constexpr std::chrono::milliseconds call_interval{100};
 
     LogBuffer();
 
@@ -60,8 +63,10 @@ class LogBuffer {
     void put_gap(const store::LogGap& gap) noexcept;
 
     /// Waits for data and moves it into `load`, which must be empty. Returns false if the buffer is closed and empty.
-    /// If there is no data within `idle_max`, returns true with an empty load.
-    [[nodiscard]] bool take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt);
+    /// If there is no data within `idle_max`, returns true with an empty load. While it waits for more data, it calls
+    /// `on_pending` for the first pending data and for further data.
+    [[nodiscard]] bool take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt,
+                            const std::function<void()>& on_pending = {});
     /// Makes take() return as soon as there is any data.
     void hurry();
     /// Waits for `time`, or until close(). Returns whether the buffer is still open.
@@ -84,6 +89,7 @@ class LogBuffer {
     std::uint64_t lost_ = 0;
     std::uint64_t offered_ = 0;
     bool is_urgent_ = false;
+    bool waits_for_more_ = false;  // take() waits for any further data
     bool closed_ = false;
 };
 

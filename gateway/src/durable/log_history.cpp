@@ -76,6 +76,7 @@ void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
 }
 
 void LogHistory::run() {
+    lower_priority();
     std::unique_lock lock(mutex_);
     for (;;) {
         wait_for_request(lock);
@@ -98,6 +99,9 @@ SamplePage LogHistory::read(const LogQuery& query) {
     page.position = page.end_position = query.position;
     try {
         query.since_utc_ns ? locate(*query.since_utc_ns, page) : fill(query, page);
+        if (page.is_epoch_over()) {
+            page.next_epoch_ms = index_.epoch_after(query.epoch_ms);
+        }
     } catch (const std::exception& error) {
         parts_.log.warn_limited("log read", LogLine("cannot read the durable log").quote("reason", error.what()));
         cursors_.clear();
@@ -145,7 +149,7 @@ std::optional<store::Position> LogHistory::start_of(const LogQuery& query) {
     });
 }
 
-/// Returns the cursor that can continue there, or a new one; null if the log has nothing of the epoch.
+/// Returns the cursor that can continue there, or a new one; null if the log has no data from the epoch.
 LogCursor* LogHistory::cursor_for(const LogQuery& query) {
     const auto known = std::find_if(cursors_.begin(), cursors_.end(), [&](const LogCursor& each) {
         return !query.finds_topics && each.can_continue(query.epoch_ms, query.position, *query.selection);
@@ -205,7 +209,7 @@ bool LogHistory::may_have_more(LogCursor& cursor, SamplePage& page) {
         return true;
     }
     if (cursor.position() < written) {
-        cursor.pass(written, page);  // the log was full; it will name these samples later
+        cursor.pass(written, page);  // the log was full; it will add gaps for these samples later
     }
     page.end_position = cursor.position();
     if (cursor.position() < parts_.history.oldest() && parts_.durable.write_now(cursor.position(), write_time_max)) {
@@ -227,7 +231,7 @@ void LogHistory::end_log(SamplePage& page) {
     }
 }
 
-/// Reports as missing what is neither in the log nor in the history.
+/// Reports samples as missing that are neither in the log nor in the history.
 void LogHistory::continue_in_history(store::GapReason reason, SamplePage& page) {
     const std::uint64_t oldest = parts_.history.oldest();
     if (page.end_position < oldest) {

@@ -44,7 +44,7 @@ struct LogQuery {
 ///
 /// Threads: ask(), post(), take_place() and counts() any; close() one.
 /// Limits: requests_max pending requests. A page has page_samples_max samples and looks at page_blocks_max blocks or
-/// page_decoded_max samples, so it takes some milliseconds. Between pages, cursors_max readers keep their place, with
+/// page_decoded_max samples, so it takes a few milliseconds. Between pages, cursors_max readers keep their place, with
 /// one block each, up to idle_max after the last request.
 /// Failure: the state of a page says what went wrong; ask() throws std::bad_alloc, and std::system_error if the thread
 /// cannot be created.

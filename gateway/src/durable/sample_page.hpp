@@ -49,10 +49,10 @@ struct SampleSelection {
 struct SamplePage {
     enum class State : std::uint8_t {
         more,           // continue at end_position
-        memory,         // the log ends at end_position, from where the history has everything
+        memory,         // the log ends at end_position; the history has all samples after it
         ended,          // the epoch ended cleanly
         crashed,        // the epoch ended, and samples at its end may be missing
-        unknown_epoch,  // the log has nothing of the epoch
+        unknown_epoch,  // the log has no data from the epoch
         late,           // no longer in the history, and not yet written to the log
         failed,         // the log cannot be read
     };
@@ -66,16 +66,20 @@ struct SamplePage {
     State state = State::more;
     bool is_from_log = false;
     std::int64_t epoch_ms = 0;
+    std::int64_t next_epoch_ms = 0;    // at the end of an epoch or if it is unknown: the next one in the log; 0: none
     std::shared_ptr<SampleText> text;  // of the epoch; the channel ids below are those of its channels()
     std::vector<TelemetrySample> samples;
     std::vector<std::uint64_t> positions;  // of the samples
-    /// From the log: named losses of wanted topics, by the index of the next sample. A gap may reach back to before the
+    /// From the log: gaps of wanted topics, by the index of the next sample. A gap may reach back to before the
     /// page.
     std::vector<store::BlockGap> gaps;
     std::vector<Missing> missing;  // in order
     std::uint64_t position = 0;    // of the start
     std::uint64_t end_position = 0;
 
+    [[nodiscard]] bool is_epoch_over() const noexcept {
+        return state == State::ended || state == State::crashed || state == State::unknown_epoch;
+    }
     [[nodiscard]] std::uint64_t missed() const noexcept {
         std::uint64_t sum = 0;
         for (const Missing& each : missing) {

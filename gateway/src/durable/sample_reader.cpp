@@ -83,6 +83,7 @@ SampleReader::Result SampleReader::take_arrival(SamplePage& page) {
     using State = SamplePage::State;
     page = std::move(arrival_->page);
     arrival_ = nullptr;
+    next_epoch_ms_ = page.next_epoch_ms;
     switch (page.state) {
         case State::late: return Result::late;
         case State::failed: over_ = Result::failed; return Result::failed;

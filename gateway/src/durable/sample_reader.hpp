@@ -27,7 +27,7 @@ struct SampleSources {
 ///
 /// Threads: one at a time.
 /// Limits:  one page in memory, and one request to the log at a time.
-/// Failure: read() may throw std::bad_alloc. Everything that is missing is named in the pages. While too many requests
+/// Failure: read() may throw std::bad_alloc. All missing samples are listed in the pages. While too many requests
 ///          to the log are pending, and if the log is late, read() has to be repeated later.
 class SampleReader {
   public:
@@ -46,7 +46,7 @@ class SampleReader {
         end,            // everything published in this epoch so far was read
         ended,          // an earlier epoch was read, which ended cleanly
         crashed,        // an earlier epoch was read, and samples at its end may be missing
-        unknown_epoch,  // the log has nothing of the epoch
+        unknown_epoch,  // the log has no data from the epoch
         failed,         // the log cannot be read
     };
 
@@ -57,6 +57,8 @@ class SampleReader {
     [[nodiscard]] Result read(SamplePage& page);
     [[nodiscard]] std::uint64_t position() const noexcept { return start_.position; }
     [[nodiscard]] std::int64_t epoch_ms() const noexcept { return start_.epoch_ms; }
+    /// Returns the next epoch in the log, after an earlier epoch was read or is unknown; 0: none.
+    [[nodiscard]] std::int64_t next_epoch_ms() const noexcept { return next_epoch_ms_; }
 
   private:
     /// A page that was requested from the log. Shared with tg-log-read.
@@ -77,6 +79,7 @@ class SampleReader {
     const std::function<void()> wake_;
     std::shared_ptr<Arrival> arrival_;  // null: no request is pending
     std::optional<Result> over_;        // the result after the last page
+    std::int64_t next_epoch_ms_ = 0;
     std::array<TelemetrySample, 128> read_{};
 };
 

@@ -39,8 +39,8 @@ class JsonEncoder {
             frame_of(sample.channel).bytes_max + (has_doubtful_time(sample) ? doubt_bytes_max : 0);
         return sample.type == ValueType::text ? bytes + escape_bytes_max * sample.text_bytes : bytes;
     }
-    /// Writes the object to `out`, which has bytes_max(sample) bytes, and returns its length. The rest of the buffer
-    /// may be overwritten.
+    /// Writes the object to `out`, which is bytes_max(sample) bytes long, and returns its length. The rest of the
+    /// buffer may be overwritten.
     std::size_t encode(const TelemetrySample& sample, char* out);
 
   private:

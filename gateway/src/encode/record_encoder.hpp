@@ -55,7 +55,7 @@ class RecordEncoder {
 
     /// Returns the size of every record.
     [[nodiscard]] static std::size_t bytes_max(const TelemetrySample& /*sample*/) noexcept { return sizeof(Record); }
-    /// Writes the record to `out`, which has bytes_max(sample) bytes, and returns its length.
+    /// Writes the record to `out`, which is bytes_max(sample) bytes long, and returns its length.
     std::size_t encode(const TelemetrySample& sample, char* out) const noexcept {
         Record record{sample.time_utc_ns, epoch_ms_, sample.seq,       sample.type, quality_of(sample),
                       sample.flags,       0,         std::uint32_t{0}, {}};

@@ -14,7 +14,7 @@ namespace telegate {
 /// of one tick have the same time, so the last time and the last second are cached.
 ///
 /// Threads: one.
-/// Limits: the years that 64-bit nanoseconds can represent, 1677 to 2262. `before` and `after` have up to 34 bytes
+/// Limits: the years that 64-bit nanoseconds can represent, 1677 to 2262. `before` and `after` are up to 34 bytes long
 /// together.
 /// Failure: none.
 class TimeText {

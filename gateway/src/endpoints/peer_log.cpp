@@ -40,8 +40,8 @@ std::string_view origin(std::string_view peer) {
 }
 
 /// Returns whether the peer disconnected in a normal way. Any other reason indicates a fault and should be rare.
-bool left_by_itself(std::string_view why) {
-    return why == "peer left" || why == "shutdown" || why == std::generic_category().message(ECONNRESET) ||
+bool is_normal_end(std::string_view why) {
+    return why == "peer disconnected" || why == "shutdown" || why == std::generic_category().message(ECONNRESET) ||
            why == std::generic_category().message(EPIPE);
 }
 
@@ -50,7 +50,7 @@ bool left_by_itself(std::string_view why) {
 void PeerLog::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
         log_.info_limited("connected", {"subscriber connected", peer_fields(event).append(client_fields(event))});
-    } else if (event.kind == MonitorEventKind::disconnected && left_by_itself(event.detail)) {
+    } else if (event.kind == MonitorEventKind::disconnected && is_normal_end(event.detail)) {
         log_.info_limited(event.detail, {"subscriber disconnected", gone_fields(event)});
     } else {
         note_trouble(event, "subscriber");
@@ -63,7 +63,7 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     };
     switch (event.kind) {
         case MonitorEventKind::disconnected:
-            if (!left_by_itself(event.detail)) {
+            if (!is_normal_end(event.detail)) {
                 log_.warn_limited(cause(), {std::string(who) + " closed", gone_fields(event)});
             }
             return;

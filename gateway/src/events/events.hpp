@@ -142,7 +142,7 @@ class EventLog {
     void settle() noexcept;
     [[nodiscard]] bool is_settled() const;
     /// Numbers skipped after a run that did not stop cleanly, because it may have assigned numbers that are not in the
-    /// file: at most some thousands between two writes.
+    /// file: at most a few thousand between two writes.
     static constexpr std::uint64_t numbers_skipped = 100'000;
     /// Restores the events of an earlier run, with increasing numbers, before the first add().
     void restore(std::vector<EventEntry> entries);

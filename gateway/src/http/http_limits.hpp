@@ -17,7 +17,7 @@ struct HttpLimits {
     std::size_t connections_max = 64;  // each holds at most one response; clients are people, scrapers and scripts
     // in addition to connections_max; each holds a descriptor and up to two pulls of text
     std::size_t streams_max = 16;
-    std::size_t requests_max = 1'000;               // per connection, so that even a busy one is closed now and then
+    std::size_t requests_max = 1'000;               // per connection, so that even a busy one is closed occasionally
     std::chrono::milliseconds request_time{5'000};  // for the whole request, even if its bytes arrive slowly
     // from a complete request until a worker starts it; later it is refused
     std::chrono::milliseconds queue_time{1'000};

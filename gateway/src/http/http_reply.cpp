@@ -30,7 +30,7 @@ void append_framing(std::string& out, const HttpResponse& response, const ReplyF
         out.append(frame.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n");
         return;
     }
-    if (response.status != 204) {
+    if (response.status != 204 && response.status != 304) {
         out.append("Content-Length: ");
         append_number(out, response.shared_body ? response.shared_body->size() : response.body.size());
         out.append("\r\n");

@@ -13,7 +13,7 @@ namespace telegate {
 /// phrase of the status.
 struct Problem {
     int status = 500;
-    std::string detail;    // for people: what is wrong with this request and what is allowed
+    std::string detail;    // human-readable: what is wrong with this request and what is allowed
     std::string instance;  // the target of the request, shortened if long
 };
 

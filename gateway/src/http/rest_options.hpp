@@ -31,9 +31,9 @@ struct RestCredentials {
 };
 
 struct RestAccessLimits {
-    // PUT, POST, PATCH and DELETE of all clients; for people and scripts, not a data path
+    // PUT, POST, PATCH and DELETE of all clients; for users and scripts, not a data path
     Rate changes{50, 100};
-    Rate failures{1, 10};             // wrong tokens per address: enough for typing errors, too few for guessing
+    Rate failures{1, 10};             // wrong tokens per address: enough for typos, too few for guessing
     std::size_t addresses_max = 256;  // with counted failures; the address that failed longest ago is forgotten first
 };
 

@@ -29,7 +29,7 @@ void store(const TelemetrySample& sample, std::uint64_t* to, std::index_sequence
 
 const SystemClock system_clock;
 
-constexpr std::size_t sweep_samples = 512;  // swept at a time, which takes some microseconds
+constexpr std::size_t sweep_samples = 512;  // swept at a time, which takes a few microseconds
 
 /// Returns the memory for samples of rarely published channels.
 std::size_t kept_bytes(std::size_t bytes, std::size_t per_channel) {

@@ -20,11 +20,11 @@ namespace telegate {
 /// overwritten.
 ///
 /// With `per_channel`, a quarter of the memory is for rarely published channels: it keeps their last samples at their
-/// positions when samples of other channels overwrite them (KeptSamples). So all positions from oldest() on are held,
-/// and some of those between first() and oldest().
+/// positions when samples of other channels overwrite them (KeptSamples). So all positions at or after oldest() are
+/// held, and some of those between first() and oldest().
 ///
 /// Threads: take() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then checks
-/// whether the writer has overtaken it, and leaves out samples that may have been overwritten.
+/// whether the writer has overtaken it, and omits samples that may have been overwritten.
 /// Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A page
 /// uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither hides
 /// nor reveals samples.

@@ -36,7 +36,7 @@ struct PumpParts {
 /// Threads: the reactor's, or any while the reactor does not run.
 /// Limits: batch_samples at a time, batches_per_turn per event-loop iteration; one last value per channel, whose memory
 /// exists before the channel does; at most one gap per sample.
-/// Failure: the first sample of a channel may throw std::bad_alloc; the ledger already counts it then.
+/// Failure: the first sample of a channel may throw std::bad_alloc after the ledger has counted it.
 class Pump {
   public:
     static constexpr std::size_t batch_samples = 256;    // 16 KiB of samples, about 50 KiB of JSON

@@ -14,6 +14,9 @@ ReloadSource source_of(const SettingsSources& sources) {
     };
     source.hash = settings_hash;
     source.to_json = settings_json;
+    source.origins = [sources](const Settings& in_force) {
+        return settings_origins_json(in_force, load_settings(sources));
+    };
     source.from_json = [](std::string_view text) {
         return settings_from_json(text).settings;
     };

@@ -25,6 +25,8 @@ struct ReloadSource {
     std::function<std::string(const Settings&)> hash = {};
     /// Converts settings to JSON. If this or from_json is empty, REST can neither GET nor PUT settings.
     std::function<std::string(const Settings&)> to_json = {};
+    /// Reads the settings again and converts the origins of `in_force` to JSON. Throws SettingsError. Empty: unknown.
+    std::function<std::string(const Settings& in_force)> origins = {};
     /// Reads files that the settings in force name, such as tokens, again at each reload. Throws LateAnswer, or
     /// std::runtime_error with the problem of a file.
     std::function<CredentialsRead(const Settings&)> reload_files = {};

@@ -14,7 +14,7 @@
 
 namespace telegate {
 
-/// The log level, and when it reverts to which level.
+/// The log level, and when and to which level it reverts.
 struct LogLevelStatus {
     std::string level;
     std::string reverts_to;              // "": it does not revert

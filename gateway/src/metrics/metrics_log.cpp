@@ -41,6 +41,20 @@ constexpr std::array log_rows{
               [](Source s, Text t) {
                   add_log(s, t, [](const DurableLogStatus& l) { return l.log.segments_removed; });
               }},
+    MetricRow{{"telegate_log_read_pages", MetricType::counter, "", "Pages read from the log for replays."}, "",
+              [](Source s, Text t) { add_log(s, t, [](const DurableLogStatus& l) { return l.reads.pages; }); }},
+    MetricRow{{"telegate_log_read_samples", MetricType::counter, "", "Samples read from the log for replays."}, "",
+              [](Source s, Text t) { add_log(s, t, [](const DurableLogStatus& l) { return l.reads.samples; }); }},
+    MetricRow{{"telegate_log_reads_failed", MetricType::counter, "",
+               "Reads of the log without a result: refused (too many pending), late (not written in time) or failed."},
+              "reason",
+              [](Source s, Text t) {
+                  if (s.snapshot.log) {
+                      t.add({{"reason", "refused"}}, s.snapshot.log->reads.refused);
+                      t.add({{"reason", "late"}}, s.snapshot.log->reads.late);
+                      t.add({{"reason", "failed"}}, s.snapshot.log->reads.failed);
+                  }
+              }},
     MetricRow{{"telegate_log_full", MetricType::gauge, "", "1 if the log is full, 0 otherwise."}, "",
               [](Source s, Text t) {
                   add_log(s, t, [](const DurableLogStatus& l) { return std::uint64_t{l.log.is_full}; });

@@ -125,7 +125,7 @@ constexpr std::array service_rows{
     MetricRow{{"telegate_config_generation", MetricType::gauge, "",
                "Generation of the settings in force; incremented by each change."}, "",
               [](Source s, Text t) { add_reload(s, t, [](const ConfigStatus& c) { return c.generation; }); }},
-    MetricRow{{"telegate_rest_requests", MetricType::counter, "", "Answered requests by path and status code."},
+    MetricRow{{"telegate_rest_requests", MetricType::counter, "", "HTTP requests by path and status code."},
               "path, code", add_requests},
     MetricRow{{"telegate_rest_streams", MetricType::gauge, "", "Open event streams."}, "",
               [](Source s, Text t) {
@@ -168,7 +168,7 @@ constexpr std::array service_rows{
                "Last value of a channel if it is a number or a boolean (0 or 1)."},
               "device, channel, unit", add_values},
     MetricRow{{"telegate_channel_values_omitted", MetricType::gauge, "",
-               "Channels with such a value beyond the first 1000, which are omitted."}, "", add_values_left_out},
+               "Channels that telegate_channel_value omits because it has at most 1000 series."}, "", add_values_left_out},
     MetricRow{{"process_cpu_seconds", MetricType::counter, "seconds", "Total user and system CPU time."}, "",
               [](Source s, Text t) { t.add({}, s.process.cpu_seconds); }},
     MetricRow{{"process_start_time_seconds", MetricType::gauge, "seconds",

@@ -104,7 +104,7 @@ std::string folder_fault(const std::string& what, const std::string& path) {
     return ::access(folder.c_str(), W_OK | X_OK) == 0 ? "" : cannot(what, folder, errno);
 }
 
-/// An existing socket may be stale; it is replaced then.
+/// An existing socket may be stale, in which case it is replaced.
 std::string socket_fault(const std::string& path) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {

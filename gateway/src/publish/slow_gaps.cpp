@@ -6,8 +6,8 @@
 
 namespace telegate {
 
-SlowGaps::SlowGaps(Parts parts, std::size_t places_max_in)
-    : parts_(std::move(parts)), places_max_(places_max_in), runs_(parts_.channels) {}
+SlowGaps::SlowGaps(Parts parts, std::size_t entries_max_in)
+    : parts_(std::move(parts)), entries_max_(entries_max_in), runs_(parts_.channels) {}
 
 LossHooks SlowGaps::hooks(PayloadFormat format) {
     LossHooks hooks;
@@ -32,22 +32,22 @@ void SlowGaps::lost(const Key& key, const LostRun& run, LossReason reason) {
     if (entry.given_up) {
         return;
     }
-    places_ -= entry.gaps.places();
+    entries_ -= entry.gaps.entries();
     entry.gaps.add(digest, reason);
-    places_ += entry.gaps.places();
-    while (places_ > places_max_) {
+    entries_ += entry.gaps.entries();
+    while (entries_ > entries_max_) {
         give_up_largest();
     }
 }
 
-/// Closes the subscriber with the most places. The one that exceeded the limit may have only its first gap, while
-/// stalled subscribers use nearly all places.
+/// Closes the subscriber with the most entries. The one that exceeded the limit may have only its first gap, while
+/// stalled subscribers use nearly all entries.
 void SlowGaps::give_up_largest() {
     const auto largest = std::max_element(counts_.begin(), counts_.end(), [](const auto& a, const auto& b) {
-        return a.second.gaps.places() < b.second.gaps.places();
+        return a.second.gaps.entries() < b.second.gaps.entries();
     });
     Entry& entry = largest->second;
-    places_ -= entry.gaps.places();
+    entries_ -= entry.gaps.entries();
     entry.gaps.clear();
     entry.given_up = true;
     ++closed_;
@@ -67,9 +67,9 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
         return writer.write(gap_topic(parts_.channels.at(channel)), payload_);
     };
     GapStore& gaps = entry->second.gaps;
-    places_ -= gaps.places();
+    entries_ -= gaps.entries();
     const bool is_more = gaps.tell(writer, tell_gap);
-    places_ += gaps.places();
+    entries_ += gaps.entries();
     return is_more;
 }
 
@@ -82,7 +82,7 @@ void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const Sampl
 void SlowGaps::forget(PayloadFormat format, std::uint64_t id) {
     const auto entry = counts_.find({format, id});
     if (entry != counts_.end()) {
-        places_ -= entry->second.gaps.places();
+        entries_ -= entry->second.gaps.entries();
         counts_.erase(entry);
     }
 }

@@ -22,15 +22,15 @@ namespace telegate {
 /// channel, reported by `$gap` notices at the position of the missing samples.
 ///
 /// Threads: the reactor's, or any while the reactor is not running.
-/// Limits: places_max places for all subscribers together, plus those of one run. Beyond the limit, the subscriber that
-/// uses the most is closed and counted. Adjacent ranges are merged, so a subscriber has many ranges only if lost and
-/// received samples alternate.
+/// Limits: entries_max entries for all subscribers together, plus those added in one run. Beyond the limit, the
+/// subscriber that uses the most is closed and counted. Adjacent ranges are merged, so a subscriber has many ranges
+/// only if lost and received samples alternate.
 /// Failure: lack of memory ends the process, because hooks must not throw.
 class SlowGaps {
   public:
     /// Uses up to 24 MB, or 80 MB if every channel has a range before its latest; see GapStore. Enough for fifteen
     /// channels on each of the connections that one format can have, or for every channel on fifteen connections.
-    static constexpr std::size_t places_max = 1'000'000;
+    static constexpr std::size_t entries_max = 1'000'000;
 
     /// Closes a subscriber's connection, but not during this call.
     using Close = std::function<void(PayloadFormat format, std::uint64_t id)>;
@@ -40,7 +40,7 @@ class SlowGaps {
         std::int64_t epoch_ms;
         Close close;
     };
-    explicit SlowGaps(Parts parts, std::size_t places_max_in = places_max);
+    explicit SlowGaps(Parts parts, std::size_t entries_max_in = entries_max);
 
     /// Returns the hooks for the publisher of a format.
     [[nodiscard]] LossHooks hooks(PayloadFormat format);
@@ -79,10 +79,10 @@ class SlowGaps {
     [[nodiscard]] LostSample named(const SamplePlace& place) const;
 
     const Parts parts_;
-    const std::size_t places_max_;
+    const std::size_t entries_max_;
     std::unordered_map<Key, Entry, KeyHash> counts_;
     RunReader runs_;
-    std::size_t places_ = 0;
+    std::size_t entries_ = 0;
     std::uint64_t closed_ = 0;
     std::string payload_;
 };

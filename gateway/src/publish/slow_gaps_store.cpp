@@ -34,7 +34,7 @@ void GapStore::add(const RunDigest& lost, LossReason reason) {
 void GapStore::add_range(Page& page, Gap& latest, ChannelId channel, const Gap& gap) {
     if (latest.seqs.first != 0) {
         earlier_[to_index(channel)].push_back(latest);
-        ++earlier_places_;
+        ++earlier_entries_;
     } else {
         ++page.used;
     }
@@ -47,7 +47,7 @@ std::vector<GapStore::Gap> GapStore::take_channel(Page& page, ChannelId channel)
     std::vector<Gap> gaps;
     if (auto earlier = earlier_.extract(to_index(channel))) {
         gaps = std::move(earlier.mapped());
-        earlier_places_ -= gaps.size();
+        earlier_entries_ -= gaps.size();
     }
     Gap& latest = page.latest[to_index(channel) % page_channels];
     gaps.push_back(latest);
@@ -78,10 +78,10 @@ bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(Channel
                              [](const Gap& a, const Gap& b) { return a.seqs.first < b.seqs.first; });
             const auto later = std::stable_partition(gaps.begin(), gaps.end(),
                                                      [&](const Gap& gap) { return writer.tells(gap.reason); });
-            const auto untold =
+            const auto unreported =
                 std::find_if_not(gaps.begin(), later, [&](const Gap& gap) { return tell(channel, gap); });
-            put_back(*page, channel, gaps, static_cast<std::size_t>(untold - gaps.begin()));
-            if (untold != later) {
+            put_back(*page, channel, gaps, static_cast<std::size_t>(unreported - gaps.begin()));
+            if (unreported != later) {
                 return true;
             }
         }

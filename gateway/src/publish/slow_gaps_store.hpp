@@ -18,7 +18,7 @@ namespace telegate {
 /// The samples that one subscriber has missed and that are not reported yet: ranges of sequence numbers per channel.
 ///
 /// Threads: one.
-/// Limits: the owner must limit places(), which take 24 bytes each. A page of page_channels neighboring channels holds
+/// Limits: the owner must limit entries(), which take 24 bytes each. A page of page_channels neighboring channels holds
 /// their latest ranges and exists while one of them has a range; earlier ranges have one place each, in a list per
 /// channel. In addition, 8 bytes per page of channels up to the last one.
 /// Failure: may throw std::bad_alloc.
@@ -38,7 +38,7 @@ class GapStore {
     void clear() noexcept;
 
     [[nodiscard]] std::size_t ranges() const noexcept { return ranges_; }
-    [[nodiscard]] std::size_t places() const noexcept { return pages_used_ * page_channels + earlier_places_; }
+    [[nodiscard]] std::size_t entries() const noexcept { return pages_used_ * page_channels + earlier_entries_; }
 
   private:
     struct Page {
@@ -54,7 +54,7 @@ class GapStore {
     std::vector<std::unique_ptr<Page>> pages_;
     std::unordered_map<std::uint32_t, std::vector<Gap>> earlier_;  // by channel: ranges before its latest
     std::size_t pages_used_ = 0;
-    std::size_t earlier_places_ = 0;
+    std::size_t earlier_entries_ = 0;
     std::size_t ranges_ = 0;
 };
 

@@ -85,10 +85,8 @@ std::shared_ptr<DurableLog> Recorders::make(const DurableLogOptions& options) {
     try {
         DurableLog::Parts parts = parts_;
         parts.known = [known = parts_.known, prefix = options.device + '/'](std::int64_t epoch_ms) {
-            std::vector<store::KnownSeq> seqs = known(epoch_ms);
-            std::erase_if(seqs, [&](const store::KnownSeq& each) {
-                return prefix.size() > 1 && !each.topic.starts_with(prefix);
-            });
+            store::LastSeqs seqs = known(epoch_ms);
+            std::erase_if(seqs, [&](const auto& each) { return prefix.size() > 1 && !each.first.starts_with(prefix); });
             return seqs;
         };
         return std::make_shared<DurableLog>(std::move(parts), options);

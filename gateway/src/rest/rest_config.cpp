@@ -1,5 +1,6 @@
 #include "rest/rest_config.hpp"
 
+#include "config/load.hpp"
 #include "http/media_type.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_report.hpp"
@@ -46,6 +47,19 @@ HttpResponse get_config(const RestCall& call) {
         response.headers.emplace_back("ETag", entity_tag(in_force.hash));
     }
     return response;
+}
+
+/// The files may have been edited since the start, so the origins are those of a restart.
+HttpResponse get_origins(const RestCall& call) {
+    const ConfigHandlers& handlers = call.handlers.config;
+    if (!handlers.origins) {
+        return without_json(call.request);
+    }
+    try {
+        return {200, "application/json", handlers.origins(handlers.in_force().settings), {}};
+    } catch (const SettingsError& error) {
+        return unavailable(call.request, std::string("the settings files have problems: ") + error.what());
+    }
 }
 
 using MakeSettings = std::function<Settings(const Settings& in_force)>;
@@ -155,6 +169,12 @@ constexpr std::array config_route_table{
               .answer_schema = "ReloadReport",
               .refusals = refused_reload,
               .answer = post_reload},
+    RestRoute{.path = "/config/origins",
+              .summary = "The origin of each setting in force.",
+              .gives = gives_json,
+              .answer_schema = "Origins",
+              .refusals = may_be_late,
+              .answer = get_origins},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct ConfigHandlers {
     std::function<ReloadReport(const LiveSettings::Replacement&, std::string_view who)> replace;
     std::function<std::string(const Settings&)> to_json;
     std::function<Settings(std::string_view text)> from_json;
+    std::function<std::string(const Settings& in_force)> origins = {};
     std::function<Settings(const Settings& base, std::string_view patch)> from_patch = {};
     std::function<std::vector<ConfigGeneration>()> generations = {};
     std::function<std::optional<ReloadReport>(std::optional<std::uint64_t> generation, bool dry_run,

@@ -45,9 +45,10 @@ struct RestHandlers {
     std::function<Health()> health;
     /// Closes a subscriber of a format. false: there is no subscriber with this id; nullopt: no response in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
-    /// Returns the number of samples published after a position of a past epoch, before the current one began. nullopt:
+    /// Returns the number of samples published from a position of a past epoch on, before a later epoch began. nullopt:
     /// unknown.
-    std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after = {};
+    std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position, std::int64_t before_ms)>
+        published_from = {};
     /// Logs who changed what. All lines are written.
     std::function<void(const LogLine& line)> log_change;
     /// Logs a refused change; the number of lines per minute is limited for each peer.

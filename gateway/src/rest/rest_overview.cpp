@@ -1,9 +1,9 @@
 #include "rest/rest_openapi.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
-#include "rest/rest_table.hpp"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <utility>
 
@@ -11,18 +11,6 @@ namespace telegate {
 namespace {
 
 constexpr std::array<std::string_view, 1> gives_html{"text/html; charset=utf-8"};
-
-HttpResponse get_index(const RestCall& call) {
-    std::string text = "telegate\n\n";
-    for (const RestRoute* route : rest_table()) {
-        std::string line = std::string(route->method);
-        line.resize(std::max<std::size_t>(line.size() + 1, 7), ' ');
-        line += to_plain_path(route->path);
-        line.resize(std::max<std::size_t>(line.size() + 2, 40), ' ');
-        text += line + std::string(route->summary) + '\n';
-    }
-    return {200, std::string(call.media_type), std::move(text), {}};
-}
 
 HttpResponse get_status(const RestCall& call) {
     HttpResponse response{200, std::string(call.media_type), {}, {}};
@@ -35,12 +23,18 @@ HttpResponse get_openapi(const RestCall& call) {
     return {200, std::string(call.media_type), openapi_json(call.handlers.role_without_credentials(call.request)), {}};
 }
 
+/// Lets a client find out what it may do before it tries.
+HttpResponse get_identity(const RestCall& call) {
+    const nlohmann::ordered_json json{{"name", call.request.who},
+                                      {"role", call.request.role == HttpRole::admin ? "admin" : "reader"}};
+    return {200, std::string(call.media_type), json.dump() + '\n', {}};
+}
+
 HttpResponse get_docs(const RestCall& call) {
     return {200, std::string(call.media_type), openapi_page(), {}};
 }
 
 constexpr std::array overview_route_table{
-    RestRoute{.path = "/", .summary = "List of all paths.", .gives = gives_text, .answer = get_index},
     RestRoute{.path = "/status",
               .summary = "The status of the gateway.",
               .gives = gives_json,
@@ -52,6 +46,11 @@ constexpr std::array overview_route_table{
               .gives = gives_json,
               .answer_schema = "OpenApi",
               .answer = get_openapi},
+    RestRoute{.path = "/whoami",
+              .summary = "The name and the role of the client.",
+              .gives = gives_json,
+              .answer_schema = "Identity",
+              .answer = get_identity},
     RestRoute{.path = "/docs", .summary = "This API as an HTML page.", .gives = gives_html, .answer = get_docs},
 };
 

@@ -59,6 +59,7 @@ inline constexpr std::size_t prefix_characters_max = 256;
 [[nodiscard]] bool is_health_path(std::string_view path) noexcept;
 
 /// The rows, by subject; rest_table.cpp puts them in order.
+[[nodiscard]] std::span<const RestRoute> web_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> overview_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> health_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> device_routes() noexcept;

@@ -397,6 +397,12 @@ constexpr std::string_view schemas = R"json({
   "required": ["confirmed"],
   "properties": {"confirmed": {"type": "integer", "minimum": 1}}
 },
+"Origins": {"type": "object"},
+"Identity": {
+  "type": "object",
+  "required": ["name", "role"],
+  "properties": {"name": {"type": "string"}, "role": {"enum": ["reader", "admin"]}}
+},
 "SettingsPatch": {"type": "object"},
 "OpenApi": {"type": "object"}
 })json";

@@ -53,7 +53,7 @@ std::shared_ptr<SampleStream> begin_stream(const RestCall& call, ParameterReader
     }
     const StreamPosition next =
         last ? StreamPosition{last->epoch_ms, last->position + 1} : StreamPosition{text.epoch_ms(), now};
-    SampleStream::Hooks hooks{call.handlers.published_after, [streams = call.handlers.streams] {
+    SampleStream::Hooks hooks{call.handlers.published_from, [streams = call.handlers.streams] {
                                   streams->wake();
                               }};
     return std::make_shared<SampleStream>(sources, std::move(prefixes), next, std::move(hooks));

@@ -18,7 +18,7 @@ constexpr std::array no_such_subscriber{404, 503};
 constexpr std::array subscriber_id{
     RestParameter{.name = "id",
                   .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","pattern":"^(json|cbor|record)-[1-9][0-9]{0,17}$"})",
+                  .schema = R"({"type":"string","pattern":"^[a-z]+-[1-9][0-9]{0,17}$"})",
                   .meaning = "Subscriber: its format and its number among the subscribers of that format."}};
 
 struct SubscriberId {
@@ -62,7 +62,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
     const std::optional<SubscriberId> id = to_id(call.arguments.front());
     const std::optional<bool> closed = id ? call.handlers.close_subscriber(id->format, id->number) : false;
     if (!closed) {
-        return unavailable(call.request, "the gateway did not close the subscriber in time");
+        return unavailable(call.request, "the gateway did not disconnect the subscriber in time");
     }
     if (!*closed) {
         return refused(

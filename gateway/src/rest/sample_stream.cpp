@@ -25,14 +25,16 @@ void SampleStream::add_id(std::string& out) const {
     }
 }
 
-/// Continues at the start of this epoch, after the position `position` of an earlier one.
-void SampleStream::begin_epoch(std::string& out, std::uint64_t position) {
+/// Continues at the start of the next epoch that the log has, or of this one.
+void SampleStream::begin_next_epoch(std::string& out) {
     add_gap(out);
+    const std::int64_t present_ms = sources_.text.epoch_ms();
+    const std::int64_t next_ms = reader_->next_epoch_ms();
+    const std::int64_t epoch_ms = next_ms > 0 && next_ms < present_ms ? next_ms : present_ms;
     std::optional<std::uint64_t> missed;
-    if (hooks_.published_after) {
-        missed = hooks_.published_after(reader_->epoch_ms(), position);
+    if (hooks_.published_from) {
+        missed = hooks_.published_from(reader_->epoch_ms(), position_, epoch_ms);
     }
-    const std::int64_t epoch_ms = sources_.text.epoch_ms();
     reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, hooks_.wake);
     position_ = told_ = 0;
     out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(epoch_ms);
@@ -126,7 +128,7 @@ bool SampleStream::read_page(std::string& out, StreamState& state) {
         case Result::unknown_epoch:
         case Result::failed: break;
     }
-    begin_epoch(out, position_ == 0 ? 0 : position_ - 1);
+    begin_next_epoch(out);
     page_ = {};
     state = StreamState::more;
     return false;

@@ -31,14 +31,15 @@ class SampleStream {
     static constexpr std::size_t prefixes_max = 16;
 
     struct Hooks {
-        /// Returns the number of samples published after a position of an earlier epoch, before this one; nullopt:
-        /// unknown.
-        std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position)> published_after;
+        /// See RestHandlers.
+        std::function<std::optional<std::uint64_t>(std::int64_t epoch_ms, std::uint64_t position,
+                                                   std::int64_t before_ms)>
+            published_from;
         /// Called on tg-log-read when pull() can continue.
         std::function<void()> wake;
     };
-    /// Starts at a position. In an earlier epoch, it continues in this one when the log has no more. No prefixes: all
-    /// samples.
+    /// Starts at a position. From an earlier epoch, it continues in the next one that the log has, and at last in this
+    /// one. No prefixes: all samples.
     SampleStream(const SampleSources& sources, std::vector<std::string> prefixes, const StreamPosition& next,
                  Hooks hooks);
 
@@ -55,7 +56,7 @@ class SampleStream {
     };
 
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
-    void begin_epoch(std::string& out, std::uint64_t position);
+    void begin_next_epoch(std::string& out);
     [[nodiscard]] bool read_page(std::string& out, StreamState& state);
     void note_missed(std::string& out, const SamplePage::Missing& missing);
     void add_gap(std::string& out);

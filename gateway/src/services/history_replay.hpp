@@ -14,9 +14,9 @@ namespace telegate {
 /// The objects that replays use. All must outlive the replays.
 struct ReplayParts {
     SampleSources sources;
-    const Pump& pump;            // knows what is published of each channel
+    const Pump& pump;            // knows the last published sample of each channel
     std::function<void()> wake;  // called on tg-log-read when a replay that waits can continue
-    /// Returns the reply if the log has nothing of the epoch.
+    /// Returns the reply if the log has no data from the epoch.
     std::function<std::string()> unknown_epoch;
 };
 

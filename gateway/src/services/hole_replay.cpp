@@ -36,7 +36,7 @@ HoleReplay::HoleReplay(const ReplayParts& parts, std::string out, const Wanted& 
       out_bytes_(out_.size()) {
     std::map<std::string, std::vector<Hole>> holes;
     for (const ServiceHole& hole : wanted.holes) {
-        if (wanted.past_epoch_ms || topics.find(hole.topic)) {  // otherwise, nothing of the topic is published
+        if (wanted.past_epoch_ms || topics.find(hole.topic)) {  // otherwise, no sample of the topic is published
             holes[hole.topic].push_back({hole.first_seq, hole.last_seq});
         }
     }

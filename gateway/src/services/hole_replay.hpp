@@ -93,7 +93,7 @@ class HoleReplay final : public HistoryReplay {
     std::size_t next_gap_ = 0;  // of the page
     std::size_t tracks_open_ = 0;
     bool is_from_first_ = false;  // nothing before the pass was ever published
-    bool needs_more_ = false;     // something was not found that another pass may find
+    bool needs_more_ = false;     // samples were not found that another pass may find
     bool is_end_known_ = true;    // of an earlier epoch
 };
 

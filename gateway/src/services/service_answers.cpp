@@ -84,6 +84,9 @@ std::uint64_t ServiceAnswers::last_captured(ChannelId channel) const {
 }
 
 std::string ServiceAnswers::catalog(const ServiceRequest& request) {
+    if (request.epoch && *request.epoch != epoch_ms_) {
+        return past_catalog(request);
+    }
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
     std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags);
     if (const std::int64_t oldest = parts_.log == nullptr ? 0 : parts_.log->oldest_utc_ns(); oldest != 0) {
@@ -103,6 +106,32 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
                "\",\"unit\":" + json_text(info.unit) + ",\"last_seq\":" + std::to_string(last_captured(id)) + '}';
     }
     return out + ']' + end_of(page, looked_at);
+}
+
+/// Replies with the channels of an earlier epoch and their last sequence numbers, from the state file.
+std::string ServiceAnswers::past_catalog(const ServiceRequest& request) {
+    const PastEpoch* const past = parts_.past.find(*request.epoch);
+    if (past == nullptr) {
+        return unknown_epoch(
+            request, parts_.past.is_kept() ? " is unknown or too old" : " is unknown: this gateway has no state_file");
+    }
+    std::string out = begin_answer(request.head, epoch_ms_) + ",\"channels\":[";
+    const auto& seqs = past->last_seqs;
+    auto next = request.after < request.prefix ? seqs.lower_bound(request.prefix) : seqs.upper_bound(request.after);
+    const auto is_left = [&] {
+        return next != seqs.end() && next->first.starts_with(request.prefix);
+    };
+    std::string after;
+    for (std::size_t entries = 0; is_left() && entries < std::min(request.limit, page_entries_max); ++entries, ++next) {
+        after = next->first;
+        const std::size_t slash = after.find('/');
+        out += entries > 0 ? ",{\"topic\":\"" : "{\"topic\":\"";
+        out += after + "\",\"device\":\"" + after.substr(0, slash) + "\",\"channel\":\"" + after.substr(slash + 1) +
+               "\",\"last_seq\":" + std::to_string(next->second) + '}';
+    }
+    out += "],\"next_epoch\":" + std::to_string(parts_.past.after(*request.epoch)) +
+           (past->has_ended ? "" : ",\"end_known\":false");
+    return out + (is_left() ? ",\"after\":\"" + after + "\",\"end\":false}" : ",\"end\":true}");
 }
 
 /// Returns where the next page begins, if there is one.
@@ -227,10 +256,7 @@ std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
         } else if (request.holes) {
             why = parts_.past.is_kept() ? " is unknown or too old" : " is unknown: this gateway has no state_file";
         }
-        return fail(ServiceFault{.head = request.head,
-                                 .error = ServiceError::unknown_epoch,
-                                 .detail = "epoch: " + std::to_string(*request.epoch) + why,
-                                 .pointer = "/epoch"});
+        return unknown_epoch(request, why);
     }
     std::string gone;
     for (const ServiceHole& hole : *request.holes) {
@@ -241,6 +267,13 @@ std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     }
     return begin_answer(request.head, epoch_ms_) + ",\"samples\":[],\"gone\":[" + gone +
            "],\"left\":[],\"position\":" + std::to_string(parts_.history.position()) + ",\"end\":true}";
+}
+
+std::string ServiceAnswers::unknown_epoch(const ServiceRequest& request, const std::string& why) {
+    return fail(ServiceFault{.head = request.head,
+                             .error = ServiceError::unknown_epoch,
+                             .detail = "epoch: " + std::to_string(*request.epoch) + why,
+                             .pointer = "/epoch"});
 }
 
 }  // namespace telegate

@@ -85,6 +85,7 @@ class ServiceAnswers {
     [[nodiscard]] std::string fail(const ServiceRequest& request, ServiceError error, std::string detail);
     [[nodiscard]] std::string ping(const ServiceRequest& request) const;
     [[nodiscard]] std::string catalog(const ServiceRequest& request);
+    [[nodiscard]] std::string past_catalog(const ServiceRequest& request);
     [[nodiscard]] std::string snapshot(const ServiceRequest& request);
     [[nodiscard]] Answered status(const ServiceRequest& request, const Asker& asker);
     [[nodiscard]] Answered replay(const ServiceRequest& request, const Asker& asker);
@@ -92,6 +93,7 @@ class ServiceAnswers {
     [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
     [[nodiscard]] std::unique_ptr<HistoryReplay> replay_holes(const ServiceRequest& request);
     [[nodiscard]] std::string past_holes(const ServiceRequest& request);
+    [[nodiscard]] std::string unknown_epoch(const ServiceRequest& request, const std::string& why);
     [[nodiscard]] std::string end_of(std::span<const ChannelId> page, std::size_t looked_at) const;
     [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const;
 

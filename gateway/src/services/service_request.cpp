@@ -37,7 +37,7 @@ constexpr std::array request_keys{
     KeyRow{"after", "catalog snapshot"},
     KeyRow{"limit", "catalog snapshot replay"},
     KeyRow{"removed", "catalog snapshot"},
-    KeyRow{"epoch", "replay"},
+    KeyRow{"epoch", "catalog replay"},
     KeyRow{"position", "replay"},
     KeyRow{"since", "replay"},
     KeyRow{"holes", "replay"},

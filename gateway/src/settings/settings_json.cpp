@@ -1,5 +1,6 @@
 #include "settings/settings_json.hpp"
 
+#include "config/settings_diff.hpp"
 #include "config/settings_instances.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,8 +41,9 @@ Json value_of(const SettingSpot& spot) {
     return std::visit(JsonOf<Json>(), slot);
 }
 
-template <class Json>
-std::string document(const Settings& settings, int indent) {
+/// `value` returns the JSON of a setting.
+template <class Json, class Value>
+std::string document(const Settings& settings, int indent, const Value& value) {
     Json json = Json::object();
     Settings copy = settings;
     std::string_view section_name;
@@ -60,7 +63,7 @@ std::string document(const Settings& settings, int indent) {
         }
         // There may be thousands of channels with few settings each.
         if (spot.row.section != "channel" || value_text(spot.row, spot.owner) != default_text(spot.row)) {
-            (*fields)[std::string(spot.row.key)] = value_of<Json>(spot);
+            (*fields)[std::string(spot.row.key)] = value(spot);
         }
     });
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -69,12 +72,27 @@ std::string document(const Settings& settings, int indent) {
 }  // namespace
 
 std::string settings_json(const Settings& settings) {
-    return document<nlohmann::ordered_json>(settings, 2) + '\n';
+    return document<nlohmann::ordered_json>(settings, 2, value_of<nlohmann::ordered_json>) + '\n';
+}
+
+std::string settings_origins_json(const Settings& settings, const LoadedSettings& sources) {
+    std::set<SettingKey> changed;  // a whole section has no key
+    for (const SettingChange& change : diff(sources.settings, settings)) {
+        changed.insert({change.section, change.name, change.key});
+    }
+    return document<nlohmann::ordered_json>(
+               settings, 2,
+               [&](const SettingSpot& spot) {
+                   const SettingKey key = spot.key();
+                   const bool is_changed = changed.contains(key) || changed.contains({key.section, key.name, ""});
+                   return is_changed ? "changed at run time" : sources.origins.text(key);
+               }) +
+           '\n';
 }
 
 std::string settings_hash(const Settings& settings) {
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : document<nlohmann::json>(settings, -1)) {
+    for (const char c : document<nlohmann::json>(settings, -1, value_of<nlohmann::json>)) {
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     }
     std::array<char, 16> digits{};

@@ -17,6 +17,10 @@ inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 /// omitted.
 [[nodiscard]] std::string settings_json(const Settings& settings);
 
+/// Returns the origins of these values in the same form, each as a text: "default", "FILE:LINE", "env TELEGATE_X",
+/// "--set", or "changed at run time" for a value that `sources` do not have.
+[[nodiscard]] std::string settings_origins_json(const Settings& settings, const LoadedSettings& sources);
+
 /// Parses such a document; omitted settings have their defaults. Throws SettingsError with all problems, whose keys are
 /// JSON pointers such as "/device/boiler/interval_ms".
 [[nodiscard]] LoadedSettings settings_from_json(std::string_view text);

@@ -25,9 +25,10 @@ struct PastEpoch {
     std::int64_t epoch_ms = 0;
     // by a clean stop, so its last sequence numbers are known
     bool has_ended = false;
-    std::map<std::string, std::uint64_t, std::less<>> last_seqs = {};  // by topic
-    std::optional<std::uint64_t> published = {};                       // samples of all channels, if known
-    std::optional<EpochLedger> ledger = {};  // the last one; of a killed run, from some time before its end
+    // by topic; if the run did not end cleanly: as known from the durable log, or empty
+    std::map<std::string, std::uint64_t, std::less<>> last_seqs = {};
+    std::optional<std::uint64_t> published = {};  // samples of all channels, if known
+    std::optional<EpochLedger> ledger = {};       // the last one; of a killed run, from some time before its end
 };
 
 /// The part of a run that the status shows.

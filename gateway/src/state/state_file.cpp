@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -52,6 +53,15 @@ std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
                   .add("now", now_ms)
                   .add("epoch", last + 1));
     return last + 1;
+}
+
+void StateFile::learn(std::int64_t epoch_ms, std::map<std::string, std::uint64_t, std::less<>> last_seqs) {
+    for (PastEpoch& epoch : epochs_) {
+        if (epoch.epoch_ms == epoch_ms && !epoch.has_ended) {
+            epoch.last_seqs = std::move(last_seqs);
+            return;
+        }
+    }
 }
 
 void StateFile::begin(std::int64_t epoch_ms) {
@@ -117,19 +127,25 @@ const PastEpoch* StateFile::find(std::int64_t epoch_ms) const noexcept {
     return found == epochs_.end() ? nullptr : &*found;
 }
 
-std::optional<std::uint64_t> StateFile::published_after(std::int64_t epoch_ms, std::uint64_t position) const noexcept {
+std::int64_t StateFile::after(std::int64_t epoch_ms) const noexcept {
+    const PastEpoch* const epoch = find(epoch_ms);
+    return epoch == nullptr || epoch == &epochs_.back() ? 0 : std::next(epoch)->epoch_ms;
+}
+
+std::optional<std::uint64_t> StateFile::published_from(std::int64_t epoch_ms, std::uint64_t position,
+                                                       std::int64_t before_ms) const noexcept {
     const PastEpoch* const first = find(epoch_ms);
     if (first == nullptr || !has_begun_) {
         return std::nullopt;
     }
     std::uint64_t published = 0;
-    for (const PastEpoch* epoch = first; epoch != &epochs_.back(); ++epoch) {
+    for (const PastEpoch* epoch = first; epoch != &epochs_.back() && epoch->epoch_ms < before_ms; ++epoch) {
         if (!epoch->has_ended || !epoch->published) {
             return std::nullopt;
         }
         published += *epoch->published;
     }
-    return published - std::min(published, position + 1);
+    return published - std::min(published, position);
 }
 
 /// Two gateways with the same file would overwrite each other's changes.

@@ -13,7 +13,7 @@ struct HealthCheck {
     bool good = true;
     /// Whether a failure requires a restart of the process, in addition to making it not ready.
     bool vital = false;
-    std::string detail;  // for people: why the check failed; "" otherwise
+    std::string detail;  // human-readable: why the check failed; "" otherwise
     /// Whether a failure is only reported: the rest of the gateway works, so it stays ready.
     bool is_warning = false;
 };

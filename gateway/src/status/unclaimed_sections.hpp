@@ -33,7 +33,7 @@ struct UnclaimedSection {
 ///
 /// Threads: the constructor and the timer the reactor's; all else any.
 /// Limits: the sections of the settings. The timer fires every look_interval while a section waits. A check reports at
-/// most told_max sections, and compares each with the first advice_names_max channels of its device.
+/// most reported_max sections, and compares each with the first advice_names_max channels of its device.
 /// Failure: std::bad_alloc; the next check continues.
 class UnclaimedSections {
   public:
@@ -41,7 +41,7 @@ class UnclaimedSections {
     /// The maximum delay of a report after wait_min.
     static constexpr std::chrono::seconds look_interval{10};
     /// Limit a check to a few milliseconds and keep the log readable.
-    static constexpr std::size_t told_max = 20;
+    static constexpr std::size_t reported_max = 20;
     static constexpr std::size_t advice_names_max = 256;
 
     struct Parts {

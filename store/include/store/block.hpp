@@ -117,8 +117,8 @@ class BlockEncoder {
     [[nodiscard]] bool is_full() const noexcept { return samples_.size() == samples_max || gaps_.size() == gaps_max; }
     void clear() noexcept;
 
-    /// Encodes what was added: appends the head and the payload to the two buffers, and describes them in `described`.
-    /// `published_before`: see BlockHead.
+    /// Encodes what was added: appends the header and the payload to the two buffers, and describes them in
+    /// `described`. `published_before`: see BlockHead.
     void encode(std::uint64_t published_before, BlockHead& described, ByteBuffer& head, ByteBuffer& payload);
 
   private:
@@ -145,7 +145,7 @@ class BlockDecoder {
     BlockDecoder(const BlockDecoder&) = delete;
     BlockDecoder& operator=(const BlockDecoder&) = delete;
 
-    /// Reads a head, which may be followed by padding.
+    /// Reads a header, which may be followed by padding.
     [[nodiscard]] static bool read_head(Bytes bytes, BlockHead& head);
     /// Appends all samples of the block, in order.
     [[nodiscard]] bool decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out);

@@ -43,7 +43,7 @@ class DirectoryLock {
     DirectoryLock(const DirectoryLock&) = delete;
     DirectoryLock& operator=(const DirectoryLock&) = delete;
 
-    /// Whether the directory still is the one that was locked. It is not if it was removed, renamed or unmounted.
+    /// Whether the directory is still the one that was locked. It is not if it was removed, renamed or unmounted.
     [[nodiscard]] virtual bool is_held() const noexcept { return true; }
 };
 

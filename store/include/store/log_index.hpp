@@ -27,12 +27,14 @@ class LogIndex {
     LogIndex(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
     /// Returns where everything is that was published in an epoch after the first `published` samples, as far as the
-    /// log has it; nothing if it has nothing of the epoch.
+    /// log has it; nothing if it has no data from the epoch.
     [[nodiscard]] std::optional<Position> find(std::int64_t epoch_ms, std::uint64_t published);
-    /// Returns where all wanted samples of an epoch are, as far as the log has them; nothing if it has nothing of the
+    /// Returns where all wanted samples of an epoch are, as far as the log has them; nothing if it has no data from the
     /// epoch. `wanted` returns the first wanted number of a channel, or 0 if none is.
     using FirstWanted = std::function<std::uint64_t(const SegmentChannel& channel)>;
     [[nodiscard]] std::optional<Position> find(std::int64_t epoch_ms, const FirstWanted& wanted);
+    /// Returns the first epoch after this one that the log has; 0: none.
+    [[nodiscard]] std::int64_t epoch_after(std::int64_t epoch_ms);
 
   private:
     [[nodiscard]] std::vector<SegmentRef> segments_of(std::int64_t epoch_ms);

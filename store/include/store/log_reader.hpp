@@ -48,9 +48,9 @@ struct ChannelSelection {
 /// Failure: throws std::system_error and std::bad_alloc.
 [[nodiscard]] Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns);
 
-/// Reads a log from any position, while another process writes it or afterwards. It names everything that is missing:
-/// for each epoch and channel, the samples and gaps together cover every sequence number from the first one read, once
-/// and in order.
+/// Reads a log from any position, while another process writes it or afterwards. It reports all missing samples: for
+/// each epoch and channel, the samples and gaps together cover every sequence number from the first one read, once and
+/// in order.
 ///
 /// Threads: one.
 /// Limits:  one block and the index of one segment in memory.
@@ -64,7 +64,7 @@ class LogReader {
     void seek(Position position);
     /// Continues at the first block with a sample of this time or later.
     void seek_time(std::int64_t utc_ns);
-    /// Whether a block is to be decoded, by its head and the channels of its segment. The samples and gaps of other
+    /// Whether a block is to be decoded, by its header and the channels of its segment. The samples and gaps of other
     /// blocks are passed over.
     using IsWanted = std::function<bool(const BlockHead& head, const std::vector<SegmentChannel>& definitions)>;
     void select(IsWanted is_wanted) { is_wanted_ = std::move(is_wanted); }
@@ -108,9 +108,9 @@ class LogReader {
     std::optional<Position> limit_;                 // the first position of the segment after it, which ends this one
     std::size_t next_block_ = 0;
     bool is_oldest_ = false;  // no segment is before it
-    bool is_begun_ = false;   // the head of the segment has been reported
+    bool is_begun_ = false;   // the header of the segment has been reported
     bool is_stop_reported_ = false;
-    bool has_unreadable_ = false;  // something that cannot be read was passed since the epoch began
+    bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
     std::optional<std::int64_t> epoch_ms_;
     IsWanted is_wanted_;  // empty: all are
     std::optional<ChannelSelection> selection_;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "store/file_system.hpp"
+#include "store/published_mark.hpp"
+#include "store/reserve_file.hpp"
 #include "store/segment_directory.hpp"
 #include "store/segment_format.hpp"
 #include "store/segment_reader.hpp"
@@ -29,15 +31,10 @@ struct RecoveryReport {
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
     bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
-    std::uint64_t last_captured = 0;  // samples of the last epoch up to the end of the log, logged or named as missing
-    std::int64_t last_sample_ns = 0;  // time of the newest one in the last segment; 0: none
-    std::uint64_t crash_samples = 0;  // of these: named as missing now, because the last process did not log them
-};
-
-/// The last number of a channel in an epoch as known from elsewhere, such as the state file of the gateway.
-struct KnownSeq {
-    std::string topic;
-    std::uint64_t last_seq = 0;
+    std::uint64_t last_captured = 0;    // samples of the last epoch up to the end of the log, logged or in a gap
+    std::int64_t last_sample_ns = 0;    // time of the newest one in the last segment; 0: none
+    std::uint64_t crash_samples = 0;    // of these: now in a gap, because the last process did not log them
+    LastSeqs last_seqs;                 // of the last epoch, if it did not end cleanly
 };
 
 struct LogStatus {
@@ -50,7 +47,7 @@ struct LogStatus {
     std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
-    std::uint64_t dropped_unnamed = 0;   // of these: not named by a gap yet, because the log is still full
+    std::uint64_t dropped_unnamed = 0;   // of these: not in a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits
     std::uint64_t directories_lost = 0;  // how often the directory was removed or replaced since the start
     bool is_full = false;
@@ -58,7 +55,7 @@ struct LogStatus {
 
 /// Appends samples and gaps to a directory of segment files, and keeps it within limits.
 ///
-/// Every sequence number of a channel is in the log or named by a gap: a jump in the numbers becomes a gap by itself.
+/// Every sequence number of a channel is in the log, as a sample or in a gap: a jump in the numbers becomes a gap.
 /// A sample is safe after sync() has returned. If the newest segment or the directory was removed or renamed, the log
 /// continues in a new segment, with everything that is not known to be on disk.
 ///
@@ -71,8 +68,12 @@ struct LogStatus {
 class SampleLog {
   public:
     static constexpr std::uint64_t segment_bytes = 16'777'216;
+    /// A log on a small disk, or with a low limit, has smaller segments, so that the removal of one does not remove
+    /// most of it: at most this part of the disk or the limit, but at least segment_bytes_min.
+    static constexpr std::uint64_t segments_min = 8;
+    static constexpr std::uint64_t segment_bytes_min = 65'536;
     /// Blocks that are not known to be on disk are kept in memory, because a failed sync says nothing about which are.
-    static constexpr std::size_t unsynced_bytes_max = 4'194'304;
+    static constexpr std::size_t unsynced_bytes_max = 2'097'152;
 
     struct Parts {
         FileSystem& files;
@@ -90,13 +91,15 @@ class SampleLog {
     };
     /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end
     /// cleanly; it may be empty.
-    using KnownSeqs = std::function<std::vector<KnownSeq>(std::int64_t epoch_ms)>;
+    using KnownSeqs = std::function<LastSeqs(std::int64_t epoch_ms)>;
     SampleLog(Parts parts, Options options, const KnownSeqs& known = {});
     ~SampleLog();
     SampleLog(const SampleLog&) = delete;
     SampleLog& operator=(const SampleLog&) = delete;
 
     [[nodiscard]] const RecoveryReport& recovery() const noexcept { return recovery_; }
+    /// Moves the last numbers out of the report.
+    [[nodiscard]] LastSeqs take_last_seqs() noexcept { return std::move(recovery_.last_seqs); }
 
     /// Returns whether a batch of samples or gaps may be appended.
     [[nodiscard]] bool has_capacity() const noexcept;
@@ -107,12 +110,17 @@ class SampleLog {
     /// Notes that this many samples were published that are not appended, but are in gaps.
     void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
 
+    /// Records the last published numbers of channels whose samples have not been appended yet, so that the next start
+    /// can report these samples if the process is killed. `published` returns the last number of a channel.
+    void mark(const std::function<std::uint64_t(ChannelId)>& published);
+
     /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
     void write();
-    /// Writes everything appended and returns after it is on disk. Applies the limits, and names what was dropped if
-    /// the log is no longer full.
+    /// Writes everything appended and returns after it is on disk. Applies the limits, and adds gaps for dropped
+    /// samples if the log is no longer full.
     void sync();
-    /// Ends the epoch cleanly. Nothing may be appended afterwards.
+    /// Ends the epoch cleanly. Nothing may be appended afterwards. If the disk is full, the samples that are not in a
+    /// file become gaps, for which the reserve has space.
     void close();
 
     void set_limits(const LogLimits& limits) { segments_.set_limits(limits); }
@@ -129,7 +137,7 @@ class SampleLog {
         [[nodiscard]] std::size_t bytes() const noexcept { return head_bytes.size() + payload.size(); }
     };
     struct ChannelState {
-        std::uint64_t last_seq = 0;     // in a block, or named as missing
+        std::uint64_t last_seq = 0;     // in a block or a gap
         std::uint64_t pending_seq = 0;  // the same before the first pending block
         std::uint64_t dropped_seq = 0;  // not logged because the log was full; 0: none
     };
@@ -142,6 +150,10 @@ class SampleLog {
     void keep_directory();
     void write_pending();
     void open_segment();
+    [[nodiscard]] std::uint64_t segment_bytes_now() const;
+    [[nodiscard]] bool replace_segment();
+    void drop_pending();
+    void finish();
     void define_channels(const Pending& block);
     [[nodiscard]] SegmentChannel definition(ChannelId channel, std::uint64_t last_seq) const;
     void sync_segment();
@@ -154,6 +166,8 @@ class SampleLog {
     RecoveryReport recovery_;
     LogId log_id_{};
     SegmentDirectory segments_;
+    PublishedMark mark_;
+    ReserveFile reserve_;
 
     BlockEncoder block_;
     std::vector<ChannelState> channels_;  // by id
@@ -163,8 +177,8 @@ class SampleLog {
     std::size_t written_ = 0;
     std::size_t pending_bytes_ = 0;
     std::unique_ptr<SegmentWriter> segment_;  // null: the next write opens one
+    std::uint64_t segment_bytes_max_ = 0;     // of segment_
     bool is_epoch_begun_ = false;             // the start of the epoch is on disk
-    bool is_directory_synced_ = true;
     LogStatus status_;
 };
 

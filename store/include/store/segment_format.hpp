@@ -43,7 +43,7 @@ struct SegmentChannel {
     std::string device;
     std::string channel;
     std::string unit;
-    std::uint64_t last_seq = 0;  // logged or named as missing before this segment, in this epoch; 0: none
+    std::uint64_t last_seq = 0;  // in a block or a gap before this segment, in this epoch; 0: none
 
     bool operator==(const SegmentChannel&) const = default;
 };
@@ -79,14 +79,14 @@ struct SegmentFooter {
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> utc_range_ns() const noexcept;
 };
 
-/// The head that all records have in common.
+/// The header that all records have in common.
 struct RecordHead {
     static constexpr std::size_t bytes = 32;
     static constexpr std::uint32_t head_bytes_max = 16'777'216;
     static constexpr std::uint32_t payload_bytes_max = 16'777'216;
 
     std::uint32_t head_bytes = 0;     // of this and of the part that depends on the type
-    std::uint32_t payload_bytes = 0;  // after the head
+    std::uint32_t payload_bytes = 0;  // after the header
     RecordType type{};
     Position position = 0;  // of the first entry of a block; where the next one would be, for other types
 
@@ -111,12 +111,12 @@ void append_footer(const SegmentFooter& footer, Position position, const LogId& 
 /// Each of these returns nullopt or false for bytes that are not such a piece. Threads: any. Failure: throws
 /// std::bad_alloc.
 [[nodiscard]] std::optional<SegmentHead> read_segment_head(Bytes bytes);
-/// Reads the common head alone, without its checksum; check_record_head() then tells whether it and what follows are
+/// Reads the common header alone, without its checksum; check_record_head() then checks whether the whole header is
 /// intact.
 [[nodiscard]] std::optional<RecordHead> read_record_head(Bytes bytes, const LogId& id);
 /// `bytes`: all head_bytes of a record.
 [[nodiscard]] bool check_record_head(Bytes bytes);
-/// `bytes`: the part of the head after the common one.
+/// `bytes`: the part of the header after the common one.
 [[nodiscard]] bool read_channels(Bytes bytes, std::vector<SegmentChannel>& channels);
 [[nodiscard]] std::optional<StopRecord> read_stop(Bytes bytes);
 /// `file_bytes`: the size of the segment, which limits the number of its blocks.

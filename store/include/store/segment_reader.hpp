@@ -25,7 +25,7 @@ struct DamagedRange {
 [[nodiscard]] bool is_unreadable_file(const std::system_error& error) noexcept;
 
 /// Reads one segment file, which may be in the middle of being written. Its index comes from the footer or, if there is
-/// none, from the heads of all records.
+/// none, from the headers of all records.
 ///
 /// Threads: one.
 /// Limits:  memory for the index: about 48 bytes for each block, and the definitions of the channels.
@@ -36,8 +36,8 @@ class SegmentReader {
     /// Returns null if the file does not begin like a segment, or if is_unreadable_file().
     [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
 
-    /// Reads the head of a segment alone. Returns nothing if the file was removed or does not begin like a segment, or
-    /// if is_unreadable_file().
+    /// Reads the header of a segment alone. Returns nothing if the file was removed or does not begin like a segment,
+    /// or if is_unreadable_file().
     [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
     /// Reads the end of a segment alone. Returns nothing if it has no footer.
     [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);

@@ -19,7 +19,7 @@ namespace telegate::store {
 ///          sync(), nothing more may be written to this segment.
 class SegmentWriter {
   public:
-    /// Creates the file, which must not exist, and writes its head.
+    /// Creates the file, which must not exist, and writes its header.
     SegmentWriter(FileSystem& files, const std::string& path, const SegmentHead& head);
     /// Continues a segment after its last record. Overwrites a footer.
     SegmentWriter(FileSystem& files, const SegmentReader& segment);
@@ -28,6 +28,7 @@ class SegmentWriter {
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::int64_t utc_max_ns() const noexcept { return utc_max_ns_; }
     [[nodiscard]] bool is_empty() const noexcept { return index_.blocks.empty(); }
+    [[nodiscard]] bool has_stop() const noexcept { return index_.stop.has_value(); }
     [[nodiscard]] bool is_defined(ChannelId channel) const noexcept;
 
     /// Defines channels that are not defined yet.

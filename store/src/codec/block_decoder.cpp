@@ -124,7 +124,7 @@ bool Order::read_channel(ByteReader& in, const BlockHead& head, std::size_t plac
     return !wanted.has_holes() || read_seqs(in, wanted, seqs[place]);
 }
 
-/// Returns whether the readings have as many samples of each channel as the head says.
+/// Returns whether the readings have as many samples of each channel as the header says.
 bool Order::is_consistent(const BlockHead& head) const {
     std::vector<std::uint32_t> counts(head.channels.size());
     std::uint64_t samples = 0;

@@ -8,7 +8,7 @@
 
 namespace telegate::store {
 
-/// Appends the head of a block as BlockDecoder::read_head() reads it. `scratch` is memory that is overwritten.
+/// Appends the header of a block as BlockDecoder::read_head() reads it. `scratch` is memory that is overwritten.
 /// Threads: any. Failure: throws std::bad_alloc.
 void append_block_head(const BlockHead& block, std::vector<std::uint64_t>& scratch, ByteBuffer& out);
 

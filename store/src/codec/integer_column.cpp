@@ -13,8 +13,8 @@ constexpr unsigned form_mask = 3;
 constexpr std::size_t width_max = 8;
 constexpr unsigned byte_bits = 8;
 
-/// Calls `each(index, residual)` for every value that has one in this form: not for the first ones, which are stored
-/// apart.
+/// Calls `each(index, residual)` for every value that has one in this form: all but the first ones, which are stored
+/// separately.
 template <class Each>
 void for_residuals(Form form, std::span<const std::uint64_t> values, const Each& each) {
     const std::size_t count = values.size();

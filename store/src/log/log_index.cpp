@@ -7,7 +7,7 @@
 namespace telegate::store {
 namespace {
 
-/// Returns the samples published before the first block from `from` on that has any and can be read, and its index.
+/// Returns the samples published before the first block at or after `from` that has any and can be read, and its index.
 std::optional<std::pair<std::size_t, std::uint64_t>> first_published(const SegmentReader& segment, std::size_t from,
                                                                      std::size_t end) {
     BlockHead head;
@@ -112,6 +112,15 @@ std::optional<Position> LogIndex::find(std::int64_t epoch_ms, const FirstWanted&
     return segment != nullptr ? std::optional(start_of(*segment))
            : found            ? std::optional(found->first_position)
                               : std::nullopt;
+}
+
+std::int64_t LogIndex::epoch_after(std::int64_t epoch_ms) {
+    static_cast<void>(segments_of(epoch_ms));
+    std::int64_t next_ms = 0;
+    for (const auto& [position, each_ms] : epochs_) {
+        next_ms = each_ms > epoch_ms && (next_ms == 0 || each_ms < next_ms) ? each_ms : next_ms;
+    }
+    return next_ms;
 }
 
 }  // namespace telegate::store

@@ -378,7 +378,7 @@ void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
     batch.samples.resize(kept);
 }
 
-/// Names the samples of a block whose payload is damaged.
+/// Reports the samples of a block whose payload is damaged as missing.
 void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
     for (const BlockGap& gap : head.gaps) {
         catch_up(gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged, 0, batch);
@@ -389,7 +389,7 @@ void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
     }
 }
 
-/// Names everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
+/// Reports everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
 void LogReader::catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
                          LogBatch& batch) {
     std::uint64_t& last = last_seq_of(channel);

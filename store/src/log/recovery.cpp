@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view damaged_suffix = ".damaged";
 /// After an epoch that did not end cleanly, positions continue this much later. Readers may have seen entries that did
-/// not reach the disk, and no position is ever used twice. More than the entries that
+/// not reach the disk, and no position is ever reused. More than the entries that
 /// SampleLog::unsynced_bytes_max can hold.
 constexpr Position positions_after_crash = Position{1} << 31U;
 /// The minimum size of a record, and the maximum number of its entries.
@@ -19,12 +19,14 @@ constexpr std::uint64_t record_bytes_min = 64;
 constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEncoder::gaps_max;
 
 /// Channels by topic, and the last number of each, as a sample or in a gap.
-using LastSeqs = std::map<std::string, std::pair<ChannelId, std::uint64_t>>;
+using LoggedSeqs = std::map<std::string, std::pair<ChannelId, std::uint64_t>>;
 
-LastSeqs last_seqs_of(const SegmentReader& segment) {
-    std::vector<std::uint64_t> last_seqs(ChannelTable::channels_max);
+LoggedSeqs last_seqs_of(const SegmentReader& segment) {
+    std::vector<std::uint64_t> last_seqs;
     const auto reach = [&](ChannelId channel, std::uint64_t seq) {
-        last_seqs[to_index(channel)] = std::max(last_seqs[to_index(channel)], seq);
+        const std::size_t index = to_index(channel);
+        last_seqs.resize(std::max(last_seqs.size(), index + 1));
+        last_seqs[index] = std::max(last_seqs[index], seq);
     };
     BlockHead head;
     ByteBuffer payload;
@@ -39,7 +41,7 @@ LastSeqs last_seqs_of(const SegmentReader& segment) {
             reach(gap.gap.channel, gap.gap.last_seq);
         }
     }
-    LastSeqs by_topic;
+    LoggedSeqs by_topic;
     for (const SegmentChannel& channel : segment.index().definitions) {
         reach(channel.id, channel.last_seq);
         by_topic[channel.device + "/" + channel.channel] = {channel.id, last_seqs[to_index(channel.id)]};
@@ -50,79 +52,100 @@ LastSeqs last_seqs_of(const SegmentReader& segment) {
 /// Samples that are known to belong to an epoch and are not in the log.
 struct CrashGaps {
     std::vector<SegmentChannel> added;  // channels that the segment does not have
-    BlockEncoder block;
+    std::vector<LogGap> gaps;
     std::uint64_t samples = 0;
 
     void add(const LogGap& gap) {
-        block.add(gap);
+        gaps.push_back(gap);
         samples += gap.last_seq - gap.first_seq + 1;
     }
 };
 
-void find_crash_gaps(const LastSeqs& logged, const std::vector<KnownSeq>& known, CrashGaps& gaps) {
+void find_crash_gaps(const LoggedSeqs& logged, const LastSeqs& known, CrashGaps& gaps) {
     std::uint32_t next_id = 0;
     for (const auto& [topic, channel] : logged) {
         next_id = std::max(next_id, to_index(channel.first) + 1);
     }
-    for (const KnownSeq& each : known) {
-        const auto found = logged.find(each.topic);
-        const std::size_t slash = each.topic.find('/');
-        if (slash == std::string::npos || gaps.block.is_full()) {
+    for (const auto& [topic, last_seq] : known) {
+        const auto found = logged.find(topic);
+        const std::size_t slash = topic.find('/');
+        if (slash == std::string::npos) {
             continue;
         }
         if (found != logged.end()) {
-            if (each.last_seq > found->second.second) {
-                gaps.add({found->second.first, found->second.second + 1, each.last_seq, GapReason::crash});
+            if (last_seq > found->second.second) {
+                gaps.add({found->second.first, found->second.second + 1, last_seq, GapReason::crash});
             }
-        } else if (each.last_seq > 0 && next_id < ChannelTable::channels_max) {
+        } else if (last_seq > 0 && next_id < ChannelTable::channels_max) {
             const auto id = static_cast<ChannelId>(next_id++);
-            gaps.added.push_back({id, each.topic.substr(0, slash), each.topic.substr(slash + 1), "", 0});
-            gaps.add({id, 1, each.last_seq, GapReason::crash});
+            gaps.added.push_back({id, topic.substr(0, slash), topic.substr(slash + 1), "", 0});
+            gaps.add({id, 1, last_seq, GapReason::crash});
         }
     }
 }
 
-void append_gaps(SegmentWriter& writer, CrashGaps& gaps, Position position) {
+void append_gaps(SegmentWriter& writer, const CrashGaps& gaps, Position position) {
     if (!gaps.added.empty()) {
         writer.define(gaps.added);
     }
+    BlockEncoder block;
     BlockHead described;
     ByteBuffer head;
     ByteBuffer payload;
-    gaps.block.encode(0, described, head, payload);
-    writer.append(described, head, payload, position);
+    for (std::size_t i = 0; i < gaps.gaps.size(); ++i) {
+        block.add(gaps.gaps[i]);
+        if (block.is_full() || i + 1 == gaps.gaps.size()) {
+            block.encode(0, described, head, payload);
+            writer.append(described, head, payload, position);
+            position += block.entries();
+            block.clear();
+        }
+    }
+}
+
+/// Returns what is known of an epoch from marks and from elsewhere.
+LastSeqs known_seqs(FileSystem& files, const std::string& directory, const SegmentHead& head,
+                    const SampleLog::KnownSeqs& known) {
+    LastSeqs last_seqs = PublishedMark::read(files, directory, head.log_id, head.epoch_ms);
+    for (const auto& [topic, last_seq] : known ? known(head.epoch_ms) : LastSeqs()) {
+        last_seqs[topic] = std::max(last_seqs[topic], last_seq);
+    }
+    return last_seqs;
 }
 
 /// Seals the last segment, after gaps for what a crash has lost. A segment that is sealed already is written again only
 /// if there are such gaps. Returns the position after it.
-Position seal(FileSystem& files, const SegmentReader& segment, const SampleLog::KnownSeqs& known,
-              RecoveryReport& report) {
+Position seal(FileSystem& files, const SegmentReader& segment, const std::string& directory,
+              const SampleLog::KnownSeqs& known, RecoveryReport& report) {
     const Position end = segment.index().end_position;
     if (segment.has_read_error()) {  // unreadable bytes must not be truncated
         report.not_sealed = "cannot read all of " + segment.path();
         return end;
     }
-    const LastSeqs logged = last_seqs_of(segment);
+    const bool is_crash = !segment.index().stop;
+    const LoggedSeqs logged = last_seqs_of(segment);
     for (const auto& [topic, channel] : logged) {
         report.last_captured += channel.second;
     }
-    try {
-        CrashGaps gaps;
-        if (known && !segment.index().stop) {
-            find_crash_gaps(logged, known(segment.head().epoch_ms), gaps);
+    CrashGaps gaps;
+    if (is_crash) {
+        report.last_seqs = known_seqs(files, directory, segment.head(), known);
+        find_crash_gaps(logged, report.last_seqs, gaps);
+        for (const auto& [topic, channel] : logged) {
+            report.last_seqs[topic] = std::max(report.last_seqs[topic], channel.second);
         }
-        if (segment.has_footer() && gaps.block.is_empty()) {
+    }
+    try {
+        if (segment.has_footer() && gaps.gaps.empty()) {
             return end;
         }
         SegmentWriter writer(files, segment);
-        if (!gaps.block.is_empty()) {
-            append_gaps(writer, gaps, end);
-        }
+        append_gaps(writer, gaps, end);
         writer.seal();
         writer.sync();
         report.last_captured += gaps.samples;
         report.crash_samples = gaps.samples;
-        return end + gaps.block.entries();
+        return end + gaps.gaps.size();
     } catch (const std::system_error& error) {
         report.not_sealed = error.what();
         return end;
@@ -202,7 +225,7 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
     report.damaged = last->damaged();
     report.oldest = log.segments.front().first_position;
     report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
-    Position end = seal(files, *last, known, report);
+    Position end = seal(files, *last, directory, known, report);
     log.segments.back().bytes = size_of(files, path);
     // The segment of the next epoch needs a name of its own, even if this one is empty.
     end = std::max(end, last_head->first_position + 1);

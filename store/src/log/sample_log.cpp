@@ -23,7 +23,9 @@ SampleLog::SampleLog(Parts parts, Options options, const KnownSeqs& known)
     : parts_(parts),
       options_(std::move(options)),
       lock_(lock_directory(parts.files, options_.directory)),
-      segments_(parts.files, options_.directory, options_.limits) {
+      segments_(parts.files, options_.directory, options_.limits),
+      mark_(parts.files, options_.directory),
+      reserve_(parts.files, options_.directory) {
     const RecoveredLog recovered = recover_log(parts.files, options_.directory, known, recovery_);
     log_id_ = recovered.log_id.value_or(options_.new_log_id);
     for (const SegmentDirectory::Segment& segment : recovered.segments) {
@@ -85,7 +87,7 @@ void SampleLog::append(const LogGap& gap) {
     state.last_seq = gap.last_seq;
 }
 
-/// Names what is missing of the channel before `first_seq`.
+/// Adds a gap for the missing samples of the channel before `first_seq`.
 void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t first_seq) {
     TELEGATE_ASSERT(first_seq > state.last_seq);
     if (first_seq == state.last_seq + 1) {
@@ -121,6 +123,7 @@ void SampleLog::end_block() {
     published_before_ += block_.samples();
     next_position_ += block_.entries();
     block_.clear();
+    block.payload.shrink_to_fit();  // it may have grown to twice its size
     pending_bytes_ += block.bytes();
     pending_.push_back(std::move(block));
 }
@@ -128,6 +131,24 @@ void SampleLog::end_block() {
 SegmentChannel SampleLog::definition(ChannelId channel, std::uint64_t last_seq) const {
     const ChannelInfo& info = parts_.channels.at(channel);
     return {channel, info.device, info.channel, info.unit, last_seq};
+}
+
+void SampleLog::mark(const std::function<std::uint64_t(ChannelId)>& published) {
+    std::vector<SegmentChannel> ahead;
+    for (std::size_t i = 0; i < parts_.channels.size() && ahead.size() < PublishedMark::channels_max; ++i) {
+        const auto channel = static_cast<ChannelId>(i);
+        const std::uint64_t last_seq = published(channel);
+        if (last_seq > (i < channels_.size() ? channels_[i].last_seq : 0)) {
+            ahead.push_back(definition(channel, last_seq));
+        }
+    }
+    if (!ahead.empty()) {
+        SegmentHead head;
+        head.log_id = log_id_;
+        head.first_position = recovery_.next;
+        head.epoch_ms = options_.epoch_ms;
+        mark_.write(head, ahead);
+    }
 }
 
 /// Makes sure that the directory is still the one that was locked. If it is not, the log continues in the directory
@@ -138,6 +159,7 @@ void SampleLog::keep_directory() {
     }
     lock_.reset();
     segment_.reset();
+    mark_.close();
     written_ = 0;
     auto lock = lock_directory(parts_.files, options_.directory);
     segments_.reload();
@@ -166,11 +188,11 @@ void SampleLog::open_segment() {
     const std::string path = segments_.path_of(head.first_position);
     parts_.files.remove(path);  // left by a failed attempt to create it
     auto segment = std::make_unique<SegmentWriter>(parts_.files, path, head);
-    if (head.begins_epoch) {  // first, so that the next start sees that positions after this one were in use
-        segment->sync();
-        parts_.files.sync_directory(options_.directory);
-        is_epoch_begun_ = true;
-    }
+    // First, so that the next start sees that positions after this one were in use, and so that there is always one
+    // segment that a power failure cannot remove.
+    segment->sync();
+    parts_.files.sync_directory(options_.directory);
+    is_epoch_begun_ = true;
     std::vector<SegmentChannel> known;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         if (channels_[i].pending_seq > 0) {
@@ -182,7 +204,19 @@ void SampleLog::open_segment() {
     }
     segments_.add({head.first_position, segment->bytes(), 0});
     segment_ = std::move(segment);
-    is_directory_synced_ = false;
+    segment_bytes_max_ = segment_bytes_now();
+    reserve_.keep();
+}
+
+/// Returns the limit on the size of a segment that begins now.
+std::uint64_t SampleLog::segment_bytes_now() const {
+    const LogLimits& limits = segments_.limits();
+    if (limits.when_full != WhenFull::drop_oldest) {
+        return options_.segment_bytes;
+    }
+    const std::uint64_t disk = parts_.files.free_bytes(options_.directory) + segments_.bytes();
+    const std::uint64_t usable = disk - std::min(disk, limits.free_bytes_min);
+    return std::min(options_.segment_bytes, std::max(segment_bytes_min, usable / segments_min));
 }
 
 void SampleLog::define_channels(const Pending& block) {
@@ -211,7 +245,7 @@ void SampleLog::apply_limits(std::uint64_t more_bytes) {
 void SampleLog::write_pending() {
     while (written_ < pending_.size() || segment_ == nullptr) {
         if (segment_ != nullptr && !segment_->is_empty() &&
-            segment_->bytes() + pending_[written_].bytes() > options_.segment_bytes) {
+            segment_->bytes() + pending_[written_].bytes() > segment_bytes_max_) {
             end_segment();
         }
         if (segment_ == nullptr) {
@@ -233,17 +267,37 @@ void SampleLog::write_pending() {
 void SampleLog::write() {
     end_block();
     keep_directory();
-    for (;;) {
+    for (bool is_replaced = false;;) {
         try {
             apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
             return write_pending();
         } catch (const std::system_error& error) {
             const bool is_disk_full = error.code() == std::errc::no_space_on_device;
-            if (!is_disk_full || segments_.limits().when_full != WhenFull::drop_oldest || !segments_.remove_oldest()) {
+            if (!is_disk_full || segments_.limits().when_full != WhenFull::drop_oldest) {
+                throw;
+            }
+            if (!segments_.remove_oldest() && (std::exchange(is_replaced, true) || !replace_segment())) {
                 throw;
             }
         }
     }
+}
+
+/// Replaces the only segment by a new one, for which the reserve has space: the disk has none for both. Returns false
+/// if that would not help.
+bool SampleLog::replace_segment() {
+    if (segment_ != nullptr && segment_->is_empty()) {
+        return false;
+    }
+    (void)reserve_.release();
+    if (segment_ != nullptr) {
+        sync_segment();
+        segment_.reset();
+    }
+    open_segment();
+    const bool is_removed = segments_.remove_oldest();
+    reserve_.keep();
+    return is_removed;
 }
 
 void SampleLog::sync() {
@@ -257,7 +311,7 @@ void SampleLog::sync() {
     apply_limits(0);
 }
 
-/// Names the samples that were dropped after the last one that was logged.
+/// Adds gaps for the samples that were dropped after the last one that was logged.
 void SampleLog::name_dropped() {
     if (status_.dropped_unnamed == 0) {
         return;
@@ -273,10 +327,6 @@ void SampleLog::name_dropped() {
 void SampleLog::sync_segment() {
     try {
         segment_->sync();
-        if (!is_directory_synced_) {
-            parts_.files.sync_directory(options_.directory);
-            is_directory_synced_ = true;
-        }
     } catch (const std::system_error&) {
         segment_.reset();
         written_ = 0;
@@ -308,10 +358,60 @@ void SampleLog::end_segment() {
 
 void SampleLog::close() {
     name_dropped();
+    try {
+        finish();
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::no_space_on_device || !reserve_.release()) {
+            throw;
+        }
+        drop_pending();
+        finish();
+        reserve_.keep();
+    }
+}
+
+void SampleLog::finish() {
     write();
-    const ClockPair now = read_both(parts_.clock);
-    segment_->stop({now.utc_ns, now.mono_ns});
+    if (!segment_->has_stop()) {
+        const ClockPair now = read_both(parts_.clock);
+        segment_->stop({now.utc_ns, now.mono_ns});
+    }
     end_segment();
+}
+
+/// Replaces the blocks that are not in a file by gaps.
+void SampleLog::drop_pending() {
+    end_block();
+    if (written_ == pending_.size()) {
+        return;
+    }
+    std::vector<std::uint64_t> firsts(channels_.size());  // of what is dropped, by channel; 0: nothing
+    const auto drop = [&](ChannelId channel, std::uint64_t first_seq) {
+        std::uint64_t& first = firsts[to_index(channel)];
+        first = first == 0 ? first_seq : std::min(first, first_seq);
+    };
+    const Position end = next_position_;
+    while (written_ < pending_.size()) {
+        const Pending& block = pending_.back();
+        for (const BlockChannel& channel : block.head.channels) {
+            drop(channel.channel, channel.first_seq);
+        }
+        for (const BlockGap& gap : block.head.gaps) {
+            drop(gap.gap.channel, gap.gap.first_seq);
+        }
+        status_.dropped_full += block.head.samples;
+        next_position_ = block.position;  // of the gaps, so that they replace what a failed sync may have left of it
+        pending_bytes_ -= block.bytes();
+        pending_.pop_back();
+    }
+    published_before_ = status_.published;
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+        if (firsts[i] > 0) {
+            add_gap({static_cast<ChannelId>(i), firsts[i], channels_[i].last_seq, GapReason::log_full});
+        }
+    }
+    end_block();
+    next_position_ = std::max(next_position_, end);
 }
 
 LogStatus SampleLog::status() const noexcept {

@@ -100,7 +100,8 @@ bool SegmentDirectory::is_too_old(Segment& segment, std::int64_t utc_now_ns) con
     if (!segment.utc_max_ns) {
         segment.utc_max_ns = newest_sample(path_of(segment.first_position), utc_now_ns);
     }
-    return *segment.utc_max_ns < utc_now_ns - limits_.age_max_ns;  // cannot overflow, whatever the segment says
+    return *segment.utc_max_ns <
+           utc_now_ns - limits_.age_max_ns;  // cannot overflow, regardless of the segment's contents
 }
 
 bool SegmentDirectory::make_capacity(std::uint64_t more_bytes, std::int64_t utc_now_ns) {

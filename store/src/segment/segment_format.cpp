@@ -32,7 +32,7 @@ std::uint64_t tag_of(const LogId& id) noexcept {
     return load_little_endian<std::uint64_t>(id.data());
 }
 
-/// Appends the common head with a checksum and a length still to be set; end_head() does that.
+/// Appends the common header with a checksum and a length still to be set; end_head() does that.
 std::size_t begin_record(RecordType type, Position position, const LogId& id, ByteBuffer& out) {
     const std::size_t begin = out.size();
     append_number<std::uint32_t>(out, 0);

@@ -12,7 +12,9 @@ namespace telegate::store {
 namespace {
 
 constexpr std::uint64_t alignment = 8;
-constexpr std::size_t search_bytes = 65'536;
+/// Most damaged parts are short, so a search begins with a small window, which grows.
+constexpr std::size_t search_bytes_min = 1'024;
+constexpr std::size_t search_bytes_max = 65'536;
 
 bool is_intact(const BlockHead& head, Bytes payload) {
     std::size_t at = 0;
@@ -159,7 +161,7 @@ bool SegmentReader::load_footer() {
     return true;
 }
 
-/// Reads the head of the record at `offset` and checks it, and that the payload lies within the file.
+/// Reads the header of the record at `offset` and checks it, and that the payload lies within the file.
 bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
                                 ByteBuffer& head) const {
     head.resize(std::max(head.size(), read_ahead_bytes));
@@ -183,16 +185,19 @@ bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, 
 std::uint64_t SegmentReader::find_record(std::uint64_t offset, std::uint64_t file_bytes) const {
     ByteBuffer window;
     ByteBuffer head;
-    for (; offset < file_bytes; offset += search_bytes) {
-        window.resize(search_bytes + RecordHead::bytes - alignment);
+    std::size_t bytes = search_bytes_min;
+    while (offset < file_bytes) {
+        window.resize(bytes + RecordHead::bytes - alignment);
         const std::size_t count = read_some(offset, window);
-        for (std::size_t at = 0; at + RecordHead::bytes <= count && at < search_bytes; at += alignment) {
+        for (std::size_t at = 0; at + RecordHead::bytes <= count && at < bytes; at += alignment) {
             RecordHead record;
             if (read_record_head(std::span(window).subspan(at, RecordHead::bytes), head_.log_id) &&
                 read_record(offset + at, file_bytes, record, head)) {
                 return offset + at;
             }
         }
+        offset += bytes;
+        bytes = std::min(2 * bytes, search_bytes_max);
     }
     return file_bytes;
 }

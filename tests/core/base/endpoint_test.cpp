@@ -93,7 +93,7 @@ TEST_CASE("an ipc path has at most the 107 bytes that fit into a socket address"
     CHECK_FALSE(is_endpoint("ipc://" + std::string(108, 'p')));
 }
 
-TEST_CASE("an inproc name has at most 255 bytes, an interface name 15", "[core][endpoint]") {
+TEST_CASE("an inproc name is at most 255 bytes long, an interface name 15", "[core][endpoint]") {
     CHECK(is_endpoint("inproc://" + std::string(255, 'n')));
     CHECK_FALSE(is_endpoint("inproc://" + std::string(256, 'n')));
     CHECK(is_endpoint("tcp://" + std::string(15, 'e') + ":1"));

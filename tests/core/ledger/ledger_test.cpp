@@ -232,7 +232,7 @@ TEST_CASE("the ledger balances at every read while both sides count", "[core][le
     std::atomic<std::uint64_t> unbalanced{0};
     std::atomic<std::uint64_t> absurd{0};
     std::atomic<std::uint64_t> disagreeing{0};
-    std::vector<std::thread> readers;  // more than there are processors, so that a read is interrupted now and then
+    std::vector<std::thread> readers;  // more than there are processors, so that a read is interrupted occasionally
     for (int reader = 0; reader < 4; ++reader) {
         readers.emplace_back([&] {
             for (LedgerCounts counts; counts.sampled < samples;) {

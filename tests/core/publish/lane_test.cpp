@@ -51,7 +51,7 @@ struct LaneBench {
         lane.begin(share.readers());
         lane.outbox().add(slice);
     }
-    /// Applies up to `count` records, and gives back the loans of earlier segments.
+    /// Applies up to `count` records, and returns the loans of earlier segments.
     std::vector<LaneRecord> apply(std::size_t count = SIZE_MAX) {
         std::vector<LaneRecord> records;
         while (records.size() < count && link->front() != nullptr) {
@@ -128,12 +128,12 @@ TEST_CASE("a lent segment is not reused until it is given back", "[core][publish
     CHECK(lent >= 4'000);
     const std::vector<LaneRecord> records = b.apply();
     for (const LaneRecord& record : records) {
-        if (record.loan == b.loan) {  // the only one that was not given back yet
+        if (record.loan == b.loan) {  // the only one that was not returned yet
             CHECK(is_intact(record));
         }
     }
     b.lane.flush();
-    for (int number = 0; number < 400; ++number) {  // in segments that were given back
+    for (int number = 0; number < 400; ++number) {  // in segments that were returned
         b.give(share);
         b.lane.flush();
         b.apply();

@@ -19,19 +19,13 @@ constexpr std::size_t held_payload_bytes = 8'000'000;
 constexpr int readers_count = 20;
 constexpr std::string_view why = "reads too slowly";
 
-PublisherOptions without_heartbeat() {
-    PublisherOptions options = small_backlog();
-    options.heartbeat_interval = std::chrono::milliseconds(0);  // no peer here replies
-    return options;
-}
-
 std::string topic_of(int number) {
     return "t" + std::to_string(100 + number);
 }
 
-/// A publisher and subscribers that do not read. Each has its own topic, so that each is stuck in another message.
+/// A publisher and subscribers that do not read. Each has its own topic, so that each is stuck in a different message.
 struct Sleepers : PublisherHarness {
-    Sleepers() : PublisherHarness(without_heartbeat()) {
+    Sleepers() : PublisherHarness(small_backlog()) {
         for (int number = 0; number < readers_count; ++number) {
             sleeping.push_back(subscriber({topic_of(number)}, 4096));
         }
@@ -130,7 +124,7 @@ TEST_CASE("a monitor may publish when it is notified that a subscriber reads too
 
 TEST_CASE("a single message over the limit still reaches the subscribers that are in the middle of it",
           "[core][publisher][slow]") {
-    PublisherHarness h(without_heartbeat());
+    PublisherHarness h(small_backlog());
     RawPeer one = h.subscriber({"a"});
     RawPeer other = h.subscriber({"a"});
     const std::string large(limits::held_bytes_max + 1, 'x');

@@ -31,7 +31,7 @@ struct PolicyReader {
     [[nodiscard]] bool conflates() const { return policy == SlowPolicy::conflate; }
 };
 
-/// Publishes, reads, stalls and disconnects at random, and knows what each subscriber should learn.
+/// Publishes, reads, stalls and disconnects at random, and knows which losses each subscriber should be notified of.
 class PolicyModel {
   public:
     explicit PolicyModel(std::uint32_t seed) : random_(seed) {
@@ -129,7 +129,7 @@ class PolicyModel {
     }
     bool is_all_read(const PolicyReader& reader) {
         const PeerStatus status = status_of(reader);
-        return status.id == 0 || (status.pending == 0 && bench_.untold[reader.id].empty() &&
+        return status.id == 0 || (status.pending == 0 && bench_.unreported[reader.id].empty() &&
                                   reader.peer.received().size() == status.bytes_sent);
     }
     void check_ledger() const {

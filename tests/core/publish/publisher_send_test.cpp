@@ -155,7 +155,7 @@ TEST_CASE("space is prepared for a topic with subscribers, and other messages ar
     CHECK(h.publisher->prepare_if_wanted(h.publisher->intern("t"), 1) == nullptr);
 }
 
-TEST_CASE("every subscription change applies from the next message on, whatever was cached",
+TEST_CASE("every subscription change applies to the next message, regardless of cached results",
           "[core][publisher][send]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({});

@@ -40,7 +40,8 @@ struct Seen {
     [[nodiscard]] bool is_notice() const { return topic.ends_with("$gap"); }
 };
 
-/// The information that a reader gets from a stream: the numbers of its messages, and those that its gap notices name.
+/// The information that a reader gets from a stream: the numbers of its messages, and those that its gap notices
+/// report.
 [[nodiscard]] inline Numbers learned(const std::vector<Seen>& stream) {
     Numbers numbers;
     for (const Seen& seen : stream) {
@@ -154,9 +155,10 @@ class SlowBench {
         return stream;
     }
     [[nodiscard]] bool is_telling() const {
-        return std::any_of(untold.begin(), untold.end(), [](const auto& each) { return !each.second.empty(); });
+        return std::any_of(unreported.begin(), unreported.end(), [](const auto& each) { return !each.second.empty(); });
     }
-    /// Returns "" if the stream teaches 0, 1, 2 ... up to the last number published; otherwise where it does not.
+    /// Returns "" if the stream contains or reports 0, 1, 2 ... up to the last number published; otherwise where it
+    /// does not.
     [[nodiscard]] std::string first_wrong(const std::vector<Seen>& stream) const {
         const Numbers numbers = learned(stream);
         for (std::uint64_t i = 0; i < std::max<std::uint64_t>(next, numbers.size()); ++i) {
@@ -168,14 +170,14 @@ class SlowBench {
         return "";
     }
 
-    struct Untold {
+    struct Unreported {
         std::string topic;
         std::uint64_t number;
         LossReason reason;
     };
     std::uint64_t next = 0;
-    std::map<std::uint64_t, std::vector<Untold>> untold;  // by subscriber
-    std::map<std::uint64_t, std::uint64_t> heard;         // losses, by subscriber
+    std::map<std::uint64_t, std::vector<Unreported>> unreported;  // by subscriber
+    std::map<std::uint64_t, std::uint64_t> heard;                 // losses, by subscriber
     std::ptrdiff_t numbers_per_notice = 1000;
     std::string padding;  // of each gap notice's topic
     std::size_t calls_of_tell = 0;
@@ -186,21 +188,21 @@ class SlowBench {
         options.loss_hooks.lost = [this](std::uint64_t id, const LostRun& run, LossReason reason) {
             for (Bytes wire = run.wire; !wire.empty(); ++heard[id]) {
                 const LostMessage message = take_message(wire);
-                untold[id].push_back({std::string(message.topic), number_in(message.payload), reason});
+                unreported[id].push_back({std::string(message.topic), number_in(message.payload), reason});
             }
         };
         options.loss_hooks.tell = [this](std::uint64_t id, NoticeWriter& writer) {
-            return tell(untold[id], writer);
+            return tell(unreported[id], writer);
         };
         return options;
     }
-    bool tell(std::vector<Untold>& numbers, NoticeWriter& writer) {
+    bool tell(std::vector<Unreported>& numbers, NoticeWriter& writer) {
         ++calls_of_tell;
         // Losses are reported in order before and after the pending messages, but not for both together.
         std::stable_sort(numbers.begin(), numbers.end(),
-                         [](const Untold& a, const Untold& b) { return a.number < b.number; });
+                         [](const Unreported& a, const Unreported& b) { return a.number < b.number; });
         const auto later = std::stable_partition(numbers.begin(), numbers.end(),
-                                                 [&](const Untold& each) { return writer.tells(each.reason); });
+                                                 [&](const Unreported& each) { return writer.tells(each.reason); });
         auto told = numbers.begin();
         bool is_full = false;
         while (told != later && !is_full) {

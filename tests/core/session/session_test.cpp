@@ -188,7 +188,7 @@ TEST_CASE("messages that arrived before the end of the stream are delivered firs
     h.receive(frame(0, "last") + frame(1, "half of one"));
     CHECK(h.messages == "(last)");
     CHECK(h.ended == 1);
-    CHECK(h.why == "peer left");
+    CHECK(h.why == "peer disconnected");
 }
 
 TEST_CASE("messages that arrived before a violation are delivered first", "[core][session]") {
@@ -216,7 +216,7 @@ TEST_CASE("messages that arrived are delivered although nothing more can be writ
     }
     CHECK(h.messages == "(one)(two)(" + std::string(1'000, 'x') + ")");
     CHECK(h.ended == 1);
-    CHECK(h.why == "peer left");
+    CHECK(h.why == "peer disconnected");
     CHECK(h.outbox->sent() == 0);
     CHECK(h.outbox->dropped() == h.outbox->matched());
 }

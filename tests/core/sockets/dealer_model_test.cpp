@@ -163,7 +163,7 @@ class DealerModel {
         if (peer.is_called) {
             peer.endpoint = fresh_endpoint(below(2) == 0 ? Transport::ipc : Transport::inproc, scratch_.path());
             dealer_.connect(peer.endpoint);
-            send_some();  // messages go to it already, although it is not there
+            send_some();  // messages are queued for it before it exists
         } else {
             peer.endpoint = endpoints_[below(endpoints_.size())];
         }
@@ -251,7 +251,7 @@ class DealerModel {
     }
 
     std::mt19937 random_;
-    const bool loses_nothing_;  // no peer leaves
+    const bool loses_nothing_;  // no peer disconnects
     ScratchDir scratch_;
     Reactor dealer_reactor_;
     Dealer dealer_{dealer_reactor_, with_small_backlog(impatient("dealer"))};

@@ -196,7 +196,7 @@ TEST_CASE("a connection that was taken over and ends within a message reports un
     CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over, unread data dropped");
 }
 
-TEST_CASE("a peer that left while it waited to be read loses nothing", "[core][sockets]") {
+TEST_CASE("a peer that disconnects while it waits to be read loses nothing", "[core][sockets]") {
     HandoverBench bench(with_little_time());
     RawSession first = bench.join();
     first.peer.send(numbered("1", 10));

@@ -56,7 +56,7 @@ struct Heard {
     std::vector<std::string> texts;
     std::size_t looked_at = 0;
     std::size_t takeovers = 0;  // since everything was received
-    bool may_be_lost = false;   // a peer left with data in flight
+    bool may_be_lost = false;   // a peer disconnected with data in flight
 
     [[nodiscard]] bool is_all() const { return looked_at == texts.size(); }
 };

@@ -40,7 +40,7 @@ TEST_CASE("a paused peer is not read until it is resumed, and loses nothing", "[
     CHECK(bench.inbox.messages[4] == Frames{"third"});
 }
 
-TEST_CASE("a paused peer can leave, and a peer that takes over its identity is read", "[core][sockets]") {
+TEST_CASE("a paused peer can disconnect, and a peer that takes over its identity is read", "[core][sockets]") {
     RouterBench bench(GENERATE(Transport::tcp, Transport::ipc));
     auto older = bench.dealer("same");
     REQUIRE(is_heard(bench, *older, "first"));

@@ -103,7 +103,7 @@ TEST_CASE("a file that is not a socket is never removed", "[core][transport][ipc
     CHECK(text == "precious");
 }
 
-TEST_CASE("a socket of another kind is never removed", "[core][transport][ipc]") {
+TEST_CASE("a socket of a different kind is never removed", "[core][transport][ipc]") {
     const ScratchDir scratch;
     const Endpoint endpoint = ipc_at(scratch.path("log"));
     const UniqueFd datagram(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -80,7 +80,7 @@ TEST_CASE("a client with the wrong server key is refused at its HELLO", "[core][
     CHECK(pair.client.status == Status::need_more);
 }
 
-TEST_CASE("a server with another key cannot reply to a HELLO", "[core][zmtp][curve]") {
+TEST_CASE("a server with a different key cannot reply to a HELLO", "[core][zmtp][curve]") {
     // WELCOME of another connection is used as that of a server without the right key.
     const Transcript other = transcript();
     CurvePair pair;

@@ -3,14 +3,14 @@
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
 #include "device/nanoseconds.hpp"
-#include "made_up_clock.hpp"
+#include "simulated_clock.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
 using namespace telegate::test;
 
 TEST_CASE("the clock driver publishes state, errors and offset", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     DriverBench bench(make_clock_driver(clock.watch()), "gateway");
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("clock").text() == "synchronized");
@@ -24,7 +24,7 @@ TEST_CASE("the clock driver publishes state, errors and offset", "[device][clock
 }
 
 TEST_CASE("a step is published once, as a sample with its size", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     const auto watch = clock.watch();
     DriverBench bench(make_clock_driver(watch), "gateway");
     REQUIRE(bench.reads_ok());
@@ -47,7 +47,7 @@ TEST_CASE("a step is published once, as a sample with its size", "[device][clock
 }
 
 TEST_CASE("steps before the driver was created are counted but not published as a step", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     const auto watch = clock.watch();
     clock.step(5 * second_ns, true);
     watch->look();
@@ -58,7 +58,7 @@ TEST_CASE("steps before the driver was created are counted but not published as 
 }
 
 TEST_CASE("the errors have no value if the kernel does not report them", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     clock.next.sync = ClockSync::unknown;
     DriverBench bench(make_clock_driver(clock.watch()), "gateway");
     REQUIRE(bench.reads_ok());
@@ -79,8 +79,8 @@ TEST_CASE("reading the clock allocates nothing", "[device][clock]") {
 }
 
 TEST_CASE("samples are flagged if the clock was not synchronized when they were taken", "[device][clock]") {
-    MadeUpClock made_up;
-    const WatchedClock clock(made_up.watch());
+    SimulatedClock simulated;
+    const WatchedClock clock(simulated.watch());
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
     SampleBatch batch(clock, channels, DeviceId{0}, "device", [&](std::span<const TelemetrySample> more) {
@@ -89,11 +89,11 @@ TEST_CASE("samples are flagged if the clock was not synchronized when they were 
     const auto channel = batch.add_channel("x", "");
     const std::string long_text(100, 'x');
     batch.go_on_from({});
-    batch.begin(1, made_up.next.mono_ns);
+    batch.begin(1, simulated.next.mono_ns);
     batch.add(channel, 1.0);
-    made_up.next.sync = ClockSync::unsynchronized;
-    made_up.pass(2 * second_ns);
-    batch.begin(2, made_up.next.mono_ns);
+    simulated.next.sync = ClockSync::unsynchronized;
+    simulated.pass(2 * second_ns);
+    batch.begin(2, simulated.next.mono_ns);
     batch.add(channel, 2.0);
     batch.stamp(1, 1);  // when the device took it: on the same clock
     batch.add(channel, std::string_view(long_text));

@@ -1,7 +1,7 @@
 #include "device/clock_watch.hpp"
 
 #include "device/nanoseconds.hpp"
-#include "made_up_clock.hpp"
+#include "simulated_clock.hpp"
 #include "support/catch.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@ using namespace telegate;
 using namespace telegate::test;
 
 TEST_CASE("the state of the clock is what the kernel reports", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     const ClockStatus status = watch.status();
     CHECK(status.reading.sync == ClockSync::synchronized);
@@ -26,7 +26,7 @@ TEST_CASE("the state of the clock is what the kernel reports", "[device][clock]"
 }
 
 TEST_CASE("a running or slewed clock has no steps", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     clock.pass(10 * second_ns);
     watch.look();
@@ -38,7 +38,7 @@ TEST_CASE("a running or slewed clock has no steps", "[device][clock]") {
 }
 
 TEST_CASE("a step that the kernel does not report is detected from its size", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     const std::int64_t size = GENERATE(2 * millisecond_ns, -2 * millisecond_ns, 3'600 * second_ns, -3'600 * second_ns);
     clock.pass(second_ns);
@@ -54,7 +54,7 @@ TEST_CASE("a step that the kernel does not report is detected from its size", "[
 }
 
 TEST_CASE("a step that the kernel reports counts regardless of its size", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
     clock.step(50'000, true);
@@ -68,7 +68,7 @@ TEST_CASE("a step that the kernel reports counts regardless of its size", "[devi
 }
 
 TEST_CASE("setting a clock to its current time is not a step", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
     clock.step(0, true);
@@ -76,7 +76,7 @@ TEST_CASE("setting a clock to its current time is not a step", "[device][clock]"
 }
 
 TEST_CASE("a long interval between reading the two clocks is not a step", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
     clock.next.between_ns = 20 * millisecond_ns;
@@ -88,7 +88,7 @@ TEST_CASE("a long interval between reading the two clocks is not a step", "[devi
 }
 
 TEST_CASE("the synchronization state is read at most once a second", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     ClockWatch watch(clock.source());
     const std::int64_t begin = clock.next.mono_ns;
     CHECK(clock.reads == 1);
@@ -104,7 +104,7 @@ TEST_CASE("the synchronization state is read at most once a second", "[device][c
 }
 
 TEST_CASE("an unknown state is not reported as unsynchronized", "[device][clock]") {
-    MadeUpClock clock;
+    SimulatedClock clock;
     clock.next.sync = ClockSync::unknown;
     clock.next.failure = 38;
     ClockWatch watch(clock.source());

@@ -105,7 +105,7 @@ TEST_CASE("a command that closes its output but keeps running is ended", "[devic
     CHECK_FALSE(is_there(pid));
 }
 
-TEST_CASE("a command without good lines is ended and restarted after the maximum silence", "[device][exec]") {
+TEST_CASE("a command without valid lines is ended and restarted after the maximum silence", "[device][exec]") {
     const std::string silent = GENERATE("echo n=$$; trap '' TERM; while true; do sleep 1; done",
                                         "echo n=$$; while true; do printf '%010000d' 0; sleep 0.01; done");
     CAPTURE(silent);
@@ -117,7 +117,7 @@ TEST_CASE("a command without good lines is ended and restarted after the maximum
     if (device.failures == 0) {
         REQUIRE(device.reads_until_failure());
     }
-    CHECK(device.bench->what.find("no good line for 300 ms") != std::string::npos);
+    CHECK(device.bench->what.find("no valid line for 300 ms") != std::string::npos);
     CHECK_FALSE(is_there(pid));
     REQUIRE(device.reads_until("n", 2));
     CHECK(device.good_of("n")[1].value.integer != pid);
@@ -170,7 +170,7 @@ TEST_CASE("a command ends with the thread that reads it, and the next thread res
     });
     reader.join();
     CHECK(eventually([&] { return !runs(pid); }));
-    CHECK(is_there(pid));  // its pid stays until it is collected
+    CHECK(is_there(pid));  // its pid stays in use until it is reaped
     CHECK(bench.reads_ok());
     CHECK_FALSE(is_there(pid));
     CHECK(raw->pid() != pid);

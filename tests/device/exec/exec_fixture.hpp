@@ -45,7 +45,7 @@ inline bool is_there(int pid) {
     return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
 }
 
-/// Returns whether the process runs. A process that was inherited by init, which may be slow to collect it, does not.
+/// Returns whether the process runs. A process that was inherited by init, which may be slow to reap it, does not.
 inline bool runs(int pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string line;

@@ -83,7 +83,7 @@ TEST_CASE("a file that is created later is read when it exists", "[device][host]
     CHECK(files.host.real("file.many.7") == Approx(6.0));
 }
 
-TEST_CASE("a device that returns with another number is found again", "[device][host]") {
+TEST_CASE("a device that returns with a different number is found again", "[device][host]") {
     Files files;
     files.put("hwmon1/in", "1");
     files.add("in", "hwmon*/in");

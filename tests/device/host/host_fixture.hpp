@@ -22,15 +22,15 @@ inline HostDriverOptions per_core() {
     return options;
 }
 
-enum class Machine { made_up, this_one };
+enum class Machine { simulated, this_one };
 
 /// A host driver that is read at simulated times.
 class HostFixture {
   public:
-    explicit HostFixture(HostDriverOptions options = {}, Machine machine = Machine::made_up)
+    explicit HostFixture(HostDriverOptions options = {}, Machine machine = Machine::simulated)
         : options_(std::move(options)) {
         tree.make_directory("proc");
-        if (machine == Machine::made_up) {
+        if (machine == Machine::simulated) {
             options_.proc_root = tree.path("proc");
             options_.sys_root = tree.path("sys");
             proc("1/stat", "1 (init) S 0 1 1 0 -1 4 5 6 7 8 9 0 0 0 20 0 1 0 1 1000 10 1 1\n");
@@ -60,7 +60,7 @@ class HostFixture {
         batch_.flush();
         return result;
     }
-    /// Runs as many ticks as it takes until a missing file is tried again.
+    /// Runs as many ticks as it takes until a missing file is retried.
     void read_until_reopened() {
         for (std::uint32_t tick = 0; tick < host::ProcFile::reopen_ticks; ++tick) {
             read();

@@ -15,7 +15,7 @@ using host::ProcessSource;
 
 namespace {
 
-struct MadeUp {
+struct SimulatedProcess {
     std::string name = "worker";
     std::string program = "/usr/sbin/worker";
     char state = 'S';
@@ -26,7 +26,7 @@ struct MadeUp {
     int descriptors = 3;
 };
 
-void put(HostFixture& host, int pid, const MadeUp& process) {
+void put(HostFixture& host, int pid, const SimulatedProcess& process) {
     const std::string stem = std::to_string(pid) + '/';
     host.proc(stem + "stat", std::to_string(pid) + " (" + process.name + ") " + process.state +
                                  " 1 1 1 0 -1 4 5 6 7 8 " + std::to_string(process.ticks) + " 0 0 0 20 0 " +

@@ -81,7 +81,7 @@ TEST_CASE("a capture configures the device and disables it again", "[device][iio
     CHECK(capture.tree.get("buffer/enable") == "0");
 }
 
-TEST_CASE("each frame gives a sample of every channel, with the kernel's timestamp", "[device][iio]") {
+TEST_CASE("each frame produces a sample of every channel, with the kernel's timestamp", "[device][iio]") {
     Capture capture;
     const auto bench = capture.started();
     const std::int64_t now_ns = mono_now_ns();

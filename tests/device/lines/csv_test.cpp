@@ -28,7 +28,7 @@ TEST_CASE("quoted cells are texts", "[device][lines]") {
     CHECK(parse.refuses(R"("a"b,1)"));
 }
 
-TEST_CASE("a line with another number of columns is refused", "[device][lines]") {
+TEST_CASE("a line with the wrong number of columns is refused", "[device][lines]") {
     LineBench parse(csv({"a", "b"}));
     CHECK(parse("1") == "refused: fewer than 2 columns in \"1\"");
     CHECK(parse("1,2,3") == "refused: more than 2 columns in \"1,2,3\"");

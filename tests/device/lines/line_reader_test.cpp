@@ -56,7 +56,7 @@ TEST_CASE("fields become samples of the channels with their names", "[device][li
     CHECK(set.refused() == 0);
 }
 
-TEST_CASE("fields with names beyond the limit give no samples and are counted", "[device][lines]") {
+TEST_CASE("fields with names beyond the limit produce no samples and are counted", "[device][lines]") {
     WordBatch f;
     ChannelSet set(2);
     for (const auto* name : {"a", "b", "c", "a", "c"}) {
@@ -104,7 +104,7 @@ TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
     CHECK(f.told() == "a=7");
 }
 
-TEST_CASE("a refused line gives no samples", "[device][lines]") {
+TEST_CASE("a refused line produces no samples", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {});
     reader.open(f.batch);

@@ -61,7 +61,7 @@ TEST_CASE("a late TCP response is recognized by its transaction number", "[devic
     CHECK(scan.bytes == tcp_answer.size());
 }
 
-TEST_CASE("a TCP response of another unit is a mismatch, unless any unit may respond", "[device][modbus]") {
+TEST_CASE("a TCP response from a different unit is a mismatch, unless any unit may respond", "[device][modbus]") {
     FrameBytes of_another = tcp_answer;
     of_another[6] = 4;
     CHECK(scan_tcp(of_another, two_registers, transaction).found == Found::mismatch);

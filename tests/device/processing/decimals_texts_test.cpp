@@ -77,7 +77,7 @@ TEST_CASE("a real number is rounded to its decimals when it is sent, half away f
     CHECK(f.samples[2].type == ValueType::integer);
 }
 
-TEST_CASE("aggregates have the decimals of their channel, earlier stages use all decimals", "[processing]") {
+TEST_CASE("aggregates have the decimals of their channel, earlier stages use unrounded values", "[processing]") {
     ChannelProcessing how;
     how.decimals = 0;
     how.scale = 0.5;

@@ -76,7 +76,7 @@ TEST_CASE("counts by reason continue with another driver of the same name", "[pr
     CHECK(f.counts(f.device).filtered == 2);
 }
 
-TEST_CASE("consecutive failed readings give one bad sample of a channel with a deadband", "[processing]") {
+TEST_CASE("consecutive failed readings produce one bad sample of a channel with a deadband", "[processing]") {
     ProcessedDevice f(with_deadband(100.0));
     f.step_after(1s);
     f.drain();

@@ -115,7 +115,7 @@ TEST_CASE("records removed from the middle are detected as missing", "[device][r
     CHECK(read.ends.size() == MadeRecording::records - 1);
 }
 
-TEST_CASE("a file of another type or version is refused", "[device][recording]") {
+TEST_CASE("a file of the wrong type or version is refused", "[device][recording]") {
     auto bytes = copy_of(MadeRecording().bytes());
     SECTION("another type") {
         bytes[0] = std::byte{'X'};

@@ -84,11 +84,11 @@ TEST_CASE("a device that stops sending fails until it sends again", "[device][se
     pty.say("a=1\n");
     CHECK(f.tells("a=1"));
     CHECK(f.reads_until(Status::failed));
-    CHECK(f.bench.what == pty.path() + ": no good line for 50 ms");
+    CHECK(f.bench.what == pty.path() + ": no valid line for 50 ms");
     pty.say("wrong\n");
     CHECK(f.tells("lines.refused=1"));
     CHECK(f.reads_until(Status::failed));
-    CHECK(f.bench.what == pty.path() + ": no good line for 50 ms, 1 refused, last: no NAME=VALUE at \"wrong\"");
+    CHECK(f.bench.what == pty.path() + ": no valid line for 50 ms, 1 refused, last: no NAME=VALUE at \"wrong\"");
     pty.say("a=2\n");
     CHECK(f.tells("a=2"));
 }

@@ -157,7 +157,7 @@ TEST_CASE("new names beyond the limit are dropped and counted", "[device][udp]")
     CHECK(udp.count_of("lines.refused") == 0);
 }
 
-TEST_CASE("a UDP device without datagrams gives no samples and does not fail", "[device][udp]") {
+TEST_CASE("a UDP device without datagrams produces no samples and does not fail", "[device][udp]") {
     UdpFixture udp;
     udp.read();
     CHECK(udp.bench->samples().empty());

@@ -19,7 +19,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// Counts all samples and reported losses on its own thread, from the first sample on.
+/// Counts all samples and reported losses on its own thread, starting with the first sample.
 class Auditor {
   public:
     struct Account {

@@ -117,7 +117,7 @@ class RandomSettings {
         if (!is_old || below(2) == 0) {
             publish->endpoint = below(2) == 0 ? "tcp://127.0.0.1:0" : "ipc://" + scratch_.path(publish->name);
         }
-        publish->format = one_of({"json", "cbor", "record"});
+        publish->format = payload_format_names.names[below(payload_formats)];
     }
 
     void change_device() {

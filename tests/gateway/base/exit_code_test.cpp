@@ -9,7 +9,7 @@
 
 using namespace telegate;
 
-TEST_CASE("a start that fails because of an address has another exit code than other system errors",
+TEST_CASE("a start that fails because of an address has a different exit code from other system errors",
           "[gateway][exit_code]") {
     CHECK(exit_code::of_start(std::error_code(EADDRINUSE, std::generic_category())) == exit_code::unavailable);
     CHECK(exit_code::of_start(std::error_code(EADDRNOTAVAIL, std::system_category())) == exit_code::unavailable);

@@ -114,7 +114,7 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
                     }},
                    {scratch.path("log"), {}, std::chrono::hours(1)});
     std::mt19937_64 random(1);
-    std::vector<TelemetrySample> samples(LogBuffer::samples_untold);
+    std::vector<TelemetrySample> samples(LogBuffer::samples_pending_max);
     std::uint64_t seq = 0;
     while (seq * sizeof(double) < 2 * store::SampleLog::unsynced_bytes_max) {
         for (TelemetrySample& sample : samples) {
@@ -129,6 +129,37 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
     }
     CHECK(log.status().lost == 0);
     CHECK(log.status().log.synced > 0);
+}
+
+TEST_CASE("how far samples are published is marked while they wait to be written", "[gateway][durable]") {
+    const ScratchDir scratch;
+    const SystemClock clock;
+    ChannelTable channels;
+    const ChannelId channel = channels.add(DeviceId{0}, "probe", "counter", "1").value();
+    Log messages("off");
+    DurableLog log({.channels = channels,
+                    .clock = clock,
+                    .log = messages,
+                    .epoch_ms = 1,
+                    .known = {},
+                    .wake_pump = [] {},
+                    .published =
+                        [](ChannelId) {
+                            return std::uint64_t{7};
+                        }},
+                   {scratch.path("log")});
+    store::FileSystem& files = store::real_file_system();
+    REQUIRE(eventually([&] { return log.status().log.synced > 0; }));
+    const auto head = store::SegmentReader::head(files, scratch.path("log/") + store::segment_name(0));
+    REQUIRE(head);
+    std::vector<TelemetrySample> samples(1);
+    samples[0].channel = channel;
+    samples[0].seq = 1;
+    log.take(samples);
+    CHECK(eventually([&] {
+        return store::PublishedMark::read(files, scratch.path("log"), head->log_id, 1) ==
+               store::LastSeqs{{"probe/counter", 7}};
+    }));
 }
 
 TEST_CASE("two gateways cannot use the same log", "[gateway][durable]") {

@@ -109,7 +109,7 @@ struct Run {
     Published published;
 };
 
-/// Reads everything from a position on and checks it against what was published.
+/// Reads everything starting at a position and checks it against what was published.
 class Checker {
   public:
     Checker(SampleSources sources, const Published& published, const SampleReader::Start& start)
@@ -135,7 +135,7 @@ class Checker {
         }));
         return result;
     }
-    /// Checks that everything was returned, or named as missing.
+    /// Checks that every sample was returned or is in a gap.
     void check_all() {
         CHECK(position_ == published_.samples.size());
         CHECK(returned_ + missing_ + first_ == published_.samples.size());
@@ -186,7 +186,7 @@ class Checker {
         ++position_;
         ++returned_;
     }
-    /// The numbers that no gap names were dropped before they were published.
+    /// The numbers that are in no gap were dropped before they were published.
     void check_unnamed(ChannelId channel, std::uint64_t first, std::uint64_t end) {
         for (; first < end; ++first) {
             REQUIRE(std::any_of(published_.dropped.begin(), published_.dropped.end(), [&](const SampleGap& gap) {

@@ -83,7 +83,7 @@ TEST_CASE("for service clients only problems are logged", "[gateway][log]") {
         h.peers.note_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status}, "service client");
     };
     note(MonitorEventKind::handshake_done, "");
-    note(MonitorEventKind::disconnected, "peer left");
+    note(MonitorEventKind::disconnected, "peer disconnected");
     CHECK(h.reader.lines() == 0);
     note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
     CHECK_THAT(h.reader.read_all(),
@@ -127,7 +127,7 @@ TEST_CASE("another address and another cause are logged separately", "[gateway][
 
 TEST_CASE("normal disconnects are all logged, up to 60 a minute", "[gateway][log]") {
     PeerLogHarness h;
-    const std::string why = GENERATE("peer left", "shutdown", "Connection reset by peer", "Broken pipe");
+    const std::string why = GENERATE("peer disconnected", "shutdown", "Connection reset by peer", "Broken pipe");
     h.disconnect("10.0.0.1:40000", why);
     CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber disconnected id=7 endpoint=tcp://127.0.0.1:5556 "
                                              "peer=\"10.0.0.1:40000\" reason=\"" +

@@ -114,7 +114,7 @@ TEST_CASE("a change of policy, limit or age closes no connection and applies to 
     CHECK(h.publishers.totals().lost[static_cast<std::size_t>(LossReason::disconnected)] > 0);
 }
 
-TEST_CASE("a new endpoint is bound, a removed one is released, and only its subscribers are closed",
+TEST_CASE("a new endpoint is bound, a removed one is released, and only its subscribers are disconnected",
           "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port), format_endpoint("b", any_port)});
     const Endpoint a = h.bound(0);
@@ -149,7 +149,7 @@ TEST_CASE("an address in use leaves everything unchanged", "[gateway][publishers
     CHECK(h.publishers.by_format().size() == 1);
 }
 
-TEST_CASE("another format at the same address closes the subscribers of the old one", "[gateway][publishers]") {
+TEST_CASE("another format at the same address disconnects the subscribers of the old one", "[gateway][publishers]") {
     PublishersHarness h({format_endpoint("a", any_port)});
     const Endpoint a = h.bound(0);
     h.subscribe(a);

@@ -14,8 +14,8 @@
 
 namespace telegate::test {
 
-/// A pump with a publisher and a subscriber for each of some formats, all in one thread. Samples get sequence numbers
-/// per channel and increasing values. Threads: one. Limits: those of the queue. Failure: none.
+/// A pump with a publisher and a subscriber for each of the given formats, all in one thread. Samples get sequence
+/// numbers per channel and increasing values. Threads: one. Limits: those of the queue. Failure: none.
 struct PumpLine {
     explicit PumpLine(const std::vector<PayloadFormat>& formats, std::size_t capacity = 10'000,
                       OverflowPolicy policy = OverflowPolicy::drop_newest)

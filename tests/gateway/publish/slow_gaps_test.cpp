@@ -67,7 +67,7 @@ std::string message_of(std::string_view topic, std::string_view payload) {
 }
 
 /// Simulated losses of subscribers.
-struct MadeUpLosses {
+struct SimulatedLosses {
     std::string message(std::uint64_t seq, ChannelId channel = ChannelId{0}) const {
         return message_of(channels.at(channel).topic, encoded<JsonEncoder>(channels, sample_of(channel, seq)));
     }
@@ -100,7 +100,7 @@ struct MadeUpLosses {
 }  // namespace
 
 TEST_CASE("the sequence number is read from payloads of every format, whatever the channel name", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const auto seq = GENERATE(1U, 23U, 24U, 255U, 70'000U);
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
@@ -112,7 +112,7 @@ TEST_CASE("the sequence number is read from payloads of every format, whatever t
 }
 
 TEST_CASE("notices of every format are read as they were written", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     ChannelTable channels;
     const auto channel = channels.add(DeviceId{0}, "cseq", "first_seq.cseq", "");
     std::string payload;
@@ -142,14 +142,14 @@ TEST_CASE("all samples of a payload with several records are read", "[gateway][s
 }
 
 TEST_CASE("an unknown payload has no sequence number", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const std::string text = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"));
     CHECK_FALSE(read_seqs(format, text));
     CHECK_FALSE(read_notice(format, NoticeKind::gap, text));
 }
 
 TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its range", "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     g.lose(1, 5);
     g.lose(1, 6);
     std::string notice;
@@ -175,8 +175,8 @@ TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its r
 
 TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscriber exceeds the limit",
           "[gateway][slow]") {
-    MadeUpLosses g;
-    g.lose(1, 1);  // 16 places, including its neighboring channels
+    SimulatedLosses g;
+    g.lose(1, 1);  // 16 entries, including its neighboring channels
     for (std::uint64_t seq = 1; seq < 16; seq += 2) {
         g.lose(2, seq);  // 16 and 7
     }
@@ -195,7 +195,7 @@ TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscrib
 
 TEST_CASE("a run that many subscribers lose is parsed once, and each subscriber has all of its samples",
           "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     RunReader runs(g.channels);
     std::string wire;
     for (std::uint64_t seq = 1; seq <= 20; ++seq) {
@@ -214,7 +214,7 @@ TEST_CASE("a run that many subscribers lose is parsed once, and each subscriber 
 }
 
 TEST_CASE("the number of cached digests is limited, and reading a run again gives the same result", "[gateway][slow]") {
-    MadeUpLosses g;
+    SimulatedLosses g;
     RunReader runs(g.channels);
     std::size_t read_anew = 0;
     for (const std::uint64_t first : {10'001U, 10'002U}) {  // different runs the second time, to see which one is read
@@ -234,7 +234,7 @@ TEST_CASE("the number of cached digests is limited, and reading a run again give
 }
 
 TEST_CASE("runs are read correctly in any order of channels, with notices between them", "[gateway][slow]") {
-    const auto format = GENERATE(PayloadFormat::json, PayloadFormat::cbor, PayloadFormat::record);
+    const auto format = GENERATE(from_range(payload_format_names.values));
     const auto seed = GENERATE(range(0U, rounds(20U)));
     CAPTURE(seed);
     std::mt19937 random(seed);

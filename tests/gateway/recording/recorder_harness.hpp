@@ -157,7 +157,7 @@ struct RecorderBench {
     Log log{"off"};
     FaultyDisk disk;
     std::int64_t epoch_ms = 5;
-    std::vector<store::KnownSeq> known;  // of every epoch
+    store::LastSeqs known;  // of every epoch
     ChannelTable channels;
     ChannelId a = channels.add(DeviceId{0}, "d", "a", "Cel").value();
     ChannelId b = channels.add(DeviceId{0}, "d", "b", "").value();

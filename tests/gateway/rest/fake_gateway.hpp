@@ -38,6 +38,9 @@ class FakeGateway {
         handlers.config.from_json = [](std::string_view text) {
             return settings_from_json(text).settings;
         };
+        handlers.config.origins = [](const Settings& in_force) {
+            return settings_origins_json(in_force, {});
+        };
         handlers.config.generations = [] {
             return std::vector<ConfigGeneration>(1);
         };
@@ -53,7 +56,7 @@ class FakeGateway {
         handlers.close_subscriber = [this](PayloadFormat format, std::uint64_t id) {
             return answering ? std::optional(format == PayloadFormat::json && id == 3) : std::nullopt;
         };
-        handlers.published_after = published_after;
+        handlers.published_from = published_from;
         handlers.log_change = [this](const LogLine& line) {
             const std::lock_guard lock(mutex_);
             changes.push_back(line.text());
@@ -89,7 +92,7 @@ class FakeGateway {
     Health health;
     std::vector<std::string> changes;  // as logged
     std::vector<std::string> changes_as_json;
-    std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t)> published_after;
+    std::function<std::optional<std::uint64_t>(std::int64_t, std::uint64_t, std::int64_t)> published_from;
     std::atomic<int> streams_opened{0};
     SystemClock clock;
     EventLog events{clock};

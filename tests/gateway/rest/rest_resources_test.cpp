@@ -216,7 +216,7 @@ TEST_CASE("an invalid log level names the member and what is allowed", "[gateway
     CHECK(call.ask("GET", "/log-level")["level"] == "info");
 }
 
-TEST_CASE("a body of another type is refused with 415", "[gateway][rest]") {
+TEST_CASE("a body of the wrong type is refused with 415", "[gateway][rest]") {
     Sampled call;
     call.fields["Content-Type"] = GENERATE("", "text/plain", "application/x-www-form-urlencoded");
     CHECK(call("PUT", "/log-level", R"({"level":"debug"})").status == 415);

@@ -22,9 +22,10 @@ struct StreamEvent {
 /// A client of /stream whose history is written by the test.
 struct Streaming : RestCaller {
     Streaming() {
-        gateway.published_after = [this](std::int64_t epoch_ms, std::uint64_t position) {
+        gateway.published_from = [this](std::int64_t epoch_ms, std::uint64_t position, std::int64_t before_ms) {
+            CHECK(before_ms == gateway.sample_text.epoch_ms());
             asked_for = {epoch_ms, position};
-            return published_after;
+            return published_from;
         };
     }
     void write(ChannelId channel, std::uint64_t count) {
@@ -74,7 +75,7 @@ struct Streaming : RestCaller {
     ChannelId c = gateway.channels.add(DeviceId{0}, "host", "c", "%").value();
     std::uint64_t seq = 0;
     std::size_t longest = 0;
-    std::optional<std::uint64_t> published_after;  // any position of any past epoch
+    std::optional<std::uint64_t> published_from;  // any position of any past epoch
     StreamPosition asked_for;
     HttpResponse response;
 };
@@ -192,13 +193,13 @@ TEST_CASE("an id of an earlier epoch starts the stream again and reports it", "[
 
 TEST_CASE("an id of an earlier epoch reports how much was missed in between, if known", "[gateway][stream]") {
     Streaming s;
-    s.published_after = 42;
+    s.published_from = 42;
     s.write(s.a, 3);
     s.open("", "1795000000000-77777");
     const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 4);
     CHECK(events[0].data == json::parse(R"({"reason":"restart","epoch":1795217494123,"missed":42})"));
-    CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'777});
+    CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'778});
 }
 
 TEST_CASE("a stream that ends sends all published samples and their number", "[gateway][stream]") {

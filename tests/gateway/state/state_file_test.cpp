@@ -174,16 +174,18 @@ TEST_CASE("the number of samples published since a past epoch is known if all ep
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(3'000);
-        CHECK(file.published_after(1'000, 89) == 10 + 100);
-        CHECK(file.published_after(2'000, 99) == 0);
-        CHECK(file.published_after(2'000, 150) == 0);
-        CHECK(file.published_after(3'000, 0) == 0);
-        CHECK(file.published_after(1'500, 0) == std::nullopt);
+        CHECK(file.published_from(1'000, 90, 3'000) == 10 + 100);
+        CHECK(file.published_from(1'000, 90, 2'000) == 10);
+        CHECK(file.published_from(1'000, 0, 1'000) == 0);
+        CHECK(file.published_from(2'000, 100, 3'000) == 0);
+        CHECK(file.published_from(2'000, 151, 3'000) == 0);
+        CHECK(file.published_from(3'000, 1, 3'000) == 0);
+        CHECK(file.published_from(1'500, 1, 3'000) == std::nullopt);
     }
     StateFile file(scratch.dir.path("state"), scratch.log);  // after a run that was killed
     file.begin(4'000);
-    CHECK(file.published_after(2'000, 99) == std::nullopt);
-    CHECK(file.published_after(3'000, 0) == std::nullopt);
+    CHECK(file.published_from(2'000, 100, 4'000) == std::nullopt);
+    CHECK(file.published_from(3'000, 1, 4'000) == std::nullopt);
 }
 
 TEST_CASE("the next run reports a killed run with its last known numbers", "[gateway][state_file]") {

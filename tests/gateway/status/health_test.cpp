@@ -206,7 +206,7 @@ TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[ga
     MonitorEvent event{};
     event.endpoint = "tcp://127.0.0.1:5556";
     event.kind = MonitorEventKind::disconnected;
-    event.detail = "peer left";
+    event.detail = "peer disconnected";
     trouble.note(event);
     CHECK(trouble.check().good);
     event.detail = too_many_subscriptions;

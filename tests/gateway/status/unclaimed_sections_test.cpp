@@ -104,12 +104,12 @@ TEST_CASE("after a change of settings only sections that were not unclaimed wait
 
 TEST_CASE("of very many unclaimed sections some are reported by name and all are counted", "[gateway][channels]") {
     Topics topics;
-    for (std::size_t i = 0; i < UnclaimedSections::told_max + 30; ++i) {
+    for (std::size_t i = 0; i < UnclaimedSections::reported_max + 30; ++i) {
         topics.push_back("boiler/x" + std::to_string(i));
     }
     Watched w(topics);
     (void)w.look_after(60s);
-    REQUIRE(w.told.size() == UnclaimedSections::told_max);
+    REQUIRE(w.told.size() == UnclaimedSections::reported_max);
     CHECK(w.told.back().others == 30);
     CHECK(w.sections.unclaimed() == topics);
 }

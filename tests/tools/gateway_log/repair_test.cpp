@@ -18,7 +18,7 @@ TEST_CASE("a repair seals the last segment and removes a torn record", "[gateway
     CHECK(outcome.has("sealed " + f.segments()[0] + ", and "));
     CHECK(outcome.has(" unreadable bytes at its end removed\n"));
     CHECK(f.run({"list", "/log"}).has("sealed\n"));
-    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 10 samples and 0 named gaps in 1 epoch");
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 10 samples and 0 explained gaps in 1 epoch");
     CHECK(f.run({"repair", "/log"}).out == "nothing to repair\n");
 }
 
@@ -55,12 +55,12 @@ TEST_CASE("after a repair, the gateway still names what a crash has lost", "[gat
     f.add(0, 10);
     f.kill();
     REQUIRE(f.run({"repair", "/log"}).code == exit_code::ok);
-    f.start([](std::int64_t) { return std::vector<store::KnownSeq>{{"dev/a", 14}, {"dev/b", 2}}; });
+    f.start([](std::int64_t) { return store::LastSeqs{{"dev/a", 14}, {"dev/b", 2}}; });
     f.add(0, 1);
     f.stop();
     const Outcome outcome = f.run({"verify", "/log"});
     CHECK(outcome.has("  dev/a: missing 11..14 (crash)\n  dev/b: missing 1..2 (crash)\n"));
-    CHECK(outcome.last_line() == "log complete: 11 samples and 2 named gaps in 2 epochs");
+    CHECK(outcome.last_line() == "log complete: 11 samples and 2 explained gaps in 2 epochs");
 }
 
 TEST_CASE("after a repair, no position of a renamed segment is used again", "[gateway_log][repair]") {
@@ -95,7 +95,7 @@ TEST_CASE("a log that cannot be written is not reported as repaired", "[gateway_
         if (outcome.code != exit_code::ok) {
             CHECK(outcome.errors.find("gateway_log: ") == 0);
         }
-        REQUIRE(f.run({"verify", "/log"}).last_line() == "log complete: 10 samples and 0 named gaps in 1 epoch");
+        REQUIRE(f.run({"verify", "/log"}).last_line() == "log complete: 10 samples and 0 explained gaps in 1 epoch");
     }
     CHECK(f.run({"repair", "/log"}).out == "nothing to repair\n");
 }

@@ -18,7 +18,7 @@ void damage(std::vector<std::byte>& content, std::size_t at, std::size_t bytes) 
 
 }  // namespace
 
-TEST_CASE("a log with named gaps is complete", "[gateway_log][verify]") {
+TEST_CASE("a log with explained gaps is complete", "[gateway_log][verify]") {
     LogFixture f;
     f.start();
     f.add(0, 10);
@@ -37,7 +37,7 @@ TEST_CASE("a log with named gaps is complete", "[gateway_log][verify]") {
           "epoch 1800003600000 (2027-01-15T09:00:00.000Z): 7 samples of 1 channel, 0 missing, running, or not stopped "
           "cleanly\n"
           "missing samples by reason: queue_overflow 5\n"
-          "log complete: 30 samples and 1 named gap in 2 epochs\n");
+          "log complete: 30 samples and 1 explained gap in 2 epochs\n");
 }
 
 TEST_CASE("a jump in the sequence numbers is unexplained", "[gateway_log][verify]") {
@@ -78,7 +78,7 @@ TEST_CASE("a damaged block is explained and its part of the file is named", "[ga
     CHECK(outcome.code == exit_code::ok);
     CHECK(outcome.has("  dev/a: missing 101..200 (damaged)\n"));
     CHECK(outcome.has("damaged part of " + f.segments()[0] + ": "));
-    CHECK(outcome.last_line() == "log complete: 200 samples and 1 named gap in 1 epoch");
+    CHECK(outcome.last_line() == "log complete: 200 samples and 1 explained gap in 1 epoch");
     const auto json = nlohmann::json::parse(f.run({"verify", "/log", "--json"}).out);
     REQUIRE(json["damaged_ranges"].size() == 1);
     const auto range = json["damaged_ranges"][0];
@@ -156,7 +156,7 @@ TEST_CASE("a log can be verified while a gateway writes to it and removes segmen
         f.add(0, 10);
         f.log->sync();
     }
-    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 200 samples and 0 named gaps in 1 epoch");
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 200 samples and 0 explained gaps in 1 epoch");
     const std::size_t before = f.segments().size();
     std::size_t visited = 0;
     for_segment_files(f.disk, "/log", [&](const SegmentFile& file) {
@@ -194,7 +194,7 @@ TEST_CASE("a log without samples is complete", "[gateway_log][verify]") {
     LogFixture f;
     f.start();
     f.kill();
-    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 0 samples and 0 named gaps in 1 epoch");
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 0 samples and 0 explained gaps in 1 epoch");
 }
 
 TEST_CASE("duplicates and inversions of a channel are counted separately", "[gateway_log][verify]") {

@@ -98,7 +98,7 @@ TEST_CASE("a connection problem is reported once, and again after a connection w
         return troubles.words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match").value_or("");
     };
     CHECK(said() == "tcp://h:1: the gateway requires CURVE: use --curve-server-key");
-    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer left").has_value());
+    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer disconnected").has_value());
     CHECK(said().empty());
     troubles.forget("tcp://h:1");
     CHECK_FALSE(said().empty());
@@ -106,7 +106,7 @@ TEST_CASE("a connection problem is reported once, and again after a connection w
 
 TEST_CASE("a client with a key is advised to check it", "[tail][troubles]") {
     Troubles troubles(true, true);
-    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer left") ==
+    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer disconnected") ==
           "tcp://h:1: handshake refused: is the key correct?");
     CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match") ==
           "tcp://h:1: the gateway does not use CURVE: remove --curve-server-key");
@@ -115,7 +115,7 @@ TEST_CASE("a client with a key is advised to check it", "[tail][troubles]") {
 TEST_CASE("the option is named if only one of the two sockets uses CURVE", "[tail][troubles]") {
     CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==
           "tcp://h:2: the services do not use CURVE: use --curve-for publish");
-    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "peer left") ==
+    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "peer disconnected") ==
           "tcp://h:2: handshake refused: is the key correct? If the services do not use CURVE, use "
           "--curve-for publish");
     CHECK(Troubles(true, false).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==

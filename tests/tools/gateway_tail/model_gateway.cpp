@@ -1,6 +1,7 @@
 #include "model_gateway.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace telegate::tail::test {
 
@@ -78,7 +79,9 @@ void ModelGateway::restart() {
         each.end_is_known = key.second == epoch_ ? is_clean : each.end_is_known;
     }
     disconnect();
+    const std::int64_t before = epoch_;
     epoch_ += chance(20) ? -37 : 41;  // the clock may have been set back
+    next_epochs_[before] = {epoch_, is_clean};
     history_.clear();
     positions_ = 0;
 }
@@ -124,6 +127,7 @@ bool ModelGateway::answer(const Request& request, Answer& answer) {
     switch (request.kind) {
         case Request::Kind::snapshot: answer_snapshot(request, answer); break;
         case Request::Kind::since: answer_since(request, answer); break;
+        case Request::Kind::past: answer_past(request, answer); break;
         case Request::Kind::holes:
             request.epoch == epoch_ ? answer_holes(request, answer) : answer_former(request, answer);
             break;
@@ -151,6 +155,27 @@ void ModelGateway::answer_snapshot(const Request& request, Answer& answer) {
         if (published < reached) {
             answer.gone.push_back({key.first, epoch_, published + 1, reached, Reason::dropped});
         }
+    }
+}
+
+void ModelGateway::answer_past(const Request& request, Answer& answer) {
+    const auto next = next_epochs_.find(request.epoch);
+    if (next == next_epochs_.end()) {
+        answer.error = AnswerError{"unknown_epoch", "", {}};
+        return;
+    }
+    std::tie(answer.next_epoch, answer.is_end_known) = next->second;
+    answer.is_end = true;
+    for (const auto& [key, each] : truths_) {
+        if (key.second != request.epoch || key.first <= request.after || !answer.is_end_known) {
+            continue;
+        }
+        if (answer.past.size() == 2) {
+            answer.is_end = false;
+            break;
+        }
+        answer.after = key.first;
+        answer.past.push_back({key.first, each.fates.size()});
     }
 }
 

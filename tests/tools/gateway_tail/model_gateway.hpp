@@ -77,6 +77,7 @@ class ModelGateway {
     void send(Message message);
     void tell_dropped(const std::string& topic);
     void answer_snapshot(const Request& request, Answer& answer);
+    void answer_past(const Request& request, Answer& answer);
     void answer_since(const Request& request, Answer& answer);
     void answer_holes(const Request& request, Answer& answer);
     void answer_former(const Request& request, Answer& answer);
@@ -87,7 +88,8 @@ class ModelGateway {
     std::int64_t epoch_ = 100;
     bool is_connected_ = false;
     std::map<Key, Truth> truths_;
-    std::deque<Held> history_;  // of this epoch
+    std::map<std::int64_t, std::pair<std::int64_t, bool>> next_epochs_;  // and whether the epoch before ended cleanly
+    std::deque<Held> history_;                                           // of this epoch
     std::uint64_t positions_ = 0;
     std::deque<Message> stream_;
     std::map<std::string, std::string> names_;  // referenced by replies

@@ -165,6 +165,10 @@ void check_all_is_covered(const Run& run) {
     for (const auto& [key, truth] : run.gateway.truths()) {
         CHECK((key.second != run.gateway.epoch() || key.second == 100 || truth.last_told == 0 ||
                seen.count(key.first) == 1));
+        const bool is_known = key.second != 100 && key.second != run.gateway.epoch() && truth.end_is_known;
+        CAPTURE(key.first, key.second);
+        CHECK((!is_known || run.witness.unknown_ends.count(key.second) == 1 || truth.fates.empty() ||
+               run.witness.ranges.count(key) == 1));
     }
 }
 

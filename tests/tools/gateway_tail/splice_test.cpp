@@ -42,17 +42,41 @@ struct Fixture {
         splice.services_up(now);
         look(last_seq, lost_to);
     }
-    void look(std::uint64_t last_seq, std::uint64_t lost_to) {
+    void look(std::uint64_t last_seq, std::uint64_t lost_to, std::int64_t epoch = 1) {
         Answer answer;
         answer.id = splice.turn(now).value().id;
-        answer.epoch = 1;
+        answer.epoch = epoch;
         answer.is_end = true;
         Sample last;
         last.topic = "a/x";
-        last.epoch = 1;
+        last.epoch = epoch;
         last.seq = last_seq;
         answer.samples.resize(last_seq == 0 ? 0 : 1, last);
         answer.gone.resize(lost_to == 0 ? 0 : 1, {"a/x", 1, last_seq + 1, lost_to, Reason::dropped});
+        splice.answer(answer, now);
+    }
+    void answer_past(const Request& request, std::vector<PastTopic> past, std::int64_t next_epoch) {
+        Answer answer;
+        answer.id = request.id;
+        answer.epoch = 20;
+        answer.past = std::move(past);
+        answer.next_epoch = next_epoch;
+        answer.is_end = true;
+        splice.answer(answer, now);
+    }
+    /// The services reply to the next request, for holes of an earlier run, that nothing of its known samples is left.
+    void lose_holes(std::int64_t epoch, bool is_end_known = true) {
+        const Request request = splice.turn(now).value();
+        Answer answer;
+        answer.id = request.id;
+        answer.epoch = epoch;
+        answer.is_end_known = is_end_known;
+        answer.is_end = true;
+        for (const TopicHole& hole : request.holes) {
+            if (hole.last_seq != 0) {
+                answer.gone.push_back({hole.topic, request.epoch, hole.first_seq, hole.last_seq, Reason::not_retained});
+            }
+        }
         splice.answer(answer, now);
     }
     void pass(int ms) {
@@ -77,6 +101,49 @@ TEST_CASE("live samples wait for the first snapshot", "[tail][splice]") {
     f.begin();
     f.live(2);
     CHECK(f.lines() == Expected{"a/x 1", "a/x 2"});
+}
+
+TEST_CASE("samples of topics that were never received, in runs that ended meanwhile, are missing", "[tail][splice]") {
+    Fixture f;
+    f.begin(7);
+    f.live(1, 20);
+    const Request first = f.splice.turn(f.now).value();
+    CHECK(first.kind == Request::Kind::past);
+    CHECK(first.epoch == 1);
+    f.answer_past(first, {{"a/x", 9}, {"b/y", 2}}, 10);
+    const Request second = f.splice.turn(f.now).value();
+    CHECK(second.epoch == 10);
+    f.answer_past(second, {{"a/x", 3}}, 20);
+    f.look(1, 0, 20);
+    CHECK(f.lines().empty());
+    f.lose_holes(20);
+    f.lose_holes(20);
+    CHECK(f.splice.is_settled());
+    CHECK(f.lines() == Expected{"a/x 8..9 not_retained", "b/y 1..2 not_retained", "a/x 1..3 not_retained", "a/x 1"});
+}
+
+TEST_CASE("a gateway that does not know the channels of an earlier run gets no further request for them", "[tail][splice]") {
+    const std::string code = GENERATE("bad_request", "unknown_epoch");
+    Fixture f;
+    f.begin(7);
+    f.live(1, 20);
+    Answer answer;
+    answer.id = f.splice.turn(f.now).value().id;
+    answer.epoch = 20;
+    answer.error = AnswerError{code, "", {}};
+    f.splice.answer(answer, f.now);
+    CHECK(f.splice.turn(f.now).value().kind == Request::Kind::snapshot);
+    CHECK(f.lines() == (code == "bad_request" ? Expected{} : Expected{"end of 1 unknown"}));
+}
+
+TEST_CASE("the end of an earlier run is unknown if a reply about its samples says so", "[tail][splice]") {
+    Fixture f;
+    f.begin(7);
+    f.live(1, 20);
+    f.answer_past(f.splice.turn(f.now).value(), {}, 20);
+    f.look(1, 0, 20);
+    f.lose_holes(20, false);
+    CHECK(f.lines() == Expected{"end of 1 unknown", "a/x 1"});
 }
 
 TEST_CASE("a heartbeat notice of a channel without samples creates neither a topic nor an epoch", "[tail][splice]") {

@@ -18,7 +18,7 @@ namespace telegate::perf {
 struct DataSet {
     std::string name;
     double bytes_goal;  // bytes per sample in the log
-    /// Sets type and value of a channel at a tick; `random` differs for each of both.
+    /// Sets type and value of a channel at a tick; `random` differs for each channel and tick.
     void (*set_value)(TelemetrySample& sample, std::size_t channel, std::uint64_t tick, std::uint64_t random);
 };
 

@@ -30,13 +30,15 @@ ChannelTable& add_channels(ChannelTable& table, std::size_t channels) {
 
 class LogStore final : public SampleStore {
   public:
-    LogStore(const std::string& folder, std::size_t channels, std::size_t untold)
-        : folder_(folder), untold_(untold), log_({files_, add_channels(table_, channels), clock_}, options(folder)) {}
+    LogStore(const std::string& folder, std::size_t channels, std::size_t pending_max)
+        : folder_(folder),
+          pending_max_(pending_max),
+          log_({files_, add_channels(table_, channels), clock_}, options(folder)) {}
 
     void append(std::span<const TelemetrySample> samples) override {
         log_.append(samples);
         appended_ += samples.size();
-        if (appended_ >= untold_) {
+        if (appended_ >= pending_max_) {
             appended_ = 0;
             log_.write();
         }
@@ -71,7 +73,7 @@ class LogStore final : public SampleStore {
     }
 
     const std::string folder_;
-    const std::size_t untold_;
+    const std::size_t pending_max_;
     store::FileSystem& files_ = store::real_file_system();
     ChannelTable table_;
     const SystemClock clock_;
@@ -240,8 +242,8 @@ std::unique_ptr<SampleStore> open_rows(const std::string& folder) {
 
 }  // namespace
 
-std::unique_ptr<SampleStore> open_log(const std::string& folder, std::size_t channels, std::size_t untold) {
-    return std::make_unique<LogStore>(folder, channels, untold);
+std::unique_ptr<SampleStore> open_log(const std::string& folder, std::size_t channels, std::size_t pending_max) {
+    return std::make_unique<LogStore>(folder, channels, pending_max);
 }
 
 std::vector<OtherStore> other_stores() {

@@ -12,7 +12,7 @@
 
 namespace telegate::perf {
 
-/// One way to keep samples on disk, in a folder of its own, for channels with the ids 0 to channels - 1.
+/// One way to keep samples on disk, in its own folder, for channels with the ids 0 to channels - 1.
 ///
 /// Threads: one. Limits: none. Failure: functions throw std::exception.
 class SampleStore {
@@ -34,11 +34,12 @@ class SampleStore {
 };
 
 /// How many samples the gateway collects at most before it writes them to the log.
-inline constexpr std::size_t log_samples_untold = 16'384;
+inline constexpr std::size_t log_samples_pending_max = 16'384;
 
-/// Opens the durable log of the gateway, and recovers it if it exists. Writes whenever `untold` samples were appended.
+/// Opens the durable log of the gateway, and recovers it if it exists. Writes whenever `pending_max` samples are
+/// pending.
 [[nodiscard]] std::unique_ptr<SampleStore> open_log(const std::string& folder, std::size_t channels,
-                                                    std::size_t untold = log_samples_untold);
+                                                    std::size_t pending_max = log_samples_pending_max);
 
 /// A store that the log is compared with.
 struct OtherStore {

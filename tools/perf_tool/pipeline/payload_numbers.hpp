@@ -73,7 +73,7 @@ struct PayloadNumbers {
     return numbers;
 }
 
-/// Returns nullopt if the payload has another format.
+/// Returns nullopt if the payload has a different format.
 using ReadPayloadNumbers = std::optional<PayloadNumbers> (*)(std::string_view payload);
 
 /// Returns nullptr for an unknown format.

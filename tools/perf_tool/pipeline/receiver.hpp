@@ -17,7 +17,7 @@
 
 namespace telegate::perf {
 
-/// A subscriber of all topics with a thread of its own, which checks every message: the numbers of a channel must
+/// A subscriber of all topics with its own thread, which checks every message: the numbers of a channel must
 /// ascend. The delay of a sample ends when the application has received its batch.
 ///
 /// Threads: constructor, stop() the owner's; samples(), messages() any.
@@ -92,7 +92,7 @@ class Receiver {
         }
         const auto numbers = read_(message.text(1));
         if (!numbers) {
-            return "received a payload in another format";
+            return "received a payload in the wrong format";
         }
         std::uint64_t& next = next_[*channel];
         if (numbers->first < next) {

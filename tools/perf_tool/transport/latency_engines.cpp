@@ -106,7 +106,7 @@ class End {
             time = reply_time_max;
         }
         if (std::memcmp(incoming_.data(), outgoing_.data(), header_bytes_) != 0) {
-            throw std::runtime_error("raw: a frame has another header");
+            throw std::runtime_error("raw: a frame has the wrong header");
         }
         return Bytes(incoming_).subspan(header_bytes_);
     }

@@ -92,7 +92,7 @@ class Checker {
     void fail(const char* fault) noexcept { fault_ = fault_ == nullptr ? fault : fault_; }
     void take_unexpected(std::uint64_t number, unsigned char last) noexcept {
         if (last != static_cast<unsigned char>(number)) {
-            fail("has another last byte");
+            fail("has the wrong last byte");
         } else if (number == hello_number && next_ == share_.first) {
             is_greeted_ = true;
         } else {

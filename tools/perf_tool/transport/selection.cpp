@@ -112,8 +112,9 @@ void add_options(CLI::App& app, Selection& selection) {
         app.add_option("--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas")
             ->delimiter(',')
             ->check(CLI::Range(std::size_t{1}, Board::receivers_max));
-        app.add_option("--topics", selection.topics,
-                       "Numbers of topics, separated by commas; with more than one, each subscriber has another topic")
+        app.add_option(
+               "--topics", selection.topics,
+               "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic")
             ->delimiter(',')
             ->check(CLI::Range(1, 1'000'000));
         app.add_option("--io-threads", selection.io_threads,

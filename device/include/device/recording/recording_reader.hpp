@@ -42,10 +42,10 @@ class FileSource final : public RecordingSource {
 class RecordingReader {
   public:
     static constexpr std::size_t buffer_bytes = 262'144;  // several of the largest records
-    /// Enough for hundreds of false record headers; takes some tens of milliseconds.
+    /// Enough for hundreds of false record headers; takes tens of milliseconds.
     static constexpr std::uint64_t search_bytes_max = 67'108'864;
 
-    /// Takes some tens of milliseconds. After that, the caller may want to stop.
+    /// Takes tens of milliseconds. After that, the caller may want to stop.
     static constexpr std::uint64_t search_step_bytes = 4'194'304;
 
     explicit RecordingReader(RecordingSource& source);

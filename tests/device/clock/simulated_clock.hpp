@@ -9,7 +9,7 @@
 namespace telegate::test {
 
 /// A simulated clock that a test sets, and the source that reads it.
-struct MadeUpClock {
+struct SimulatedClock {
     ClockReading next{.utc_ns = 1'700'000'000'000'000'000,
                       .mono_ns = 1'000'000'000'000,
                       .between_ns = 100,
@@ -24,15 +24,15 @@ struct MadeUpClock {
         next.utc_ns += ns;
         next.mono_ns += ns;
     }
-    /// Sets the wall clock. The kernel reports it once if `kernel_tells` is true.
-    void step(std::int64_t ns, bool is_told) {
+    /// Sets the wall clock. The kernel reports it once if `is_reported` is true.
+    void step(std::int64_t ns, bool is_reported) {
         next.utc_ns += ns;
-        next.was_set = is_told;
+        next.was_set = is_reported;
     }
     std::unique_ptr<ClockSource> source() {
         class Source final : public ClockSource {
           public:
-            explicit Source(MadeUpClock& clock) : clock_(clock) {}
+            explicit Source(SimulatedClock& clock) : clock_(clock) {}
             ClockReading read() noexcept override {
                 ++clock_.reads;
                 ClockReading reading = clock_.next;
@@ -41,7 +41,7 @@ struct MadeUpClock {
             }
 
           private:
-            MadeUpClock& clock_;
+            SimulatedClock& clock_;
         };
         return std::make_unique<Source>(*this);
     }

@@ -1,0 +1,127 @@
+/** The view "Delivery": subscribers, uplinks, the durable log and recordings. */
+import { post } from "./api.js";
+import { bytes, confirmed, count, duration, h, notify, plural, setAttribute, setText, showTag, showTime, sync, table, timeText } from "./dom.js";
+import { isAdmin, state } from "./state.js";
+
+const lost = (cell, number) => {
+  setText(cell, count(number));
+  setAttribute(cell, "class", number ? "number lost" : "number");
+};
+const wide = (title, ...children) => h("section", { "aria-label": title, class: "wide" }, h("h2", {}, title), ...children);
+
+export class DeliveryView {
+  enter(root) {
+    this.endpoints = h("p", { class: "muted" });
+    this.subscribers = table("Subscribers", [
+      { title: "Subscriber", show: (cell, each) => setText(cell, each.client ? `${each.client} (${each.peer})` : each.peer) },
+      { title: "Format", show: (cell, each) => setText(cell, each.format) },
+      { title: "Topics", show: (cell, each) => this.showTopics(cell, each) },
+      { title: "Matched", number: true, show: (cell, each) => setText(cell, count(each.matched)) },
+      { title: "= sent", number: true, show: (cell, each) => setText(cell, count(each.sent)) },
+      { title: "+ dropped", number: true, show: (cell, each) => lost(cell, each.dropped) },
+      { title: "+ pending", number: true, show: (cell, each) => setText(cell, count(each.pending)) },
+      { title: "Backlog", number: true, show: (cell, each) => setText(cell, bytes(each.backlog_bytes)) },
+    ], { empty: "No subscriber is connected.", keyOf: (each) => `${each.format}-${each.id}` });
+    this.uplinks = table("Uplinks", [
+      { title: "Uplink", show: (cell, each) => setText(cell, each.name) },
+      { title: "State", show: (cell, each) => this.showUplinkState(cell, each) },
+      { title: "Behind", number: true, show: (cell, each) => setText(cell, duration(each.lag_s)) },
+      { title: "Pending samples", number: true, show: (cell, each) => setText(cell, count(each.samples?.pending ?? 0)) },
+      { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples?.acknowledged ?? 0)) },
+      { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples?.missing ?? 0) },
+      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, this.catchUp(each)) },
+      { title: "Last error", show: (cell, each) => { setText(cell, each.error ?? ""); setAttribute(cell, "class", each.error ? "lost" : false); } },
+      { title: "Commands", show: (cell, each) => this.showCommand(cell, each) },
+    ], { empty: "No uplink is configured." });
+    this.logFigures = h("dl", { class: "pairs" });
+    this.logNote = h("p");
+    this.recordings = table("Recordings", [
+      { title: "Directory", show: (cell, each) => setText(cell, each.path) },
+      { title: "Device", show: (cell, each) => setText(cell, each.device ?? "all") },
+      { title: "Samples", number: true, show: (cell, each) => setText(cell, count(each.samples)) },
+      { title: "Lost", number: true, show: (cell, each) => lost(cell, each.lost) },
+      { title: "Written", number: true, show: (cell, each) => setText(cell, bytes(each.bytes)) },
+      { title: "Error", show: (cell, each) => { setText(cell, each.error ?? ""); setAttribute(cell, "class", each.error ? "lost" : false); } },
+    ], { empty: "Nothing is recorded.", keyOf: (each) => `${each.path} ${each.device}` });
+    root.append(wide("Subscribers", this.subscribers, this.endpoints), wide("Uplinks", this.uplinks),
+      wide("Durable log", this.logNote, this.logFigures), wide("Recordings", this.recordings));
+    this.rates = new Map();
+  }
+
+  update() {
+    const { status } = state;
+    if (!status) return;
+    this.subscribers.show(status.transport.subscribers);
+    const { lost: reasons } = status.transport;
+    const dropped = Object.entries(reasons).filter(([, number]) => number).map(([reason, number]) => `${reason} ${count(number)}`).join(", ");
+    setText(this.endpoints, `Endpoints: ${status.transport.endpoints.map((endpoint, index) => `${endpoint} (${status.transport.formats[index]})`).join(", ") || "none"}. `
+      + `Dropped for all subscribers, also earlier ones: ${dropped || "none"}.`);
+    this.uplinks.show(state.uplinks ?? []);
+    this.recordings.show(status.recorders);
+    this.showLog();
+  }
+
+  showTopics(cell, { subscriptions, subscriptions_count: number }) {
+    setText(cell, subscriptions.map((topic) => topic || "all topics").join(", ") + (number > subscriptions.length ? ` and ${number - subscriptions.length} more` : ""));
+  }
+
+  showUplinkState(cell, uplink) {
+    const text = uplink.state ?? (uplink.connected ? "connected" : "not connected");
+    showTag(cell, text === "paused" ? "off" : uplink.connected ? "good" : "bad", text);
+  }
+
+  /** Returns the time until nothing is pending, from the last readings. */
+  catchUp({ name, samples, catch_up_s: given }) {
+    if (given !== undefined) return duration(given);
+    const pending = samples?.pending ?? 0;
+    const before = this.rates.get(name) ?? [];
+    if (before.at(-1)?.at !== state.statusAt) before.push({ at: state.statusAt, pending });
+    if (before.length > 10) before.shift();
+    this.rates.set(name, before);
+    const perMs = (before[0].pending - pending) / (state.statusAt - before[0].at);
+    if (pending === 0) return "–";
+    return perMs > 0 ? duration(Math.ceil(pending / perMs / 1000)) : "not at this rate";
+  }
+
+  showCommand(cell, uplink) {
+    const action = uplink.state === "paused" ? "resume" : "pause";
+    const title = action === "pause" ? "Pause" : "Resume";
+    sync(cell, isAdmin() ? [action] : [], (each) => each, () =>
+      h("button", { type: "button", "aria-label": `${title} ${uplink.name}`, onclick: () => this.command(action, title, uplink.name) }, title));
+  }
+
+  async command(action, title, name) {
+    const text = action === "pause" ? "Nothing is sent to it until it is resumed. Samples wait in the durable log." : "It continues where it was paused.";
+    if (!await confirmed(`${title} ${name}?`, text, title)) return;
+    try {
+      await post(`/uplinks/${encodeURIComponent(name)}/${action}`);
+    } catch (error) {
+      notify("command", "bad", `${title} ${name}: ${error.message}`);
+    }
+    this.onCommand();
+  }
+
+  showLog() {
+    if (!state.log) return;
+    const { log } = state.log;
+    setText(this.logNote, log ? log.error ?? (log.full ? "The log is full." : `Directory ${log.path}`) : "There is no durable log. Samples are kept only in memory; [log] path adds one.");
+    setAttribute(this.logNote, "class", log?.error || log?.full ? "lost" : "muted");
+    const midnight = new Date().setHours(0, 0, 0, 0);
+    const sinceMidnight = Math.min((Date.now() - midnight) / 1000, state.status.uptime_s);
+    const pairs = log ? [
+      ["Used", `${bytes(log.bytes)} in ${plural(log.segments, "segment")}`],
+      ["Oldest sample", timeText(log.oldest_time)],
+      ["Time until full", state.log.seconds_left === null ? "never: the oldest samples are removed" : duration(state.log.seconds_left)],
+      ["Written today (average rate)", bytes(state.log.rate_bytes_per_s * sinceMidnight)],
+      ["Written per day", bytes(state.log.bytes_per_day)],
+      ["Samples written", count(log.samples)],
+      ["Pending", count(log.pending)],
+      ["Lost", count(log.dropped.log_slow + log.dropped.log_full)],
+    ] : [];
+    sync(this.logFigures, pairs, ([name]) => name, () => h("div", {}, h("dt"), h("dd")), (item, [name, text]) => {
+      setText(item.firstChild, name);
+      setText(item.lastChild, text);
+      setAttribute(item.lastChild, "class", name === "Lost" && text !== "0" ? "lost" : false);
+    });
+  }
+}
