@@ -584,14 +584,17 @@ TEST_CASE("one channel of a time range can be read", "[store][log]") {
     };
     std::vector<std::uint64_t> seqs;
     LogReader reader(f.disk, "/log");
-    reader.read_channel("device/b", time_of(100), time_of(500),
-                        [&](std::int64_t, const SegmentChannel& channel, std::span<TelemetrySample> samples) {
-                            CHECK(channel.unit == "Cel");
-                            for (const TelemetrySample& sample : samples) {
-                                seqs.push_back(sample.seq);
-                            }
-                            return true;
-                        });
+    reader.select({"device/b", time_of(100), time_of(500)});
+    reader.seek_time(time_of(100));
+    LogBatch batch;
+    while (reader.next(batch)) {
+        REQUIRE(batch.selected != nullptr);
+        CHECK(batch.selected->unit == "Cel");
+        CHECK(batch.gaps.empty());
+        for (const TelemetrySample& sample : batch.samples) {
+            seqs.push_back(sample.seq);
+        }
+    }
     REQUIRE(seqs.size() == 400);
     CHECK(seqs.front() == 100);
     CHECK(seqs.back() == 499);
