@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the tools that check /openapi.json and Parquet files and are not in Debian into build_checkers: schemathesis,
-# openapi-python-client, pyarrow and DuckDB from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing.
+# openapi-python-client, pyarrow, DuckDB and nats-py from PyPI, and Redocly CLI from npm. Skips Redocly CLI if npm is missing.
 # Does nothing if they are installed. Usage: tools/fetch_checkers.sh
 set -euo pipefail
-python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1)
+python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1
+                 nats-py==2.16.0)
 node_package=@redocly/cli@2.77.0
 folder="$(dirname "${BASH_SOURCE[0]}")/../build_checkers"
 

@@ -23,6 +23,9 @@ RestHandlers Gateway::rest_handlers() {
     handlers.command = [this](std::string_view device, DeviceCommand what) {
         return command(device, what);
     };
+    handlers.uplinks = [this] {
+        return uplinks_.status();
+    };
     handlers.health = [this] {
         return health();
     };

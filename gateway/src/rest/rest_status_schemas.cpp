@@ -158,6 +158,45 @@ constexpr std::string_view status_schemas = R"json({
     "segments": {"type": "array", "items": {"$ref": "#/components/schemas/LogSegment"}}
   }
 },
+"UplinkMessages": {
+  "type": "object",
+  "required": ["sent", "resent", "acknowledged", "duplicates", "refused"],
+  "properties": {
+    "sent": {"$ref": "#/components/schemas/Count"}, "resent": {"$ref": "#/components/schemas/Count"},
+    "acknowledged": {"$ref": "#/components/schemas/Count"},
+    "duplicates": {"$ref": "#/components/schemas/Count"}, "refused": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"UplinkSamples": {
+  "type": "object",
+  "required": ["read", "acknowledged", "pending", "missing", "balanced"],
+  "properties": {
+    "read": {"$ref": "#/components/schemas/Count"}, "acknowledged": {"$ref": "#/components/schemas/Count"},
+    "pending": {"$ref": "#/components/schemas/Count"}, "missing": {"$ref": "#/components/schemas/Count"},
+    "balanced": {"type": "boolean"}
+  }
+},
+"Uplink": {
+  "type": "object",
+  "required": ["name", "urls", "subject", "connected", "state", "server", "error", "cursor_error", "position",
+    "delivered_time", "lag_s", "connections", "messages", "samples"],
+  "properties": {
+    "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
+    "subject": {"type": "string"}, "connected": {"type": "boolean"},
+    "state": {"enum": ["down", "sending", "settling", "backing_off"]},
+    "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
+    "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},
+    "delivered_time": {"type": ["string", "null"]}, "lag_s": {"type": "number"},
+    "connections": {"$ref": "#/components/schemas/Count"},
+    "messages": {"$ref": "#/components/schemas/UplinkMessages"},
+    "samples": {"$ref": "#/components/schemas/UplinkSamples"}
+  }
+},
+"UplinkList": {
+  "type": "object",
+  "required": ["uplinks"],
+  "properties": {"uplinks": {"type": "array", "items": {"$ref": "#/components/schemas/Uplink"}}}
+},
 "Consumer": {
   "type": "object",
   "required": ["name", "taken", "missing"],
@@ -256,7 +295,7 @@ constexpr std::string_view status_schemas = R"json({
 "Status": {
   "type": "object",
   "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "previous_runs", "queue", "ledger",
-    "sampler", "consumers", "recorders", "log", "transport", "services", "rest", "channels"],
+    "sampler", "consumers", "recorders", "log", "uplinks", "transport", "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -274,6 +313,7 @@ constexpr std::string_view status_schemas = R"json({
     "consumers": {"type": "array", "items": {"$ref": "#/components/schemas/Consumer"}},
     "recorders": {"type": "array", "items": {"$ref": "#/components/schemas/Recorder"}},
     "log": {"oneOf": [{"$ref": "#/components/schemas/DurableLog"}, {"type": "null"}]},
+    "uplinks": {"type": "array", "items": {"$ref": "#/components/schemas/Uplink"}},
     "transport": {"$ref": "#/components/schemas/Transport"},
     "services": {"$ref": "#/components/schemas/Services"},
     "rest": {"$ref": "#/components/schemas/Rest"},

@@ -47,6 +47,9 @@ class FakeGateway {
         handlers.command = [this](std::string_view device, DeviceCommand command) {
             return answering ? std::optional(obey(device, command)) : std::nullopt;
         };
+        handlers.uplinks = [] {
+            return std::vector<UplinkReport>(1);
+        };
         handlers.health = [this] {
             return health;
         };

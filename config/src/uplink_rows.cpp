@@ -1,0 +1,60 @@
+#include "config/setting_rules.hpp"
+#include "rows.hpp"
+
+#include <array>
+
+namespace telegate {
+namespace uplink_section {
+
+using U = UplinkSettings;
+
+constexpr std::array<std::string_view, 1> types{"nats"};
+constexpr TextListRule urls{.allowed = "nats://HOST or nats://HOST:PORT", .count_max = 8, .may_be_empty = false};
+constexpr TextListRule prefixes{.allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
+                                .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-/",
+                                .bytes_max = 129,
+                                .count_max = 64};
+constexpr TextRule subject{
+    .prefixes = {}, .allowed = "words separated by dots, without blanks, * and >", .bytes_max = 256};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "uplink", .key = "type", .rule = ChoiceRule{types},
+               .meaning = "Kind of back end: a stream of NATS JetStream (nats).", .slot = slot<&U::type>},
+    SettingRow{.section = "uplink", .key = "url", .rule = urls, .required = true,
+               .meaning = "Servers of the back end. They are tried in turn.", .slot = slot<&U::url>},
+    SettingRow{.section = "uplink", .key = "subject", .rule = subject,
+               .meaning = "Subject to which messages are published. A stream must have this subject.",
+               .slot = slot<&U::subject>},
+    SettingRow{.section = "uplink", .key = "topics", .rule = prefixes,
+               .meaning = "Prefixes of the topics that are delivered. Empty means all.", .slot = slot<&U::topics>},
+    SettingRow{.section = "uplink", .key = "credentials_file", .rule = rules::credential,
+               .meaning = "File with a token, or with a user name and a password, or credential:NAME. Read for each "
+                          "connection. Empty means none.",
+               .slot = slot<&U::credentials_file>},
+    SettingRow{.section = "uplink", .key = "batch_samples", .rule = WholeRule{.min = 1, .max = 16'384},
+               .unit = "samples",
+               .meaning = "Maximum number of samples and gap notices in a message.", .slot = slot<&U::batch_samples>},
+    SettingRow{.section = "uplink", .key = "batch_bytes", .rule = WholeRule{.min = 1'024, .max = 8'388'608},
+               .unit = "bytes",
+               .meaning = "Maximum size of a message, without its headers. It must be less than max_payload of the "
+                          "server, by default 1 MiB.",
+               .slot = slot<&U::batch_bytes>},
+    SettingRow{.section = "uplink", .key = "window", .rule = WholeRule{.min = 1, .max = 1'024}, .unit = "messages",
+               .meaning = "Maximum number of messages that are sent and not acknowledged.",
+               .slot = slot<&U::window>},
+    SettingRow{.section = "uplink", .key = "lag_alarm", .rule = WholeRule{.min = 1'000, .max = 31'536'000'000},
+               .unit = "ms",
+               .meaning = "Age of the newest delivered sample above which the gateway is not ready, if samples wait "
+                          "to be delivered.",
+               .slot = slot<&U::lag_alarm_ms>},
+};
+// clang-format on
+
+}  // namespace uplink_section
+
+std::span<const SettingRow> uplink_rows() noexcept {
+    return uplink_section::rows;
+}
+
+}  // namespace telegate

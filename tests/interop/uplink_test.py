@@ -1,0 +1,221 @@
+"""gateway_app delivers its durable log to a real nats-server, while both are stopped, killed and misconfigured.
+
+Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+
+from device_peers import APP, DeviceTest, main
+from nats_fixture import NatsServer, Received
+
+SETTINGS = """[gateway]
+state_file = {folder}/state.json
+[log]
+path = {folder}/log
+sync_interval = 20ms
+[device "sim"]
+driver = simulated
+waveforms = sine, counter
+interval_ms = 1
+[uplink "cloud"]
+url = %s
+lag_alarm = 1s
+"""
+
+
+class Uplink(DeviceTest):
+    def setUp(self):
+        self.folder = self.scratch()
+        self.server = NatsServer(self.folder)
+        self.addCleanup(self.server.kill)
+
+    def start_server(self):
+        self.server.start()
+        self.server.add_stream()
+
+    def start_gateway(self, more=""):
+        return self.start(SETTINGS % self.server.url + more, self.folder)
+
+    def uplink(self, gateway):
+        uplinks = json.loads(gateway.ask("/uplinks"))["uplinks"]
+        self.assertEqual(1, len(uplinks))
+        self.assertTrue(uplinks[0]["samples"]["balanced"])
+        return uplinks[0]
+
+    def acknowledged(self, gateway, count):
+        """Waits until this many samples are acknowledged."""
+        self.eventually(lambda: self.uplink(gateway)["samples"]["acknowledged"] >= count, f"{count} samples",
+                        lambda: self.uplink(gateway))
+
+    def fails(self, gateway, text):
+        self.eventually(lambda: text in (self.uplink(gateway)["error"] or ""), text, lambda: self.uplink(gateway))
+
+    def stop_sampling_and_deliver(self, gateway):
+        gateway.ask("/stop", "POST")
+        sampled = gateway.status()["ledger"]["total"]["sampled"]
+        self.eventually(lambda: gateway.status()["log"]["samples"] >= sampled, "the log")
+        self.eventually(lambda: self.uplink(gateway)["lag_s"] == 0 and self.uplink(gateway)["samples"]["pending"] == 0,
+                        "delivery of everything", lambda: self.uplink(gateway))
+        return sampled
+
+    def check_stream(self):
+        received = Received(self.server.messages())
+        self.assertEqual({}, received.unexplained())
+        self.assertEqual(0, received.inversions)
+        return received
+
+    def test_every_sample_is_in_the_stream_once(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual({}, received.missing)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        uplink = self.uplink(gateway)
+        self.assertEqual((True, "sending", None, sampled),
+                         (uplink["connected"], uplink["state"], uplink["error"], uplink["samples"]["acknowledged"]))
+        self.assertEqual(sampled, gateway.metric('telegate_uplink_samples_acknowledged_total{uplink="cloud"}'))
+        headers, payload = self.server.messages()[0]
+        self.assertEqual(str(gateway.status()["epoch"]), headers["Telegate-Epoch"])
+        self.assertEqual("sim", json.loads(payload.splitlines()[0])["device"])
+
+    def test_only_selected_topics_are_delivered(self):
+        self.start_server()
+        gateway = self.start_gateway("topics = sim/sine\n")
+        self.acknowledged(gateway, 100)
+        self.stop_sampling_and_deliver(gateway)
+        self.assertEqual({"sim/sine"}, {topic for _, topic in self.check_stream().samples})
+
+    def test_a_server_that_is_killed_again_and_again_misses_nothing(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        for _ in range(3):
+            self.acknowledged(gateway, self.uplink(gateway)["samples"]["acknowledged"] + 200)
+            self.server.kill()
+            self.eventually(lambda: not self.uplink(gateway)["connected"], "the end of the connection")
+            self.server.start()
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+
+    def test_a_gateway_that_is_killed_again_and_again_delivers_everything_that_it_logged(self):
+        self.start_server()
+        for _ in range(3):
+            gateway = self.start_gateway()
+            self.eventually(lambda: gateway.status()["log"]["samples"] > 100, "samples in the log")
+            self.acknowledged(gateway, 100)
+            gateway.stop(signal.SIGKILL)
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 200)
+        self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual(4, len({epoch for epoch, _ in received.samples}))
+
+    def test_samples_from_before_a_server_existed_are_delivered(self):
+        gateway = self.start_gateway()
+        self.fails(gateway, "cannot connect")
+        self.eventually(lambda: self.uplink(gateway)["lag_s"] > 1, "a lag")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            gateway.ask("/readyz")
+        with refused.exception as answer:
+            self.assertEqual(503, answer.code)
+            self.assertIn("cloud is", answer.read().decode())
+        self.start_server()
+        self.acknowledged(gateway, 500)
+        self.stop_sampling_and_deliver(gateway)
+        self.assertIn("ok", gateway.ask("/readyz"))
+        self.check_stream()
+
+    def test_messages_without_a_stream_are_kept_until_there_is_one(self):
+        self.server.start()
+        gateway = self.start_gateway()
+        self.fails(gateway, "no stream has this subject")
+        self.assertGreater(self.uplink(gateway)["messages"]["refused"], 0)
+        self.server.add_stream()
+        self.acknowledged(gateway, 200)
+        self.stop_sampling_and_deliver(gateway)
+        self.check_stream()
+
+    def test_a_full_stream_refuses_until_it_has_space(self):
+        self.server.start()
+        self.server.add_stream(max_msgs=2, discard="new")
+        gateway = self.start_gateway()
+        self.fails(gateway, "maximum messages exceeded")
+        self.assertNotIn("error", self.server.request("STREAM.UPDATE.TELEGATE", {
+            "name": "TELEGATE", "subjects": ["telegate.samples"], "storage": "file", "retention": "limits",
+            "num_replicas": 1, "duplicate_window": 120_000_000_000, "max_msgs": -1, "discard": "new"}))
+        self.acknowledged(gateway, 200)
+        self.stop_sampling_and_deliver(gateway)
+        self.assertEqual(0, self.check_stream().duplicates)
+
+    def test_credentials_are_read_for_each_connection(self):
+        self.server.configure('authorization { user: "telegate", password: "secret" }\n')
+        self.server.credentials = {"user": "telegate", "pass": "secret"}
+        self.start_server()
+        path = os.path.join(self.folder, "credentials")
+        with open(path, "w") as file:
+            file.write("telegate wrong\n")
+        gateway = self.start_gateway(f"credentials_file = {path}\n")
+        self.fails(gateway, "Authorization Violation")
+        with open(path, "w") as file:
+            file.write("telegate secret\n")
+        self.acknowledged(gateway, 100)
+
+    def test_a_url_without_a_server_is_skipped(self):
+        self.start_server()
+        gateway = self.start(SETTINGS % f"nats://127.0.0.1:1, {self.server.url}", self.folder)
+        self.acknowledged(gateway, 100)
+
+    def test_the_consumer_of_the_documentation_receives_every_sample(self):
+        python = os.path.join(os.environ.get("TELEGATE_CHECKERS", ""), "python", "bin", "python3")
+        if not os.path.exists(python):
+            self.skipTest("no nats-py (tools/fetch_checkers.sh installs it)")
+        with open(os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "uplinks.md"), encoding="utf-8") as page:
+            code = re.search(r"```python\n(.*?)```", page.read(), re.S)[1]
+        self.start_server()
+        gateway = self.start_gateway()
+        output = os.path.join(self.folder, "output")
+        with open(output, "w") as file:
+            self.run_process([python, "-u", "-c", code, self.server.url], stdout=file)
+
+        def received():
+            with open(output) as file:
+                return [int(line.split()[1]) for line in file if line.startswith("sim/sine ") and line.endswith("\n")]
+        self.acknowledged(gateway, 200)
+        self.stop_sampling_and_deliver(gateway)
+        last = max(each["seq"] for key, samples in self.check_stream().samples.items() if key[1] == "sim/sine"
+                   for each in samples.values())
+        self.eventually(lambda: len(received()) == last, "all samples")
+        self.assertEqual(list(range(1, last + 1)), received())
+
+    def check(self, settings):
+        path = os.path.join(self.folder, "check.ini")
+        with open(path, "w") as file:
+            file.write(settings)
+        done = subprocess.run([APP, "--config", path, "--check"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_settings_that_cannot_work_are_refused(self):
+        head = f"[rest]\nlisten =\n[log]\npath = {self.folder}/log\n[uplink \"cloud\"]\n"
+        for settings, text in [(head + "url = http://a\n", "must be nats://HOST"),
+                               (head + "url = nats://a:99999\n", "must be nats://HOST"),
+                               (head + "url = nats://a\nsubject = a.*\n", "not a valid subject"),
+                               (head, "missing in [uplink"),
+                               ("[rest]\nlisten =\n[uplink \"cloud\"]\nurl = nats://a\n", "set path in [log]")]:
+            with self.subTest(settings):
+                code, output = self.check(settings)
+                self.assertEqual(78, code, output)
+                self.assertIn(text, output)
+
+
+if __name__ == "__main__":
+    main()
