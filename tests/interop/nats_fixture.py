@@ -21,11 +21,20 @@ if not os.access(SERVER, os.X_OK):
     sys.exit(77)
 
 
+STREAM = {"name": "TELEGATE", "subjects": ["telegate.samples"], "storage": "file", "retention": "limits", "num_replicas": 1,
+          "duplicate_window": 120_000_000_000}
+
+
+def free_port():
+    with socket.create_server((OWN_ADDRESS, 0)) as free:
+        return free.getsockname()[1]
+
+
 class NatsClient:
     """One connection. Requests are answered in order."""
 
-    def __init__(self, port, credentials):
-        self.socket = socket.create_connection((OWN_ADDRESS, port), DEADLINE_S)
+    def __init__(self, port, credentials, timeout_s=DEADLINE_S):
+        self.socket = socket.create_connection((OWN_ADDRESS, port), timeout_s)
         self.stream = self.socket.makefile("rb")
         self.numbers = itertools.count()
         options = {"verbose": False, "headers": True, "no_responders": True, "protocol": 1, **credentials}
@@ -36,6 +45,9 @@ class NatsClient:
 
     def send(self, data):
         self.socket.sendall(data)
+
+    def publish(self, subject, payload):
+        self.send(f"PUB {subject} {len(payload)}\r\n".encode() + payload + b"\r\n")
 
     def close(self):
         self.stream.close()
@@ -62,8 +74,7 @@ class NatsServer:
 
     def __init__(self, folder, settings=""):
         self.folder, self.process, self.credentials = folder, None, {}
-        with socket.create_server((OWN_ADDRESS, 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"nats://{OWN_ADDRESS}:{self.port}"
         self.configure(settings)
 
@@ -71,9 +82,12 @@ class NatsServer:
         with open(f"{self.folder}/nats.conf", "w") as file:
             file.write(f'listen: "{OWN_ADDRESS}:{self.port}"\njetstream {{ store_dir: "{self.folder}/jetstream" }}\n' + settings)
 
-    def start(self):
+    def spawn(self):
         with open(f"{self.folder}/nats.log", "a") as log:
             self.process = subprocess.Popen([SERVER, "-c", f"{self.folder}/nats.conf"], stderr=log, stdout=log)
+
+    def start(self):
+        self.spawn()
         eventually(self.is_ready)
 
     def is_ready(self):
@@ -91,20 +105,18 @@ class NatsServer:
             self.process.kill()
             self.process.wait()
 
-    def client(self):
-        return NatsClient(self.port, self.credentials)
+    def client(self, timeout_s=DEADLINE_S):
+        return NatsClient(self.port, self.credentials, timeout_s)
 
-    def request(self, subject, content):
-        client = self.client()
+    def request(self, subject, content, timeout_s=DEADLINE_S):
+        client = self.client(timeout_s)
         try:
             return client.request("$JS.API." + subject, content)
         finally:
             client.close()
 
     def add_stream(self, **options):
-        reply = self.request("STREAM.CREATE.TELEGATE", {
-            "name": "TELEGATE", "subjects": ["telegate.samples"], "storage": "file", "retention": "limits",
-            "num_replicas": 1, "duplicate_window": 120_000_000_000, **options})
+        reply = self.request("STREAM.CREATE.TELEGATE", {**STREAM, **options})
         assert "error" not in reply, reply
 
     def messages(self):
@@ -121,6 +133,63 @@ class NatsServer:
             return found
         finally:
             client.close()
+
+
+class NatsCluster:
+    """Servers with one stream that all of them have."""
+
+    def __init__(self, folder, count=3):
+        self.nodes = []
+        routes = [f"{OWN_ADDRESS}:{free_port()}" for _ in range(count)]
+        for number, route in enumerate(routes):
+            os.makedirs(f"{folder}/n{number}")
+            node = NatsServer(f"{folder}/n{number}")
+            node.name = f"n{number}"
+            node.cluster = (f'server_name: n{number}\ncluster {{ name: telegate, listen: "{route}", '
+                            f'routes: [{", ".join(f"nats-route://{each}" for each in routes)}] }}\n')
+            self.nodes.append(node)
+
+    def configure(self, settings, advertised):
+        """`advertised` are the ports that clients are to use."""
+        for node, port in zip(self.nodes, advertised):
+            node.configure(f'{node.cluster}client_advertise: "{OWN_ADDRESS}:{port}"\n{settings}')
+
+    def start(self):
+        for node in self.nodes:
+            node.spawn()
+        self.request("STREAM.CREATE.TELEGATE", {**STREAM, "num_replicas": len(self.nodes)})
+
+    def request(self, subject, content):
+        """Repeats the request until one of the servers carries it out."""
+        def reply():
+            for node in self.nodes:
+                try:
+                    found = node.request(subject, content, timeout_s=2)
+                except OSError:
+                    continue
+                if "error" not in found:
+                    return found
+            return None
+        found = eventually(reply)
+        assert found, f"{subject} is refused"
+        return found
+
+    def info(self):
+        return self.request("STREAM.INFO.TELEGATE", {})
+
+    def leader(self):
+        name = self.info()["cluster"].get("leader")
+        return next((node for node in self.nodes if node.name == name), None)
+
+    def is_current(self):
+        """Returns whether all servers have all messages."""
+        cluster = self.info()["cluster"]
+        return cluster.get("leader") and len(cluster["replicas"]) == len(self.nodes) - 1 and \
+            all(each["current"] and not each.get("offline") for each in cluster["replicas"])
+
+    def kill(self):
+        for node in self.nodes:
+            node.kill()
 
 
 class Received:

@@ -188,7 +188,7 @@ def is_own_header(path, name, exists):
         places += ["gateway/src"]
     if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the sample path and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
-    if path.startswith("tools/gateway_log/"):  # prints samples as gateway_tail does
+    if path.startswith(("tools/gateway_log/", "tools/gateway_verify/")):  # print samples and ranges as the other tools do
         places += ["tools"]
     if path.startswith("tools/reference/"):  # generates pages from the tables
         places += ["gateway/src"]
@@ -224,6 +224,7 @@ MAY_INCLUDE_OTHERS = {
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
     "httplib.h": ("device/src/http/", "tools/perf_tool/", "tests/"),
     "openssl/": ("gateway/src/http/", "tests/"),
+    "nats/": ("tools/gateway_verify/", "tools/perf_tool/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }
 

@@ -1,0 +1,116 @@
+"""gateway_verify on the stream of a gateway and on its log.
+
+Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY.
+"""
+
+import json
+import os
+import subprocess
+
+from device_peers import DEADLINE_S, DeviceTest, main
+from nats_fixture import NatsServer
+
+VERIFY = os.environ["TELEGATE_VERIFY"]
+SETTINGS = """[gateway]
+state_file = {folder}/state.json
+[log]
+path = {folder}/log
+sync_interval = 20ms
+[device "sim"]
+driver = simulated
+waveforms = sine, counter
+interval_ms = 1
+[uplink "cloud"]
+batch_samples = 50
+url = %s
+"""
+
+
+class Verify(DeviceTest):
+    def setUp(self):
+        self.folder = self.scratch()
+        self.log = f"{self.folder}/log"
+        self.server = NatsServer(self.folder)
+        self.addCleanup(self.server.kill)
+
+    def verify(self, source, *arguments):
+        done = subprocess.run([VERIFY, source, *arguments], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def deliver(self):
+        """Runs a gateway until more than 500 samples are in the stream and in the log. Returns how many are."""
+        gateway = self.start(SETTINGS % self.server.url, self.folder)
+
+        def uplink():
+            return json.loads(gateway.ask("/uplinks"))["uplinks"][0]
+        self.eventually(lambda: uplink()["samples"]["acknowledged"] > 500, "samples in the stream", uplink)
+        gateway.ask("/stop", "POST")
+        sampled = gateway.status()["ledger"]["total"]["sampled"]
+        self.eventually(lambda: uplink()["samples"]["acknowledged"] == sampled, "all samples in the stream", uplink)
+        gateway.stop()
+        return sampled
+
+    def test_a_complete_stream_agrees_with_the_log(self):
+        self.server.start()
+        self.server.add_stream(subjects=["telegate.>", "other"])
+        sampled = self.deliver()
+        client = self.server.client()
+        client.publish("other", b"not from an uplink")
+        client.request("$JS.API.INFO", {})
+        client.close()
+        code, report, error = self.verify(f"{self.server.url}/TELEGATE", "--expect", self.log)
+        self.assertEqual((0, ""), (code, error), report)
+        self.assertIn("1 message not from an uplink", report)
+        self.assertIn(f"stream complete: {sampled:,} samples and 0 named gaps in 1 epoch\n", report)
+        code, report, error = self.verify(self.log)
+        self.assertEqual((0, ""), (code, error))
+        self.assertIn(f"log complete: {sampled:,} samples and 0 named gaps in 1 epoch\n", report)
+
+    def test_a_message_that_was_removed_from_the_stream_is_missing(self):
+        self.server.start()
+        self.server.add_stream()
+        self.deliver()
+        messages = self.server.messages()
+        for number, place in ((2, "in the middle"), (len(messages), "at the end")):
+            with self.subTest(place):
+                self.assertNotIn("error", self.server.request("STREAM.MSG.DELETE.TELEGATE", {"seq": number}))
+                code, report, _ = self.verify(self.server.url, "--expect", self.log, "--json")
+                self.assertEqual(1, code)
+                report = json.loads(report)
+                self.assertFalse(report["complete"])
+                missing = {(channel["topic"], seq) for channel in report["epochs"][0]["channels"]
+                           for each in channel["missing"] for seq in range(each["first_seq"], each["last_seq"] + 1)}
+                removed = map(json.loads, messages[number - 1][1].splitlines())
+                self.assertLessEqual({(f"{each['device']}/{each['channel']}", each["seq"]) for each in removed}, missing)
+
+    def test_what_cannot_be_read_is_reported(self):
+        self.server.configure('authorization { user: "telegate", password: "secret" }\n')
+        self.server.credentials = {"user": "telegate", "pass": "secret"}
+        self.server.start()
+        path = f"{self.folder}/credentials"
+        for content, code, text in (("telegate wrong\n", 69, "Authorization Violation"),
+                                    ("telegate secret\n", 66, "cannot read the stream TELEGATE: "),
+                                    ("a b c\n", 66, "must be TOKEN, or USER PASSWORD")):
+            with self.subTest(content):
+                with open(path, "w") as file:
+                    file.write(content)
+                result = self.verify(self.server.url, "--credentials-file", path)
+                self.assertEqual((code, ""), result[:2])
+                self.assertIn(text, result[2])
+        self.server.add_stream()
+        with open(path, "w") as file:
+            file.write("telegate secret\n")
+        self.assertEqual((0, "stream complete: 0 samples and 0 named gaps in 0 epochs\n", ""),
+                         self.verify(self.server.url, "--credentials-file", path))
+        for arguments, code, text in ((("nats://127.0.0.1:1",), 69, "cannot connect: "),
+                                      ((f"{self.folder}/none",), 66, "cannot read the directory"),
+                                      ((self.server.url, "--expect", f"{self.folder}/none"), 66, "cannot read the directory"),
+                                      ((self.server.url, "--credentials-file", f"{self.folder}/none"), 66, "cannot open")):
+            with self.subTest(arguments):
+                result = self.verify(*arguments)
+                self.assertEqual((code, ""), result[:2])
+                self.assertIn(text, result[2])
+
+
+if __name__ == "__main__":
+    main()
