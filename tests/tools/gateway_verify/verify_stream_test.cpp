@@ -14,8 +14,8 @@ using log_tool::test::Outcome;
 
 std::string sample(std::uint64_t seq, std::int64_t epoch = LogFixture::first_epoch_ms, const std::string& name = "a") {
     return R"({"device":"dev","channel":")" + name + R"(","epoch":)" + std::to_string(epoch) + R"(,"seq":)" +
-           std::to_string(seq) +
-           R"(,"time":"2026-11-20T23:11:34.123456789Z","value":1,"unit":"","quality":"good"})" + "\n";
+           std::to_string(seq) + R"(,"time":"2026-11-20T23:11:34.123456789Z","value":1,"unit":"","quality":"good"})" +
+           "\n";
 }
 
 std::string gap(std::uint64_t first, std::uint64_t last, const std::string& reason) {
