@@ -90,7 +90,7 @@ class Round:
         self.cluster = NatsCluster(folder)
         self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS) for node in self.cluster.nodes]
         self.gateway = None
-        self.down = {}  # servers that are stopped or killed
+        self.down = None  # the server that is stopped or killed
         self.active = {}  # names of faults that last, with their ends: (time, function)
         self.counts = {}
         self.refusing = False  # something happened after which the order may change
@@ -131,22 +131,23 @@ class Round:
             name = self.random.choice(faults)
             if name not in self.active:
                 repair = FAULTS[name](self)
-                self.counts[name] = self.counts.get(name, 0) + 1
-                if repair:
+                if repair is not None:
+                    self.counts[name] = self.counts.get(name, 0) + 1
+                if callable(repair):
                     self.active[name] = (time.monotonic() + self.random.uniform(0.5, 5), repair)
         for _, repair in self.active.values():
             repair()
         return self.settle()
 
-    # Faults. Each returns what ends it, or None.
+    # Faults. Each returns a function that ends it, True if it is over, or None if it is impossible now.
     def take_down(self, node, how):
-        if node is None or node.name in self.down or len(self.down) == 2:
+        """One server at a time, while the others have all messages: otherwise, the cluster itself would lose some."""
+        if self.down or not node or not self.cluster.is_current():
             return None
-        self.refusing = True
-        self.down[node.name] = node
+        self.refusing, self.down = True, node
 
         def bring_up():
-            del self.down[node.name]
+            self.down = None
             if how == signal.SIGKILL:
                 node.spawn()
             else:
@@ -169,15 +170,18 @@ class Round:
     def cut_connections(self):
         for proxy in self.proxies:
             proxy.cut()
+        return True
 
     def kill_gateway(self):
         self.gateway.stop(signal.SIGKILL)
         self.start_gateway()
+        return True
 
     def suspend_gateway(self):
         self.gateway.process.send_signal(signal.SIGSTOP)
         wait_a_moment(self.random.uniform(0.1, 2))
         self.gateway.process.send_signal(signal.SIGCONT)
+        return True
 
     def fill_stream(self):
         if self.down:
@@ -196,8 +200,10 @@ class Round:
         return lambda: self.allow("secret")
 
     def step_clock(self):
-        if CLOCK_SHIM:
-            self.clock.step(self.random.choice([-3600, -5, -0.05, 0.05, 5, 3600]))
+        if not CLOCK_SHIM:
+            return None
+        self.clock.step(self.random.choice([-3600, -5, -0.05, 0.05, 5, 3600]))
+        return True
 
     def fill_disk(self):
         if not self.disk.is_mounted:
@@ -230,8 +236,6 @@ class Round:
     def close(self):
         if self.gateway:
             self.gateway.close()
-        for node in self.down.values():
-            node.process.send_signal(signal.SIGCONT)
         self.cluster.kill()
         for proxy in self.proxies:
             proxy.end()
@@ -255,7 +259,9 @@ def run_round(seed, arguments):
               f"messages, faults {round_.counts}\n  missing {report['missing_by_reason']}, {report['duplicates']:,} "
               f"duplicates, {report['inversions']:,} out of order; last gateway: {uplink['messages']}", flush=True)
         if not good:
-            print(json.dumps(report)[:20_000])
+            for epoch in report["epochs"]:
+                for channel in epoch["channels"][:3]:
+                    print(f"  {epoch['epoch_ms']} {channel}"[:1000])
     finally:
         if not good and round_.gateway:
             print(round_.gateway.log()[-3000:])

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-/// What the reports of a verified log and of a verified stream have in common. Threads: any. Failure: std::bad_alloc.
+/// The common parts of the reports of a verified log and of a verified stream. Threads: any. Failure: std::bad_alloc.
 namespace telegate::log_tool {
 
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& json);

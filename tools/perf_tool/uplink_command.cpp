@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace telegate::perf {
 
@@ -127,7 +128,7 @@ class PerfStream {
     std::shared_ptr<jsCtx> context_;
 };
 
-/// What was done between two readings of a clock.
+/// A point in time of a delivery.
 struct Progress {
     double samples = 0;
     double cpu_ns = 0;
