@@ -183,17 +183,16 @@ class Round:
         self.gateway.process.send_signal(signal.SIGCONT)
         return True
 
-    def fill_stream(self):
+    def take_subject(self):
+        """The stream refuses messages. A full stream does so, too, but servers then remove messages of some replicas."""
         if self.down:
             return None
         self.refusing = True
-        state = self.cluster.info()["state"]
-        self.limit_stream(max_msgs=state["messages"] + 1)
-        return lambda: self.limit_stream(max_msgs=-1)
+        self.update_stream(subjects=["telegate.other"])
+        return lambda: self.update_stream(subjects=STREAM["subjects"])
 
-    def limit_stream(self, max_msgs):
-        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": len(self.cluster.nodes),
-                                                        "max_msgs": max_msgs, "discard": "new"})
+    def update_stream(self, **changes):
+        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": len(self.cluster.nodes), **changes})
 
     def revoke_credentials(self):
         self.allow("other")
@@ -244,7 +243,7 @@ class Round:
 
 FAULTS = {"kill_leader": Round.kill_leader, "kill_server": Round.kill_server, "suspend_server": Round.suspend_server,
           "cut_connections": Round.cut_connections, "kill_gateway": Round.kill_gateway,
-          "suspend_gateway": Round.suspend_gateway, "fill_stream": Round.fill_stream,
+          "suspend_gateway": Round.suspend_gateway, "take_subject": Round.take_subject,
           "revoke_credentials": Round.revoke_credentials, "step_clock": Round.step_clock, "fill_disk": Round.fill_disk}
 
 

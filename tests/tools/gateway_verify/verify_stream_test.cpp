@@ -38,7 +38,7 @@ struct StreamFixture {
     std::vector<std::string> messages;
     std::vector<std::string> others;  // not from an uplink
 
-    Outcome run(VerifyOptions options = {}) {
+    Outcome run(const VerifyOptions& options = VerifyOptions()) {
         const auto read = [&](const auto& each) {
             std::uint64_t number = 0;
             for (const std::string& payload : others) {
