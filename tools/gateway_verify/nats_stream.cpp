@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace telegate::verify_tool {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::int64_t response_max_ms = 10'000;
 constexpr const char* uplink_header = "Telegate-Epoch";  // all messages of uplinks have it
+constexpr const char* format_header = "Telegate-Format";
 
 using log_tool::Failure;
 
@@ -116,10 +118,15 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
         const Metadata metadata =
             made<Metadata>(log_tool::exit_code::io_error, "invalid message",
                            [&](jsMsgMetaData** made) { return natsMsg_GetMetaData(made, message.get()); });
-        const char* epoch = nullptr;
-        const bool is_from_uplink = natsMsgHeader_Get(message.get(), uplink_header, &epoch) == NATS_OK;
+        const auto header = [&](const char* name) {
+            const char* value = nullptr;
+            return natsMsgHeader_Get(message.get(), name, &value) == NATS_OK ? std::string_view(value)
+                                                                             : std::string_view();
+        };
         each({metadata->Sequence.Stream,
-              is_from_uplink,
+              !header(uplink_header).empty(),
+              header(format_header),
+              natsMsg_GetSubject(message.get()),
               {natsMsg_GetData(message.get()), static_cast<std::size_t>(natsMsg_GetDataLength(message.get()))}});
         is_last = metadata->Sequence.Stream >= info->State.LastSeq || metadata->NumPending == 0;
     }

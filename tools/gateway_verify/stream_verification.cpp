@@ -1,13 +1,19 @@
 #include "stream_verification.hpp"
 
+#include "encode/notice_encoder.hpp"
 #include "gateway_tail/json_scan.hpp"
 #include "gateway_tail/parse_any.hpp"
+#include "gateway_tail/record_payload.hpp"
+
+#include "core/bytes.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
+#include <sstream>
 
 namespace telegate::verify_tool {
 namespace {
@@ -34,55 +40,211 @@ std::optional<store::GapReason> parse_gap_reason(std::string_view text) {
     return std::nullopt;
 }
 
+std::vector<std::string> words_of(std::string_view subject) {
+    std::vector<std::string> words;
+    for (std::size_t dot = 0; dot != std::string_view::npos; subject.remove_prefix(std::min(dot + 1, subject.size()))) {
+        dot = subject.find('.');
+        words.emplace_back(subject.substr(0, dot));
+    }
+    return words;
+}
+
 }  // namespace
 
-void StreamVerification::add(std::string_view payload) {
+StreamVerification::StreamVerification(log_tool::ChannelFilter channels, const std::string& subject)
+    : channels_(std::move(channels)), template_(words_of(subject)) {}
+
+void StreamVerification::know(const std::string& topic) {
+    std::string in_subject = topic;
+    std::replace(in_subject.begin(), in_subject.end(), '.', '_');
+    known_[in_subject] = topic;
+}
+
+bool StreamVerification::add(const StreamMessage& message) {
+    if (message.format == "block") {
+        return add_segment(message.payload);
+    }
+    if (message.format == "record") {
+        return add_records(message);
+    }
+    return message.format == "cbor" ? add_cbor(message.payload) : add_lines(message.payload);
+}
+
+bool StreamVerification::add_lines(std::string_view payload) {
+    bool is_read = !payload.empty();
     while (!payload.empty()) {
         const std::size_t end = std::min(payload.find('\n'), payload.size());
-        if (!add_line(payload.substr(0, end))) {
-            ++unreadable_;
-        }
+        is_read = add_line(payload.substr(0, end)) && is_read;
         payload.remove_prefix(std::min(end + 1, payload.size()));
     }
+    return is_read;
 }
 
 bool StreamVerification::add_line(std::string_view line) {
     tail::ScannedSample scanned;
     std::string_view rest = line;
-    if (tail::scan_sample(rest, scanned) && rest.empty()) {
-        if (auto* const ledger = ledger_of(scanned.sample.epoch, scanned.device, scanned.channel)) {
-            ledger->add_sample(scanned.sample.seq);
-        }
-        return true;
+    if (!tail::scan_sample(rest, scanned) || !rest.empty()) {
+        return line.size() <= tail::payload_bytes_max && add_object(LineJson::parse(line, nullptr, false));
     }
-    const LineJson object = line.size() > tail::payload_bytes_max ? LineJson() : LineJson::parse(line, nullptr, false);
+    if (Ledger* const ledger = ledger_of(scanned.sample.epoch, scanned.device, scanned.channel)) {
+        ledger->add_sample(scanned.sample.seq);
+    }
+    return true;
+}
+
+/// Reads objects in a row.
+bool StreamVerification::add_cbor(std::string_view payload) {
+    std::istringstream in{std::string(payload)};
+    bool is_read = !payload.empty();
+    while (is_read && in.peek() != std::istringstream::traits_type::eof()) {
+        is_read = add_object(LineJson::from_cbor(in, false, false));
+    }
+    return is_read;
+}
+
+bool StreamVerification::add_object(const LineJson& object) {
     const auto device = member_of(object, "device", std::string());
     const auto channel = member_of(object, "channel", std::string());
     const auto epoch_ms = member_of(object, "epoch", std::int64_t{0});
     if (device.empty() || channel.empty() || epoch_ms <= 0) {
         return false;
     }
-    auto* const ledger = ledger_of(epoch_ms, device, channel);
+    Ledger* const ledger = ledger_of(epoch_ms, device, channel);
     if (const auto seq = member_of(object, "seq", std::uint64_t{0}); seq > 0 && seq <= tail::seq_max) {
         if (ledger != nullptr) {
             ledger->add_sample(seq);
         }
         return true;
     }
-    const auto first_seq = member_of(object, "first_seq", std::uint64_t{0});
-    const auto last_seq = member_of(object, "last_seq", std::uint64_t{0});
-    const auto reason = parse_gap_reason(member_of(object, "reason", std::string()));
-    if (first_seq == 0 || first_seq > last_seq || last_seq > tail::seq_max || !reason) {
+    const auto reason = member_of(object, "reason", std::string());
+    return add_gap(ledger, {member_of(object, "first_seq", std::uint64_t{0}),
+                            member_of(object, "last_seq", std::uint64_t{0}), reason});
+}
+
+bool StreamVerification::add_gap(Ledger* ledger, const Gap& gap) {
+    const auto reason = parse_gap_reason(gap.reason);
+    if (gap.first_seq == 0 || gap.first_seq > gap.last_seq || gap.last_seq > tail::seq_max || !reason) {
         return false;
     }
-    if (ledger != nullptr && ledger->add_gap(first_seq, last_seq, *reason) && reason != store::GapReason::unknown) {
+    if (ledger != nullptr && ledger->add_gap(gap.first_seq, gap.last_seq, *reason) &&
+        *reason != store::GapReason::unknown) {
         ++gaps_;
     }
     return true;
 }
 
-log_tool::ChannelLedger* StreamVerification::ledger_of(std::int64_t epoch_ms, std::string_view device,
-                                                       std::string_view channel) {
+/// Reads samples and notices of one channel, of 64 bytes each.
+bool StreamVerification::add_records(const StreamMessage& message) {
+    const std::string topic = topic_of_subject(message.subject);
+    const std::size_t slash = topic.find('/');
+    if (slash == std::string::npos || message.payload.empty() || message.payload.size() % tail::record_bytes != 0) {
+        return false;
+    }
+    bool is_read = true;
+    for (std::string_view rest = message.payload; !rest.empty(); rest.remove_prefix(tail::record_bytes)) {
+        const std::string_view record = rest.substr(0, tail::record_bytes);
+        if (tail::are_sample_records(record)) {
+            tail::Sample sample;
+            tail::read_record(record, sample);
+            if (Ledger* const ledger = ledger_of(sample.epoch, topic.substr(0, slash), topic.substr(slash + 1))) {
+                ledger->add_sample(sample.seq);
+            }
+            continue;
+        }
+        const auto notice = read_notice(PayloadFormat::record, NoticeKind::gap, record);
+        is_read = notice &&
+                  add_gap(ledger_of(notice->epoch_ms, topic.substr(0, slash), topic.substr(slash + 1)),
+                          {notice->seqs.first, notice->seqs.last, notice->reason}) &&
+                  is_read;
+    }
+    return is_read;
+}
+
+/// Returns "" if the subject does not follow from the template, or the template has no topic.
+std::string StreamVerification::topic_of_subject(std::string_view subject) const {
+    const std::vector<std::string> words = words_of(subject);
+    std::string device;
+    std::string channel;
+    if (words.size() != template_.size()) {
+        return "";
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        device = template_[i] == "{device}" ? words[i] : device;
+        channel = template_[i] == "{channel}" ? words[i] : channel;
+    }
+    if (device.empty() || channel.empty()) {
+        return "";
+    }
+    std::string topic = device + '/' + channel;
+    const auto found = known_.find(topic);
+    return found == known_.end() ? topic : found->second;
+}
+
+/// Reads a segment of the log: a head, definitions of channels, and a block.
+bool StreamVerification::add_segment(std::string_view payload) {
+    Bytes rest = as_bytes(payload);
+    const auto segment = store::read_segment_head(rest.first(std::min(rest.size(), store::SegmentHead::bytes)));
+    if (!segment) {
+        return false;
+    }
+    rest = rest.subspan(store::SegmentHead::bytes);
+    std::vector<store::SegmentChannel> definitions;
+    bool has_block = false;
+    while (!rest.empty()) {
+        const auto record =
+            store::read_record_head(rest.first(std::min(rest.size(), store::RecordHead::bytes)), segment->log_id);
+        if (!record || record->record_bytes() > rest.size() || record->head_bytes < store::RecordHead::bytes ||
+            !store::check_record_head(rest.first(record->head_bytes))) {
+            return false;
+        }
+        const Bytes head = rest.first(record->head_bytes).subspan(store::RecordHead::bytes);
+        samples_.clear();
+        if (record->type == store::RecordType::channels) {
+            if (!store::read_channels(head, definitions)) {
+                return false;
+            }
+        } else if (record->type == store::RecordType::block) {
+            if (!store::BlockDecoder::read_head(head, head_) ||
+                !decoder_.decode(head_, rest.subspan(record->head_bytes, record->payload_bytes), samples_) ||
+                !add_block(segment->epoch_ms, definitions)) {
+                return false;
+            }
+            has_block = true;
+        }
+        rest = rest.subspan(static_cast<std::size_t>(record->record_bytes()));
+    }
+    return has_block;
+}
+
+/// Adds the samples and gaps of the block that was read.
+bool StreamVerification::add_block(std::int64_t epoch_ms, const std::vector<store::SegmentChannel>& definitions) {
+    std::map<ChannelId, Ledger*> ledgers;
+    for (const store::SegmentChannel& channel : definitions) {
+        ledgers[channel.id] = ledger_of(epoch_ms, channel.device, channel.channel);
+    }
+    bool is_defined = true;
+    const auto ledger = [&](ChannelId channel) -> Ledger* {
+        const auto found = ledgers.find(channel);
+        is_defined = is_defined && found != ledgers.end();
+        return found == ledgers.end() ? nullptr : found->second;
+    };
+    std::size_t next_gap = 0;
+    for (std::size_t i = 0; i <= samples_.size(); ++i) {
+        const bool is_end = i == samples_.size();
+        for (; next_gap < head_.gaps.size() && (is_end || head_.gaps[next_gap].before_sample <= i); ++next_gap) {
+            const store::LogGap& gap = head_.gaps[next_gap].gap;
+            is_defined =
+                add_gap(ledger(gap.channel), {gap.first_seq, gap.last_seq, to_string(gap.reason)}) && is_defined;
+        }
+        if (Ledger* const of_sample = is_end ? nullptr : ledger(samples_[i].channel)) {
+            of_sample->add_sample(samples_[i].seq);
+        }
+    }
+    return is_defined;
+}
+
+StreamVerification::Ledger* StreamVerification::ledger_of(std::int64_t epoch_ms, std::string_view device,
+                                                          std::string_view channel) {
     key_.first = epoch_ms;
     key_.second.assign(device).append("/").append(channel);
     const auto [found, is_new] = ledgers_.try_emplace(key_, nullptr);
@@ -96,7 +258,7 @@ log_tool::ChannelLedger* StreamVerification::ledger_of(std::int64_t epoch_ms, st
 
 void StreamVerification::expect(std::int64_t epoch_ms, const std::string& topic, std::uint64_t last_seq) {
     const std::size_t slash = topic.find('/');
-    if (auto* const ledger = ledger_of(epoch_ms, topic.substr(0, slash), topic.substr(slash + 1))) {
+    if (Ledger* const ledger = ledger_of(epoch_ms, topic.substr(0, slash), topic.substr(slash + 1))) {
         ledger->expect(last_seq);
     }
 }

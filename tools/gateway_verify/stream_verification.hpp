@@ -2,13 +2,20 @@
 
 #include "gateway_log/log_options.hpp"
 #include "gateway_log/verification.hpp"
+#include "nats_stream.hpp"
+
+#include "core/telemetry_sample.hpp"
+#include "store/block.hpp"
+#include "store/segment_format.hpp"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace telegate::verify_tool {
 
@@ -17,32 +24,53 @@ namespace telegate::verify_tool {
 ///
 /// Threads: one.
 /// Limits:  the channels of all epochs in memory.
-/// Failure: throws std::bad_alloc. Lines that cannot be read are counted, so that their samples are missing.
+/// Failure: throws std::bad_alloc. Messages of which a part cannot be read are counted; the samples in it are missing.
 class StreamVerification {
   public:
-    explicit StreamVerification(log_tool::ChannelFilter channels) : channels_(std::move(channels)) {}
+    /// Topics of records follow from their subjects, of which `subject` is the template.
+    StreamVerification(log_tool::ChannelFilter channels, const std::string& subject);
 
-    /// Adds a message of the format `json`: a sample or a gap notice per line.
-    void add(std::string_view payload);
+    /// Notes a topic. In subjects, its dots are underscores.
+    void know(const std::string& topic);
+    /// Adds a message of an uplink. Returns false if a part of it cannot be read.
+    bool add(const StreamMessage& message);
     /// All samples of a channel up to `last_seq` exist, so the stream must have them or name them as missing.
     void expect(std::int64_t epoch_ms, const std::string& topic, std::uint64_t last_seq);
 
-    [[nodiscard]] std::uint64_t unreadable_lines() const noexcept { return unreadable_; }
     [[nodiscard]] const std::map<std::int64_t, log_tool::EpochLedger>& epochs() const noexcept { return epochs_; }
     [[nodiscard]] log_tool::VerificationTotals totals() const;
 
   private:
+    /// The numbers of a gap notice.
+    struct Gap {
+        std::uint64_t first_seq = 0;
+        std::uint64_t last_seq = 0;
+        std::string_view reason;
+    };
+    using Ledger = log_tool::ChannelLedger;
+
+    [[nodiscard]] bool add_lines(std::string_view payload);
     [[nodiscard]] bool add_line(std::string_view line);
+    [[nodiscard]] bool add_cbor(std::string_view payload);
+    [[nodiscard]] bool add_object(const nlohmann::json& object);
+    [[nodiscard]] bool add_records(const StreamMessage& message);
+    [[nodiscard]] bool add_segment(std::string_view payload);
+    [[nodiscard]] bool add_block(std::int64_t epoch_ms, const std::vector<store::SegmentChannel>& definitions);
+    [[nodiscard]] bool add_gap(Ledger* ledger, const Gap& gap);
     /// Returns null if the channel is not selected.
-    [[nodiscard]] log_tool::ChannelLedger* ledger_of(std::int64_t epoch_ms, std::string_view device,
-                                                     std::string_view channel);
+    [[nodiscard]] Ledger* ledger_of(std::int64_t epoch_ms, std::string_view device, std::string_view channel);
+    [[nodiscard]] std::string topic_of_subject(std::string_view subject) const;
 
     log_tool::ChannelFilter channels_;
+    std::vector<std::string> template_;         // words
+    std::map<std::string, std::string> known_;  // topics by their form in subjects
     std::map<std::int64_t, log_tool::EpochLedger> epochs_;
-    std::map<std::pair<std::int64_t, std::string>, log_tool::ChannelLedger*> ledgers_;  // null: not selected
-    std::pair<std::int64_t, std::string> key_;  // memory that ledger_of() reuses
+    std::map<std::pair<std::int64_t, std::string>, Ledger*> ledgers_;  // null: not selected
+    std::pair<std::int64_t, std::string> key_;                         // memory that ledger_of() reuses
+    store::BlockDecoder decoder_;
+    store::BlockHead head_;  // of the block that is read, like the samples
+    std::vector<TelemetrySample> samples_;
     std::uint64_t gaps_ = 0;
-    std::uint64_t unreadable_ = 0;
 };
 
 }  // namespace telegate::verify_tool

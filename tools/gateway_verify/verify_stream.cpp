@@ -43,14 +43,15 @@ std::vector<LastSeq> last_seqs(store::FileSystem& files, const std::string& dire
 
 struct MessageCounts {
     std::uint64_t all = 0;
-    std::uint64_t others = 0;            // not from an uplink
+    std::uint64_t others = 0;  // not from an uplink
+    std::uint64_t unreadable = 0;
     std::uint64_t first_unreadable = 0;  // 0: none
 };
 
 log_tool::Conclusion conclusion_of(const VerificationTotals& totals, std::uint64_t unreadable) {
     log_tool::Conclusion found("stream");
     found.add_unexplained(totals.unknown(), tail::counted(totals.unknown(), "sample") + " missing for no known reason");
-    found.add_unexplained(unreadable, tail::counted(unreadable, "unreadable line"));
+    found.add_unexplained(unreadable, tail::counted(unreadable, "unreadable message"));
     return found;
 }
 
@@ -60,18 +61,13 @@ StreamJson report_json(const StreamVerification& verification, const MessageCoun
         epochs.push_back({{"epoch_ms", epoch_ms}, {"channels", channels_json(epoch)}});
     }
     const VerificationTotals totals = verification.totals();
-    return {{"epochs", std::move(epochs)},
-            {"messages", messages.all},
-            {"other_messages", messages.others},
-            {"unreadable_lines", verification.unreadable_lines()},
-            {"samples", totals.samples},
-            {"gaps", totals.gaps},
-            {"missing", totals.missing()},
-            {"missing_by_reason", reasons_json(totals)},
-            {"duplicates", totals.duplicates},
-            {"overlaps", totals.overlaps},
-            {"inversions", totals.inversions},
-            {"complete", conclusion_of(totals, verification.unreadable_lines()).is_complete()}};
+    return {
+        {"epochs", std::move(epochs)},       {"messages", messages.all},
+        {"other_messages", messages.others}, {"unreadable_messages", messages.unreadable},
+        {"samples", totals.samples},         {"gaps", totals.gaps},
+        {"missing", totals.missing()},       {"missing_by_reason", reasons_json(totals)},
+        {"duplicates", totals.duplicates},   {"overlaps", totals.overlaps},
+        {"inversions", totals.inversions},   {"complete", conclusion_of(totals, messages.unreadable).is_complete()}};
 }
 
 void append_report(const StreamVerification& verification, const MessageCounts& messages, std::string& out) {
@@ -90,7 +86,7 @@ void append_report(const StreamVerification& verification, const MessageCounts& 
         out += tail::counted(totals.duplicates, "duplicate") + ", " + tail::counted(totals.inversions, "sample") +
                " out of order\n";
     }
-    out += conclusion_of(totals, verification.unreadable_lines()).text(totals) + '\n';
+    out += conclusion_of(totals, messages.unreadable).text(totals) + '\n';
 }
 
 }  // namespace
@@ -100,7 +96,10 @@ int verify_stream(const VerifyOptions& options, const ReadStream& read, const lo
     if (!options.expected_log.empty()) {
         expected = last_seqs(surroundings.files, options.expected_log);
     }
-    StreamVerification verification(options.channels);
+    StreamVerification verification(options.channels, options.subject);
+    for (const LastSeq& last : expected) {
+        verification.know(last.topic);
+    }
     MessageCounts messages;
     read([&](const StreamMessage& message) {
         ++messages.all;
@@ -108,9 +107,7 @@ int verify_stream(const VerifyOptions& options, const ReadStream& read, const lo
             ++messages.others;
             return;
         }
-        const std::uint64_t before = verification.unreadable_lines();
-        verification.add(message.payload);
-        if (before == 0 && verification.unreadable_lines() > 0) {
+        if (!verification.add(message) && messages.unreadable++ == 0) {
             messages.first_unreadable = message.number;
         }
     });
@@ -124,9 +121,8 @@ int verify_stream(const VerifyOptions& options, const ReadStream& read, const lo
         append_report(verification, messages, out);
     }
     log_tool::write_to(surroundings.out)(out);
-    return conclusion_of(verification.totals(), verification.unreadable_lines()).is_complete()
-               ? log_tool::exit_code::ok
-               : log_tool::exit_code::not_ok;
+    return conclusion_of(verification.totals(), messages.unreadable).is_complete() ? log_tool::exit_code::ok
+                                                                                   : log_tool::exit_code::not_ok;
 }
 
 }  // namespace telegate::verify_tool

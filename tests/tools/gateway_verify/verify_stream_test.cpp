@@ -1,6 +1,10 @@
 #include "gateway_verify/verify_stream.hpp"
 
+#include "core/endian.hpp"
+#include "gateway_verify/stream_verification.hpp"
 #include "tools/gateway_log/log_fixture.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <utility>
@@ -37,15 +41,17 @@ struct StreamFixture {
     LogFixture log;
     std::vector<std::string> messages;
     std::vector<std::string> others;  // not from an uplink
+    std::string format;
+    std::string subject;
 
     Outcome run(const VerifyOptions& options = VerifyOptions()) {
         const auto read = [&](const auto& each) {
             std::uint64_t number = 0;
             for (const std::string& payload : others) {
-                each(StreamMessage{++number, false, payload});
+                each(StreamMessage{++number, false, "", "", payload});
             }
             for (const std::string& payload : messages) {
-                each(StreamMessage{++number, true, payload});
+                each(StreamMessage{++number, true, format, subject, payload});
             }
         };
         std::ostringstream out;
@@ -116,13 +122,74 @@ TEST_CASE("the log of the gateway determines which samples must be at the end of
     }
 }
 
+TEST_CASE("objects in CBOR are read like lines of JSON", "[gateway_verify]") {
+    StreamFixture f;
+    f.format = "cbor";
+    std::string payload;
+    for (const std::string& line : {sample(1), sample(2), gap(3, 5, "crash"), sample(6)}) {
+        const std::vector<std::uint8_t> object = nlohmann::json::to_cbor(nlohmann::json::parse(line));
+        payload.append(object.begin(), object.end());
+    }
+    f.messages = {payload};
+    CHECK(f.run().last_line() == "stream complete: 3 samples and 1 named gap in 1 epoch");
+    f.messages.push_back(payload.substr(0, payload.size() - 1));
+    CHECK(f.run().code == 1);
+}
+
+TEST_CASE("the topic of records follows from the subject, and from the log if names have dots", "[gateway_verify]") {
+    StreamFixture f;
+    f.format = "record";
+    f.subject = "telegate.dev.cpu_user";
+    std::string record(64, '\0');
+    store_little_endian(record.data() + 8, LogFixture::first_epoch_ms);
+    store_little_endian(record.data() + 16, std::uint64_t{1});
+    f.messages = {record};
+    CHECK(f.run().last_line() == "stream complete: 1 sample and 0 named gaps in 1 epoch");
+    VerifyOptions options;
+    options.channels = log_tool::ChannelFilter({"dev/cpu_user"});
+    CHECK(f.run(options).has(" 1 sample of 1 channel"));
+    SECTION("an incomplete record") {
+        f.messages = {record.substr(1)};
+        CHECK(f.run().code == 1);
+    }
+    SECTION("a subject without a topic") {
+        f.subject = "telegate.samples";
+        CHECK(f.run().code == 1);
+    }
+    StreamVerification verification(log_tool::ChannelFilter(), options.subject);
+    verification.know("dev/cpu.user");
+    CHECK(verification.add({1, true, "record", "telegate.dev.cpu_user", record}));
+    CHECK(verification.epochs().begin()->second.channels.contains("dev/cpu.user"));
+}
+
+TEST_CASE("a block is read like a segment of the log", "[gateway_verify]") {
+    StreamFixture f;
+    f.format = "block";
+    f.log.start();
+    f.log.add(0, 5);
+    f.log.add_gap(0, 2, store::GapReason::log_slow);
+    f.log.add(0, 3);
+    f.log.kill();
+    const std::vector<std::byte>& content = f.log.content(0);
+    const std::string payload(reinterpret_cast<const char*>(content.data()), content.size());
+    f.messages = {payload};
+    CHECK(f.run().last_line() == "stream complete: 8 samples and 1 named gap in 1 epoch");
+    for (std::size_t at = 0; at < payload.size(); at += 3) {
+        f.messages = {payload};
+        f.messages[0][at] = static_cast<char>(~f.messages[0][at]);
+        static_cast<void>(f.run());
+        f.messages[0].resize(at);
+        CHECK(f.run().code == 1);
+    }
+}
+
 TEST_CASE("epochs and channels are separate", "[gateway_verify]") {
     StreamFixture f;
     f.messages = {sample(1), sample(1, 7), sample(1, 7, "b") + sample(2, 7, "b")};
     CHECK(f.run().last_line() == "stream complete: 4 samples and 0 named gaps in 2 epochs");
 }
 
-TEST_CASE("lines that cannot be read make the result incomplete", "[gateway_verify]") {
+TEST_CASE("a message of which a part cannot be read makes the result incomplete", "[gateway_verify]") {
     StreamFixture f;
     const std::string line = GENERATE(values<std::string>(
         {"{", "7", "\n", R"({"device":"dev","channel":"a","epoch":1,"seq":0})", R"({"device":"dev","epoch":1,"seq":1})",
@@ -133,7 +200,7 @@ TEST_CASE("lines that cannot be read make the result incomplete", "[gateway_veri
     const Outcome outcome = f.run();
     CHECK(outcome.code == 1);
     CHECK(outcome.has("first unreadable message: 2\n"));
-    CHECK(outcome.last_line() == "stream incomplete: 1 unreadable line");
+    CHECK(outcome.last_line() == "stream incomplete: 1 unreadable message");
 }
 
 TEST_CASE("messages that are not from an uplink are counted and ignored", "[gateway_verify]") {
