@@ -149,7 +149,7 @@ class Round:
         def bring_up():
             self.down = None
             if how == signal.SIGKILL:
-                node.spawn()
+                node.start()  # a server that is starting must not receive SIGHUP
             else:
                 node.process.send_signal(signal.SIGCONT)
         if how == signal.SIGKILL:

@@ -92,13 +92,9 @@ class NatsServer:
 
     def is_ready(self):
         try:
-            client = self.client()
+            return "error" not in self.request("INFO", {}, timeout_s=2)
         except OSError:
             return False
-        try:
-            return "error" not in client.request("$JS.API.INFO", {})
-        finally:
-            client.close()
 
     def kill(self):
         if self.process is not None and self.process.poll() is None:
