@@ -55,6 +55,17 @@ if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
   endif()
 endif()
 
+# Uplinks to NATS; not available in static builds. The target exists only if the library is found.
+if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
+  pkg_check_modules(NATS IMPORTED_TARGET libnats>=3.4)
+  if(NATS_FOUND)
+    add_library(telegate_nats INTERFACE)
+    target_link_libraries(telegate_nats INTERFACE PkgConfig::NATS)
+  else()
+    message(STATUS "libnats not found: building without uplinks to NATS")
+  endif()
+endif()
+
 # For the comparisons of perf_tool and the interop tests; the target exists only if the library is found. pkg-config is
 # not used, because it changes the order of flags in the second configure run, which would recompile all dependent
 # targets.

@@ -16,7 +16,8 @@ namespace telegate::uplink {
 /// A message for the back end: a part of one block of the log.
 struct OutgoingMessage {
     std::string id;       // the same whenever the same content is sent again
-    std::string payload;  // lines of text
+    std::string payload;
+    std::string subject;  // where the back end is to store it
     std::int64_t epoch_ms = 0;
     store::Position position = 0;      // of the block
     store::Position end_position = 0;  // where the log continues after the block
