@@ -150,6 +150,8 @@ TEST_CASE("the response to a published message says whether it is stored", "[upl
         response("", R"({"error":{"code":503,"err_code":10077,"description":"maximum \"bytes\" exceeded"},"seq":0})");
     CHECK_FALSE(full.is_stored);
     CHECK(full.reason == "maximum \"bytes\" exceeded");
+    CHECK_FALSE(full.is_permanent);
+    CHECK(response("", R"({"error":{"code":400,"err_code":10054,"description":"too large"}})").is_permanent);
     CHECK(response("NATS/1.0 503\r\n\r\n", "").reason == "no stream has this subject, or JetStream is unavailable");
     CHECK(response("NATS/1.0 408 Request Timeout\r\n\r\n", "").reason == "408 Request Timeout");
     CHECK_FALSE(response("", "").is_stored);

@@ -82,6 +82,7 @@ struct NatsServerInfo {
 struct PublishResponse {
     bool is_stored = false;
     bool is_duplicate = false;  // the stream had a message with this id
+    bool is_permanent = false;  // not stored, and it will not be if it is sent again
     std::string reason;         // why it is not stored
 };
 [[nodiscard]] PublishResponse read_publish_response(const NatsFrame& message);

@@ -104,8 +104,9 @@ std::optional<NatsServer> parse_nats_url(std::string_view url) {
 JetStreamAdapter::JetStreamAdapter(Reactor& reactor, Options options, Events events)
     : reactor_(reactor), options_(std::move(options)), events_(std::move(events)), later_(reactor, [this] {
           for (const std::uint64_t number : std::exchange(too_large_, {})) {
-              events_.refused(number, "message is larger than the server's max_payload of " +
-                                          std::to_string(payload_bytes_max_) + " bytes; lower batch_bytes");
+              events_.refused(number, Refusal::permanent,
+                              "message is larger than the server's max_payload of " +
+                                  std::to_string(payload_bytes_max_) + " bytes; lower batch_bytes");
           }
           if (!failure_.empty()) {
               fail(std::exchange(failure_, {}));
@@ -289,7 +290,7 @@ void JetStreamAdapter::handle_response(const NatsFrame& frame) {
     if (response.is_stored) {
         events_.acknowledged(number, response.is_duplicate);
     } else {
-        events_.refused(number, response.reason);
+        events_.refused(number, response.is_permanent ? Refusal::permanent : Refusal::transient, response.reason);
     }
 }
 

@@ -197,6 +197,7 @@ NatsServerInfo read_server_info(std::string_view json) {
 PublishResponse read_publish_response(const NatsFrame& message) {
     constexpr std::string_view status_line = "NATS/1.0 ";
     constexpr std::string_view no_responders = "503";
+    constexpr std::uint64_t too_large = 10'054;  // err_code: exceeds max_msg_size of the stream
     PublishResponse response;
     if (message.headers.starts_with(status_line)) {
         const std::string_view status = message.headers.substr(status_line.size());
@@ -206,6 +207,7 @@ PublishResponse read_publish_response(const NatsFrame& message) {
     }
     if (!json_value(message.payload, "error").empty()) {
         response.reason = json_text(message.payload, "description");
+        response.is_permanent = json_whole(message.payload, "err_code") == too_large;
     } else if (json_whole(message.payload, "seq")) {
         response.is_stored = true;
         response.is_duplicate = json_is_true(message.payload, "duplicate");
