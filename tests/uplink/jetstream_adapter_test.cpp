@@ -40,8 +40,9 @@ struct PlayedServer {
             into.acknowledged = [this](std::uint64_t number, bool is_duplicate) {
                 events.push_back("acknowledged " + std::to_string(number) + (is_duplicate ? " again" : ""));
             };
-            into.refused = [this](std::uint64_t number, const std::string& reason) {
-                events.push_back("refused " + std::to_string(number) + " " + reason);
+            into.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
+                events.push_back("refused " + std::to_string(number) + " " + reason +
+                                 (refusal == Refusal::permanent ? ", permanently" : ""));
             };
             into.down = [this](const std::string& reason) {
                 events.push_back("down " + reason);
@@ -137,7 +138,9 @@ TEST_CASE("a message that the server would not accept is refused without sending
     f.greet();
     f.adapter->send(text_message(std::string(1'000, 'x')), 1);
     CHECK(f.events.empty());
-    CHECK(f.event().starts_with("refused 1 message is larger than the server's max_payload of 1000 bytes"));
+    const std::string event = f.event();
+    CHECK(event.starts_with("refused 1 message is larger than the server's max_payload of 1000 bytes"));
+    CHECK(event.ends_with(", permanently"));
 }
 
 TEST_CASE("a ping of the server is answered", "[uplink][jetstream]") {

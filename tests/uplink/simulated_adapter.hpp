@@ -105,7 +105,7 @@ class SimulatedAdapter final : public Adapter {
             in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(index));
         }
         if (chance >= 8 && chance < 20) {
-            return events_.refused(message.number, "no space");
+            return events_.refused(message.number, Refusal::transient, "no space");
         }
         const bool is_new = back_end_.store(message.id, message.payload);
         if (chance >= 20 && chance < 23) {

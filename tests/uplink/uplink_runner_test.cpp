@@ -26,24 +26,27 @@ using std::chrono::seconds;
 constexpr std::size_t lines_max = 7;
 
 /// Encodes "EPOCH CHANNEL FIRST LAST REASON" for gaps and "EPOCH CHANNEL SEQ" for samples.
-void encode_lines(const store::LogBatch& batch, std::vector<OutgoingMessage>& messages) {
+void encode_lines(const store::LogBatch& batch, std::int64_t, std::vector<OutgoingMessage>& messages) {
     std::size_t lines = 0;
+    BlockPlace place;
     const auto add = [&](ChannelId channel, const std::string& rest) -> OutgoingMessage& {
         if (lines++ % lines_max == 0) {
-            messages.emplace_back();
+            messages.emplace_back().begin = place;
         }
         messages.back().payload +=
             std::to_string(batch.epoch_ms) + ' ' + batch.find(channel)->channel + ' ' + rest + '\n';
         return messages.back();
     };
-    std::size_t next_gap = 0;
-    for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
+    std::uint32_t next_gap = 0;
+    for (std::uint32_t i = 0; i <= batch.samples.size(); ++i) {
         for (; next_gap < batch.gaps.size() && batch.gaps[next_gap].before_sample <= i; ++next_gap) {
+            place = {i, next_gap};
             const store::LogGap& gap = batch.gaps[next_gap].gap;
             add(gap.channel, std::to_string(gap.first_seq) + ' ' + std::to_string(gap.last_seq) + ' ' +
                                  std::string(to_string(gap.reason)))
                 .missing += gap.last_seq - gap.first_seq + 1;
         }
+        place = {i, next_gap};
         if (i < batch.samples.size()) {
             ++add(batch.samples[i].channel, std::to_string(batch.samples[i].seq)).samples;
         }

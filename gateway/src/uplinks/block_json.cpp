@@ -8,12 +8,6 @@
 #include <utility>
 
 namespace telegate {
-namespace {
-
-constexpr std::int64_t ns_per_ms = 1'000'000;
-
-}  // namespace
-
 BlockJson::Epoch::Epoch(std::int64_t start_ms, const Tags& tags, const std::vector<std::string>& topics)
     : epoch_ms(start_ms), encoder(channels, start_ms, tags), filter(channels, topics) {}
 
@@ -25,12 +19,14 @@ class BlockJson::Lines {
     Lines(const Options& options, std::vector<uplink::OutgoingMessage>& messages)
         : options_(options), messages_(messages) {}
 
+    /// The next line is that of the entry at `place`.
+    void move_to(uplink::BlockPlace place) noexcept { place_ = place; }
     /// `write` writes a line of at most `bytes_max` bytes to its argument and returns the length.
     template <class Write>
     uplink::OutgoingMessage& add(std::size_t bytes_max, const Write& write) {
         if (lines_ == 0 || lines_ == options_.samples_max ||
             messages_.back().payload.size() + bytes_max + 1 > options_.bytes_max) {
-            messages_.emplace_back();
+            messages_.emplace_back().begin = place_;
             lines_ = 0;
         }
         std::string& payload = messages_.back().payload;
@@ -46,6 +42,7 @@ class BlockJson::Lines {
   private:
     const Options& options_;
     std::vector<uplink::OutgoingMessage>& messages_;
+    uplink::BlockPlace place_;
     std::size_t lines_ = 0;  // of the last message; 0: there is none
 };
 
@@ -88,18 +85,20 @@ void BlockJson::add_gap(const store::LogGap& gap, std::int64_t time_utc_ns, Line
     message.missing += gap.last_seq - gap.first_seq + 1;
 }
 
-void BlockJson::encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
+void BlockJson::encode(const store::LogBatch& block, std::int64_t end_utc_ns,
+                       std::vector<uplink::OutgoingMessage>& messages) {
     learn_channels(block);
     Lines lines(options_, messages);
-    // The log has no time for a gap. It is that of the sample after it, so that encoding again has the same result.
-    std::int64_t time_utc_ns = block.epoch_ms * ns_per_ms;
-    std::size_t next_gap = 0;
-    for (std::size_t i = 0; i <= block.samples.size(); ++i) {
+    std::uint32_t next_gap = 0;
+    for (std::uint32_t i = 0; i <= block.samples.size(); ++i) {
         const bool has_sample = i < block.samples.size();
-        time_utc_ns = has_sample ? block.samples[i].time_utc_ns : time_utc_ns;
+        // The log has no time for a gap. It is that of the sample after it, so that encoding again has the same result.
+        const std::int64_t gap_utc_ns = has_sample ? block.samples[i].time_utc_ns : end_utc_ns;
         for (; next_gap < block.gaps.size() && (!has_sample || block.gaps[next_gap].before_sample <= i); ++next_gap) {
-            add_gap(block.gaps[next_gap].gap, time_utc_ns, lines);
+            lines.move_to({i, next_gap});
+            add_gap(block.gaps[next_gap].gap, gap_utc_ns, lines);
         }
+        lines.move_to({i, next_gap});
         const auto channel = has_sample ? wanted(block.samples[i].channel) : std::nullopt;
         if (!channel) {
             continue;

@@ -33,8 +33,8 @@ class BlockJson {
     };
     BlockJson(Tags tags, Options options);
 
-    /// Appends the messages of a block. Sets the payload, the counts and the time of each.
-    void encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
+    /// Appends the messages of a block, see UplinkRunner::EncodeBlock.
+    void encode(const store::LogBatch& block, std::int64_t end_utc_ns, std::vector<uplink::OutgoingMessage>& messages);
 
   private:
     /// The names of the channels of an epoch, and what is prepared for each.

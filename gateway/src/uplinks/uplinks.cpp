@@ -102,8 +102,9 @@ class Uplinks::One {
                                                   }},
                 std::move(events));
         };
-        const auto encode = [this](const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
-            encoder_.encode(block, messages);
+        const auto encode = [this](const store::LogBatch& block, std::int64_t end_utc_ns,
+                                   std::vector<uplink::OutgoingMessage>& messages) {
+            encoder_.encode(block, end_utc_ns, messages);
         };
         return {reactor_, clock_, store::real_file_system(), make_adapter, encode, notes()};
     }

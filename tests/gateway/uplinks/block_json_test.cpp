@@ -41,7 +41,7 @@ using Messages = std::vector<uplink::OutgoingMessage>;
 
 Messages encode_block(BlockJson& encoder, const Block& block) {
     Messages messages;
-    encoder.encode(block.batch, messages);
+    encoder.encode(block.batch, 0, messages);
     return messages;
 }
 

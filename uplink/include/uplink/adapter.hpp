@@ -8,6 +8,12 @@
 
 namespace telegate::uplink {
 
+/// Why a back end has not stored a message.
+enum class Refusal : std::uint8_t {
+    transient,  // the same message may be stored later
+    permanent,  // of this message, whenever it is sent: it is too large, for example
+};
+
 /// Speaks the protocol of one kind of back end. It keeps no messages, files or timers, and retries nothing: Delivery
 /// decides what is sent, and UplinkRunner limits how long anything may take.
 ///
@@ -20,7 +26,7 @@ class Adapter {
     struct Events {
         std::function<void(const std::string& server)> up;
         std::function<void(std::uint64_t number, bool is_duplicate)> acknowledged;
-        std::function<void(std::uint64_t number, const std::string& reason)> refused;
+        std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
         /// The connection has ended, or could not be opened.
         std::function<void(const std::string& reason)> down;
     };

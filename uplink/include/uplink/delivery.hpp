@@ -13,6 +13,14 @@
 
 namespace telegate::uplink {
 
+/// A place in a block: the index of a sample and of a gap.
+struct BlockPlace {
+    std::uint32_t sample = 0;
+    std::uint32_t gap = 0;
+
+    auto operator<=>(const BlockPlace&) const = default;
+};
+
 /// A message for the back end: a part of one block of the log.
 struct OutgoingMessage {
     std::string id;       // the same whenever the same content is sent again
@@ -26,6 +34,7 @@ struct OutgoingMessage {
     std::uint64_t samples = 0;
     std::uint64_t missing = 0;    // samples that its gaps name
     std::int64_t utc_max_ns = 0;  // of its newest sample; 0: it has none
+    BlockPlace begin;             // of its first entry
 
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
 };

@@ -51,8 +51,10 @@ class UplinkRunner {
     static constexpr std::chrono::milliseconds read_retry{1'000};
     static constexpr std::chrono::milliseconds cursor_interval{1'000};
 
-    /// Appends the samples and gaps of a block as messages, in order. Sets the payload and the counts of each.
-    using EncodeBlock = std::function<void(const store::LogBatch& batch, std::vector<OutgoingMessage>& messages)>;
+    /// Appends the samples and gaps of a block, or of a part of one, as messages, in order. Sets the payload, the
+    /// counts, the time and `begin` of each. A gap has the time of the next sample or, if there is none, `end_utc_ns`.
+    using EncodeBlock = std::function<void(const store::LogBatch& batch, std::int64_t end_utc_ns,
+                                           std::vector<OutgoingMessage>& messages)>;
     /// Called when a connection is opened, with the server, and when one ends or fails, with the reason. Not called
     /// again for the same reason.
     struct Notes {

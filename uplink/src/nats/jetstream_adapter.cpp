@@ -115,9 +115,10 @@ void JetStreamAdapter::later() {
         return open();
     }
     for (const std::uint64_t number : std::exchange(too_large_, {})) {
-        events_.refused(number, "message is larger than the server's max_payload of " +
-                                    std::to_string(natsConnection_GetMaxPayload(connection_.get())) +
-                                    " bytes; lower batch_bytes");
+        events_.refused(number, Refusal::permanent,
+                        "message is larger than the server's max_payload of " +
+                            std::to_string(natsConnection_GetMaxPayload(connection_.get())) +
+                            " bytes; lower batch_bytes");
     }
     if (!failure_.empty()) {
         fail(std::exchange(failure_, {}));
@@ -269,11 +270,13 @@ void JetStreamAdapter::handle(natsMsg* message) {
     const auto [end, error] = std::from_chars(reply.data(), reply.data() + reply.size(), number);
     if (error == std::errc() && end == reply.data() + reply.size()) {
         if (!is_available) {
-            return events_.refused(number, std::string(unavailable));
+            return events_.refused(number, Refusal::transient, std::string(unavailable));
         }
         const PublishReply stored = read_publish_reply(json);
-        return stored.is_stored ? events_.acknowledged(number, stored.is_duplicate)
-                                : events_.refused(number, stored.reason);
+        if (stored.is_stored) {
+            return events_.acknowledged(number, stored.is_duplicate);
+        }
+        return events_.refused(number, stored.refusal, stored.reason);
     }
     if (state_ != State::checking) {
         return;

@@ -45,6 +45,7 @@ std::string error_of(const Json& reply) {
 }  // namespace
 
 PublishReply read_publish_reply(std::string_view json) {
+    constexpr std::int64_t too_large = 10'054;  // exceeds max_msg_size of the stream
     const Json reply = parse(json);
     PublishReply read;
     read.reason = error_of(reply);
@@ -52,6 +53,9 @@ PublishReply read_publish_reply(std::string_view json) {
         read.reason = "the response has no sequence number";
     }
     read.is_stored = read.reason.empty();
+    if (number_of(member(member(reply, "error"), "err_code")) == too_large) {
+        read.refusal = Refusal::permanent;
+    }
     read.is_duplicate = member(reply, "duplicate") == Json(true);
     return read;
 }

@@ -14,7 +14,8 @@ namespace telegate::uplink {
 struct PublishReply {
     bool is_stored = false;
     bool is_duplicate = false;  // the stream had a message with this id
-    std::string reason;         // why it is not stored
+    Refusal refusal = Refusal::transient;
+    std::string reason;  // why it is not stored
 };
 [[nodiscard]] PublishReply read_publish_reply(std::string_view json);
 

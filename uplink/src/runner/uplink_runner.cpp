@@ -16,6 +16,7 @@
 namespace telegate::uplink {
 namespace {
 
+constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr std::size_t log_id_bytes_shown = 8;  // distinguishes logs as well as all 16 bytes do
 
 void append_hex(std::uint8_t byte, std::string& out) {
@@ -24,13 +25,14 @@ void append_hex(std::uint8_t byte, std::string& out) {
     out += digits[byte & 0xFU];
 }
 
-/// Returns "LOG.POSITION.PART.CHECKSUM". The checksum makes the id depend on the content, which other settings change.
+/// Returns "LOG.POSITION.SAMPLE.CHECKSUM". The checksum makes the id depend on the content, which other settings
+/// change.
 std::string message_id(const store::LogId& log, const OutgoingMessage& message) {
     std::string id;
     for (std::size_t i = 0; i < log_id_bytes_shown; ++i) {
         append_hex(static_cast<std::uint8_t>(log[i]), id);
     }
-    id += '.' + std::to_string(message.position) + '.' + std::to_string(message.part) + '.';
+    id += '.' + std::to_string(message.position) + '.' + std::to_string(message.begin.sample) + '.';
     const std::uint32_t checksum = crc32c(as_bytes(message.payload));
     for (unsigned shift = 32; shift > 0;) {
         shift -= 8;
@@ -71,7 +73,7 @@ Adapter::Events UplinkRunner::events() {
         }
         later_.ask();
     };
-    events.refused = [this](std::uint64_t number, const std::string& reason) {
+    events.refused = [this](std::uint64_t number, Refusal, const std::string& reason) {
         delivery_.refused(number, parts_.clock.mono_now());
         note_failure("refused: " + reason);
         later_.ask();
@@ -205,7 +207,9 @@ bool UplinkRunner::read_block() {
 
 void UplinkRunner::encode_block() {
     encoded_.clear();
-    parts_.encode(batch_, encoded_);
+    const std::int64_t end_utc_ns =
+        batch_.samples.empty() ? batch_.epoch_ms * ns_per_ms : batch_.samples.back().time_utc_ns;
+    parts_.encode(batch_, end_utc_ns, encoded_);
     if (encoded_.empty()) {
         return delivery_.skip_to(batch_.end_position);
     }
