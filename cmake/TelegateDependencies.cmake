@@ -55,17 +55,6 @@ if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
   endif()
 endif()
 
-# Uplinks to NATS; not available in static builds. The target exists only if the library is found.
-if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
-  pkg_check_modules(NATS IMPORTED_TARGET libnats>=3.4)
-  if(NATS_FOUND)
-    add_library(telegate_nats INTERFACE)
-    target_link_libraries(telegate_nats INTERFACE PkgConfig::NATS)
-  else()
-    message(STATUS "libnats not found: building without uplinks to NATS")
-  endif()
-endif()
-
 # For the comparisons of perf_tool and the interop tests; the target exists only if the library is found. pkg-config is
 # not used, because it changes the order of flags in the second configure run, which would recompile all dependent
 # targets.
@@ -78,6 +67,19 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
     target_link_libraries(telegate_libzmq INTERFACE "${TELEGATE_LIBZMQ_LIBRARY}")
   else()
     message(STATUS "libzmq not found: building without comparisons and interop tests that use it")
+  endif()
+endif()
+
+# For uplinks to NATS; not available in static builds. The target exists only if the library is found.
+if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
+  find_path(TELEGATE_LIBNATS_DIR nats/nats.h)
+  find_library(TELEGATE_LIBNATS_LIBRARY nats)
+  if(TELEGATE_LIBNATS_DIR AND TELEGATE_LIBNATS_LIBRARY)
+    add_library(telegate_libnats INTERFACE)
+    target_include_directories(telegate_libnats SYSTEM INTERFACE "${TELEGATE_LIBNATS_DIR}")
+    target_link_libraries(telegate_libnats INTERFACE "${TELEGATE_LIBNATS_LIBRARY}")
+  else()
+    message(STATUS "libnats not found: building without uplinks to NATS")
   endif()
 endif()
 

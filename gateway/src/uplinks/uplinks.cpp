@@ -6,44 +6,31 @@
 #include "config/credential_path.hpp"
 #include "core/start_thread.hpp"
 #include "store/file_system.hpp"
+#include "uplink/reactor_loop.hpp"
+#include "uplinks/subject_template.hpp"
 
 #include <algorithm>
 #include <new>
-#include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace telegate {
 namespace {
 
 constexpr std::chrono::milliseconds memory_pause{100};  // before continuing after std::bad_alloc
-constexpr std::size_t credentials_bytes_max = 4'096;
-constexpr std::string_view white = " \t\r\n";
-
-/// Removes and returns the first word.
-std::string take_word(std::string_view& text) {
-    text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
-    const std::string_view word = text.substr(0, text.find_first_of(white));
-    text.remove_prefix(word.size());
-    return std::string(word);
-}
-
-/// Reads a file with a token, or with a user and a password.
-uplink::NatsCredentials read_credentials(const std::string& file) {
-    uplink::NatsCredentials credentials;
-    if (file.empty()) {
-        return credentials;
+constexpr std::size_t credentials_bytes_max = 16'384;
+/// A message is sent again after at most acknowledge_max, retry_max and connect_max.
+constexpr std::chrono::seconds resend_max{60};
+/// Reads what a connection needs. Files may have been replaced since the last connection.
+uplink::AdapterSecrets read_secrets(const UplinkOptions::Files& files) {
+    const auto path = [](const std::string& file) {
+        return file.empty() ? "" : credential_path(file);
+    };
+    uplink::AdapterSecrets secrets{path(files.credentials), "", path(files.tls_ca), path(files.tls_certificate),
+                                   path(files.tls_key)};
+    if (!secrets.credentials_path.empty()) {
+        secrets.credentials = read_whole_file(secrets.credentials_path, credentials_bytes_max);
     }
-    const std::string path = credential_path(file);
-    const std::string content = read_whole_file(path, credentials_bytes_max);
-    std::string_view rest = content;
-    std::string first = take_word(rest);
-    credentials.password = take_word(rest);
-    if (first.empty() || !take_word(rest).empty()) {
-        throw std::runtime_error("invalid credentials in " + path + ": must be TOKEN, or USER PASSWORD");
-    }
-    (credentials.password.empty() ? credentials.token : credentials.user) = std::move(first);
-    return credentials;
+    return secrets;
 }
 
 }  // namespace
@@ -94,19 +81,36 @@ class Uplinks::One {
   private:
     [[nodiscard]] uplink::UplinkRunner::Parts runner_parts() {
         const auto make_adapter = [this](uplink::Adapter::Events events) {
-            return std::make_unique<uplink::JetStreamAdapter>(
-                reactor_,
-                uplink::JetStreamAdapter::Options{options_.servers, options_.subject, "telegate " + options_.name,
-                                                  [this] {
-                                                      return read_credentials(options_.credentials_file);
-                                                  }},
-                std::move(events));
+            return options_.module->make(loop_, adapter_options(), std::move(events));
         };
         const auto encode = [this](const store::LogBatch& block, std::int64_t end_utc_ns,
                                    std::vector<uplink::OutgoingMessage>& messages) {
+            const std::size_t begin = messages.size();
             encoder_.encode(block, end_utc_ns, messages);
+            for (std::size_t i = begin; i < messages.size(); ++i) {
+                messages[i].subject = options_.subject;
+            }
         };
         return {reactor_, clock_, store::real_file_system(), make_adapter, encode, notes()};
+    }
+
+    [[nodiscard]] uplink::AdapterOptions adapter_options() {
+        uplink::AdapterOptions options;
+        options.urls = options_.urls;
+        options.subjects = SubjectTemplate(options_.subject).pattern();
+        options.client_name = "telegate " + options_.name;
+        options.tls_server_name = options_.tls_server_name;
+        options.headers = {{"Telegate-Format", options_.format}, {"Telegate-Gateway", gateway_word()}};
+        options.message_bytes_max = options_.messages.bytes_max;
+        options.resend_max = resend_max;
+        options.secrets = [this] {
+            return read_secrets(options_.files);
+        };
+        options.warn = [this](const std::string& text) {
+            log_.warn_limited(options_.name + " warning",
+                              LogLine("uplink warning").add("uplink", options_.name).quote("reason", text));
+        };
+        return options;
     }
 
     [[nodiscard]] uplink::UplinkRunner::Notes notes() {
@@ -147,6 +151,7 @@ class Uplinks::One {
     BlockJson encoder_;
     const std::int64_t started_utc_ns_;
     Reactor reactor_;
+    uplink::ReactorLoop loop_{reactor_};
     uplink::UplinkRunner runner_;
     std::thread thread_;
 };

@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
 #include "store/segment_format.hpp"
-#include "uplink/jetstream_adapter.hpp"
+#include "uplink/adapter_module.hpp"
 #include "uplink/uplink_runner.hpp"
 
 #include <chrono>
@@ -22,10 +22,18 @@ namespace telegate {
 /// The settings of an [uplink] section.
 struct UplinkOptions {
     std::string name;
-    std::vector<std::string> urls;  // as given
-    std::vector<uplink::NatsServer> servers;
-    std::string subject;
-    std::string credentials_file;  // "": none
+    const uplink::AdapterModule* module = nullptr;
+    std::vector<std::string> urls;
+    std::string subject;  // see SubjectTemplate
+    /// As in the settings; "": none.
+    struct Files {
+        std::string credentials;
+        std::string tls_ca;
+        std::string tls_certificate;
+        std::string tls_key;
+    } files;
+    std::string tls_server_name;
+    std::string format;
     BlockJson::Options messages;
     uplink::Delivery::Options delivery;
     std::chrono::milliseconds lag_alarm{60'000};

@@ -23,7 +23,7 @@ struct BlockPlace {
 
 /// A message for the back end: a part of one block of the log.
 struct OutgoingMessage {
-    std::string id;       // the same whenever the same content is sent again
+    std::string id;  // the same whenever the same content is sent again
     std::string payload;
     std::string subject;  // where the back end is to store it
     std::int64_t epoch_ms = 0;

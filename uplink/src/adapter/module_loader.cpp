@@ -31,7 +31,8 @@ const AdapterModule& load_adapter_module(const std::string& type) {
     }
     const auto* const module = static_cast<const AdapterModule*>(::dlsym(library, adapter_module_symbol));
     if (module == nullptr || module->version != adapter_module_version) {
-        throw std::runtime_error("cannot use " + path.string() + ": it belongs to another version of telegate, and this is " +
+        throw std::runtime_error("cannot use " + path.string() +
+                                 ": it belongs to another version of telegate, and this is " +
                                  std::string(adapter_module_version));
     }
     return *module;

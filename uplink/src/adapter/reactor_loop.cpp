@@ -4,10 +4,11 @@
 
 namespace telegate::uplink {
 
-ReactorLoop::ReactorLoop(Reactor& reactor) : reactor_(reactor), later_(reactor, [this] {
-                                                 const auto call = std::move(call_);
-                                                 call();
-                                             }) {}
+ReactorLoop::ReactorLoop(Reactor& reactor)
+    : reactor_(reactor), later_(reactor, [this] {
+          const auto call = std::move(call_);
+          call();
+      }) {}
 
 void ReactorLoop::watch(int socket, std::function<void()> on_readable, std::function<void()> on_writable) {
     watch_.reset();

@@ -98,8 +98,8 @@ NatsOptions make_connect_options(const AdapterOptions& options, const std::strin
     check_nats(natsOptions_SetTimeout(made, connect_max.count()), "time limit");
     check_nats(natsOptions_SetAllowReconnect(made, false), "options");
     check_nats(natsOptions_SetIgnoreDiscoveredServers(made, true), "options");
-    check_nats(natsOptions_SetSendAsap(made, true), "options");     // otherwise, it has a thread that writes
-    check_nats(natsOptions_SetPingInterval(made, 0), "options");    // otherwise, its timer thread writes
+    check_nats(natsOptions_SetSendAsap(made, true), "options");   // otherwise, it has a thread that writes
+    check_nats(natsOptions_SetPingInterval(made, 0), "options");  // otherwise, its timer thread writes
     check_nats(natsOptions_SetErrorHandler(made, ignore_error, nullptr), "options");
     const AdapterSecrets secrets = options.secrets();
     if (!secrets.credentials_path.empty()) {

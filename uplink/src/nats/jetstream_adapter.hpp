@@ -63,9 +63,9 @@ class JetStreamAdapter final : public Adapter {
     bool is_write_wanted_ = false;
     NatsConnection connection_;
     NatsSubscription replies_;
-    std::string inbox_;             // subject of the replies, with a dot at its end
-    std::string refused_check_;     // the error of a request that the server does not permit; "": none
-    std::string failure_;           // reported by later()
+    std::string inbox_;          // subject of the replies, with a dot at its end
+    std::string refused_check_;  // the error of a request that the server does not permit; "": none
+    std::string failure_;        // reported by later()
     std::vector<std::uint64_t> too_large_;
 };
 

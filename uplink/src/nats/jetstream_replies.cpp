@@ -73,8 +73,9 @@ StreamName read_stream_name(std::string_view json, const std::string& subjects) 
         found.name = text_of(streams[0]);
     }
     if (found.problem.empty() && found.name.empty()) {
-        found.problem = "no stream has the subject " + subjects + "; create one: nats stream add TELEGATE --subjects '" +
-                        subjects + "' --storage file --dupe-window 10m --defaults";
+        found.problem = "no stream has the subject " + subjects +
+                        "; create one: nats stream add TELEGATE --subjects '" + subjects +
+                        "' --storage file --dupe-window 10m --defaults";
     }
     return found;
 }

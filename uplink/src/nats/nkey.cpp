@@ -80,8 +80,7 @@ std::optional<std::string> nkey_public_key(std::string_view text) {
     const std::size_t checksum_at = seed.size() - checksum_bytes;
     const unsigned checksum = seed[checksum_at] | unsigned{seed[checksum_at + 1]} << 8U;
     const unsigned kind = (seed[0] & 7U) << 5U | seed[1] >> 3U;
-    if ((seed[0] & 0xF8U) != seed_kind || kind != user_kind ||
-        checksum != crc16(std::span(seed).first(checksum_at))) {
+    if ((seed[0] & 0xF8U) != seed_kind || kind != user_kind || checksum != crc16(std::span(seed).first(checksum_at))) {
         return std::nullopt;
     }
     PublicKey key{user_kind};
