@@ -24,6 +24,19 @@ void check_tls(const UplinkSettings& uplink, SectionProblems& found) {
     }
 }
 
+/// Blocks are passed on whole, with all of their channels.
+MessageFormat to_format(const UplinkSettings& uplink, SectionProblems& found) {
+    const MessageFormat format = message_format_names.value(uplink.format);
+    if (format == MessageFormat::block && !uplink.topics.empty()) {
+        found.add("topics", "topics cannot be selected with format = block: a block has all channels");
+    }
+    if (format == MessageFormat::block && SubjectTemplate::is_valid(uplink.subject) &&
+        SubjectTemplate(uplink.subject).depends_on_channel()) {
+        found.add("subject", '"' + uplink.subject + "\" cannot be used with format = block: a block has all channels");
+    }
+    return format;
+}
+
 UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     UplinkOptions options;
     options.name = uplink.name;
@@ -45,12 +58,10 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     } catch (const std::runtime_error& error) {
         found.add("type", error.what());
     }
-    options.subject = uplink.subject;
     options.files = {uplink.credentials_file, uplink.tls_ca, uplink.tls_certificate, uplink.tls_key};
     options.tls_server_name = uplink.tls_server_name;
-    options.format = uplink.format;
     options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
-                        static_cast<std::size_t>(uplink.batch_bytes)};
+                        static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};
     options.delivery.messages_max = static_cast<std::size_t>(uplink.window);
     options.delivery.bytes_max = window_bytes_min;
     options.delivery.seed = static_cast<std::uint32_t>(std::hash<std::string>()(uplink.name));

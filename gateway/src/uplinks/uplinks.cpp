@@ -7,10 +7,13 @@
 #include "core/start_thread.hpp"
 #include "store/file_system.hpp"
 #include "uplink/reactor_loop.hpp"
+#include "uplinks/block_messages.hpp"
 #include "uplinks/subject_template.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace telegate {
@@ -43,9 +46,15 @@ class Uplinks::One {
           clock_(parts.clock),
           log_(parts.log),
           encoder_(parts.tags, options.messages),
+          blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
           started_utc_ns_(parts.clock.utc_now_ns()),
           runner_(runner_parts(), {options.name, parts.log_directory, options.delivery}) {}
-    ~One() { close(); }
+    ~One() {
+        if (thread_.joinable()) {
+            begin_close();
+            close();
+        }
+    }
     One(const One&) = delete;
     One& operator=(const One&) = delete;
 
@@ -57,19 +66,24 @@ class Uplinks::One {
         reactor_.post([this, position] { runner_.log_synced(position); });
     }
 
-    void close() {
-        if (!thread_.joinable()) {
-            return;
-        }
+    void begin_close() {
         reactor_.post([this] {
             runner_.stop();
             reactor_.stop();
         });
-        thread_.join();
+    }
+    /// Waits for the end.
+    void close() {
+        if (thread_.joinable()) {
+            thread_.join();
+        }
     }
 
+    [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+
     [[nodiscard]] UplinkReport report() const {
-        UplinkReport report{options_.name, options_.urls, options_.subject, options_.lag_alarm, runner_.status()};
+        UplinkReport report{options_.name, options_.urls, options_.messages.subject, options_.lag_alarm,
+                            runner_.status()};
         if (report.status.is_behind) {
             const std::int64_t since_ns =
                 report.status.delivered_utc_ns == 0 ? started_utc_ns_ : report.status.delivered_utc_ns;
@@ -85,10 +99,10 @@ class Uplinks::One {
         };
         const auto encode = [this](const store::LogBatch& block, std::int64_t end_utc_ns,
                                    std::vector<uplink::OutgoingMessage>& messages) {
-            const std::size_t begin = messages.size();
-            encoder_.encode(block, end_utc_ns, messages);
-            for (std::size_t i = begin; i < messages.size(); ++i) {
-                messages[i].subject = options_.subject;
+            if (options_.messages.format == MessageFormat::block) {
+                blocks_.encode(block, messages);
+            } else {
+                encoder_.encode(block, end_utc_ns, messages);
             }
         };
         return {reactor_, clock_, store::real_file_system(), make_adapter, encode, notes()};
@@ -97,10 +111,11 @@ class Uplinks::One {
     [[nodiscard]] uplink::AdapterOptions adapter_options() {
         uplink::AdapterOptions options;
         options.urls = options_.urls;
-        options.subjects = SubjectTemplate(options_.subject).pattern();
+        options.subjects = SubjectTemplate(options_.messages.subject).pattern();
         options.client_name = "telegate " + options_.name;
         options.tls_server_name = options_.tls_server_name;
-        options.headers = {{"Telegate-Format", options_.format}, {"Telegate-Gateway", gateway_word()}};
+        options.headers = {{"Telegate-Format", std::string(to_string(options_.messages.format))},
+                           {"Telegate-Gateway", gateway_word()}};
         options.message_bytes_max = options_.messages.bytes_max;
         options.resend_max = resend_max;
         options.secrets = [this] {
@@ -148,7 +163,8 @@ class Uplinks::One {
     const UplinkOptions options_;
     const Clock& clock_;
     Log& log_;
-    BlockJson encoder_;
+    MessageEncoder encoder_;
+    BlockMessages blocks_;
     const std::int64_t started_utc_ns_;
     Reactor reactor_;
     uplink::ReactorLoop loop_{reactor_};
@@ -156,35 +172,91 @@ class Uplinks::One {
     std::thread thread_;
 };
 
-Uplinks::Uplinks(const Parts& parts, const std::vector<UplinkOptions>& options) {
+Uplinks::Uplinks(Parts parts, const std::vector<UplinkOptions>& options) : parts_(std::move(parts)) {
     for (const UplinkOptions& each : options) {
-        all_.push_back(std::make_unique<One>(parts, each));
+        list_.push_back(std::make_shared<One>(parts_, each));
     }
 }
 
 Uplinks::~Uplinks() = default;
 
+Uplinks::List Uplinks::list() const {
+    const std::lock_guard lock(mutex_);
+    return list_;
+}
+
+void Uplinks::set(List list) {
+    const std::lock_guard lock(mutex_);
+    list_.swap(list);
+}
+
 void Uplinks::start() {
-    for (const auto& each : all_) {
+    for (const auto& each : list()) {
         each->start();
     }
 }
 
+/// Returns null if the uplink cannot be started.
+std::shared_ptr<Uplinks::One> Uplinks::make(const UplinkOptions& options) {
+    try {
+        auto one = std::make_shared<One>(parts_, options);
+        one->start();
+        return one;
+    } catch (const std::exception& error) {
+        parts_.log.error(LogLine("uplink cannot be started").add("uplink", options.name).quote("reason", error.what()));
+        return nullptr;
+    }
+}
+
+void Uplinks::change(const std::vector<UplinkOptions>& wanted,
+                     const std::function<bool(const std::string& name)>& has_changed) {
+    List kept;
+    List ended;
+    for (const auto& each : list()) {
+        const bool is_wanted = std::any_of(wanted.begin(), wanted.end(),
+                                           [&](const UplinkOptions& options) { return options.name == each->name(); });
+        (is_wanted && !has_changed(each->name()) ? kept : ended).push_back(each);
+    }
+    set(kept);
+    end(ended);  // before others use their cursors
+    List after;
+    for (const UplinkOptions& options : wanted) {
+        const auto found =
+            std::find_if(kept.begin(), kept.end(), [&](const auto& each) { return each->name() == options.name; });
+        if (auto one = found != kept.end() ? *found : make(options); one != nullptr) {
+            after.push_back(std::move(one));
+        }
+    }
+    set(after);
+    for (const auto& each : after) {  // new ones do not know it
+        each->log_synced(synced_);
+    }
+}
+
 void Uplinks::log_synced(store::Position position) {
-    for (const auto& each : all_) {
+    synced_ = position;
+    for (const auto& each : list()) {
         each->log_synced(position);
     }
 }
 
 void Uplinks::close() {
-    for (const auto& each : all_) {
+    end(list());
+}
+
+/// Ends all of them at the same time, because each may take a while.
+void Uplinks::end(const List& list) {
+    for (const auto& each : list) {
+        each->begin_close();
+    }
+    for (const auto& each : list) {
         each->close();
     }
 }
 
 std::vector<UplinkReport> Uplinks::status() const {
     std::vector<UplinkReport> reports;
-    for (const auto& each : all_) {
+    for (const auto& each : list()) {
         reports.push_back(each->report());
     }
     return reports;

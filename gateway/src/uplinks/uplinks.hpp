@@ -2,7 +2,7 @@
 
 #include "encode/tags.hpp"
 #include "log/log.hpp"
-#include "uplinks/block_json.hpp"
+#include "uplinks/message_encoder.hpp"
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
@@ -10,11 +10,13 @@
 #include "uplink/adapter_module.hpp"
 #include "uplink/uplink_runner.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace telegate {
@@ -24,7 +26,6 @@ struct UplinkOptions {
     std::string name;
     const uplink::AdapterModule* module = nullptr;
     std::vector<std::string> urls;
-    std::string subject;  // see SubjectTemplate
     /// As in the settings; "": none.
     struct Files {
         std::string credentials;
@@ -33,8 +34,7 @@ struct UplinkOptions {
         std::string tls_key;
     } files;
     std::string tls_server_name;
-    std::string format;
-    BlockJson::Options messages;
+    MessageEncoder::Options messages;
     uplink::Delivery::Options delivery;
     std::chrono::milliseconds lag_alarm{60'000};
 };
@@ -55,10 +55,11 @@ struct UplinkReport {
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
-/// Threads: log_synced(), status(): any. start(), close(): one.
-/// Limits:  one thread per uplink, and UplinkRunner's memory.
-/// Failure: start() throws std::system_error if a thread cannot be created. Everything else is reported by status() and
-///          the log lines.
+/// Threads: log_synced(), status(): any. start(), change(), close(): any, one at a time.
+/// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait for the uplinks that end, of
+///          which each may be opening a connection.
+/// Failure: start() throws std::system_error if a thread cannot be created; change() logs it, and the uplink is omitted
+///          until the next change. Everything else is reported by status() and the log lines.
 class Uplinks {
   public:
     struct Parts {
@@ -67,12 +68,16 @@ class Uplinks {
         std::string log_directory;
         Tags tags;
     };
-    Uplinks(const Parts& parts, const std::vector<UplinkOptions>& options);
+    Uplinks(Parts parts, const std::vector<UplinkOptions>& options);
     ~Uplinks();
     Uplinks(const Uplinks&) = delete;
     Uplinks& operator=(const Uplinks&) = delete;
 
     void start();
+    /// Replaces the uplinks. Those that exist and for which `has_changed` returns false continue; the others end, and
+    /// continue with the new options where they have stopped.
+    void change(const std::vector<UplinkOptions>& wanted,
+                const std::function<bool(const std::string& name)>& has_changed);
     /// Everything in the log before `position` is synced.
     void log_synced(store::Position position);
     /// Saves the cursors and ends the threads.
@@ -83,8 +88,17 @@ class Uplinks {
 
   private:
     class One;
+    using List = std::vector<std::shared_ptr<One>>;
 
-    std::vector<std::unique_ptr<One>> all_;
+    [[nodiscard]] List list() const;
+    void set(List list);
+    static void end(const List& list);
+    [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
+
+    const Parts parts_;
+    std::atomic<store::Position> synced_{0};
+    mutable std::mutex mutex_;  // guards list_
+    List list_;
 };
 
 }  // namespace telegate

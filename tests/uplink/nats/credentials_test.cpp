@@ -11,8 +11,8 @@ namespace telegate::uplink {
 namespace {
 
 // A key that is used nowhere else.
-const std::string seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
-const std::string public_key = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+const std::string seed = "SUACC2RGYKMJUM23XVMXZFKMDCXEU3IGAS4Y53V6OZTC2Y26AU77WDQZAU";
+const std::string public_key = "UCPO2BHKMSOWVBR63CZCPMAH7Q2PES3NDIQIWB7765QGMJWYS2ECSDDJ";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ TEST_CASE("the public key of an nkey follows from its seed", "[uplink][nats]") {
 TEST_CASE("a text that is not the seed of a user has no public key", "[uplink][nats]") {
     std::string changed = seed;
     changed[20] = changed[20] == 'A' ? 'B' : 'A';
-    const std::string account = "SAANJIBNEKGCRUWJCPIWUXFBFJLR36FJTFKGBGKAT7AQXH2LVFNQWZJMQU";
+    const std::string account = "SAACNNMX4ZS52JTEE4LX7LPUDLCCQZPD3HPZMD7P7OTU2CX4SP6NWSJ6EA";
     const std::string text =
         GENERATE_COPY(std::string(), changed, seed.substr(1), seed + "A", public_key, account, std::string(58, '1'));
     CAPTURE(text);
