@@ -53,11 +53,11 @@ struct OutgoingMessage {
 /// Samples by what happened to them, including those that gaps name.
 struct DeliveryLedger {
     std::uint64_t read = 0;          // handed to the delivery
-    std::uint64_t acknowledged = 0;  // stored by the back end
-    std::uint64_t in_flight = 0;     // waiting, or sent and not acknowledged
+    std::uint64_t acknowledged = 0;  // stored by the back end, and so is everything before
+    std::uint64_t in_flight = 0;     // in messages of the window
     std::uint64_t quarantined = 0;   // refused, and acknowledged as missing
     std::uint64_t gaps = 0;          // acknowledged as missing for other reasons
-    std::uint64_t returned = 0;      // not sent, or not acknowledged, and to be read again
+    std::uint64_t returned = 0;      // to be read again
 
     [[nodiscard]] bool balanced() const noexcept {
         return read == acknowledged + in_flight + quarantined + gaps + returned;

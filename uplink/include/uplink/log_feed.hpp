@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ class LogFeed {
     void complete(OutgoingMessage& message) const;
     [[nodiscard]] BlockPlace middle(const Range& range) const noexcept;
     [[nodiscard]] std::int64_t end_utc_ns(std::uint32_t sample) const noexcept;
-    [[nodiscard]] bool is_quarantined(const TelemetrySample& sample) const;
+    void find_quarantined();
     [[nodiscard]] bool has_quarantined(const Range& range) const;
     [[nodiscard]] std::string topic_of(const TelemetrySample& sample) const;
 
@@ -91,6 +92,7 @@ class LogFeed {
     std::vector<OutgoingMessage> encoded_;   // memory that encode_block() reuses
     std::deque<OutgoingMessage> outgoing_;   // of the block, not handed to the delivery yet
     store::Position read_to_end_at_ = 0;     // what was synced when the log had nothing more
+    std::set<std::uint32_t> quarantined_;    // samples of the block, by index
     std::map<Range, std::string> rejected_;  // with the reason
 };
 

@@ -29,15 +29,16 @@ struct QuarantinedSample {
 /// The samples that a back end has refused permanently, on disk, in the directory of the log: NAME.quarantine.
 ///
 /// Threads: one.
-/// Limits:  samples_max samples and bytes_max bytes, in memory and on disk.
+/// Limits:  those of Limits, in memory and on disk.
 /// Failure: load(), add() and save() throw std::system_error if the file cannot be used. A damaged or partly written
 ///          record, and everything after it, is ignored.
 class Quarantine {
   public:
-    static constexpr std::size_t samples_max = 1'000;
-    static constexpr std::size_t bytes_max = 1'048'576;
-
-    Quarantine(store::FileSystem& files, std::string directory, std::string_view uplink);
+    struct Limits {
+        std::size_t samples_max = 1'000;
+        std::size_t bytes_max = 1'048'576;
+    };
+    Quarantine(store::FileSystem& files, std::string directory, std::string_view uplink, const Limits& limits);
 
     /// Reads the file. Has to be called before all other functions.
     void load();
@@ -47,9 +48,6 @@ class Quarantine {
     void add(QuarantinedSample sample);
     [[nodiscard]] const std::deque<QuarantinedSample>& samples() const noexcept { return samples_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    /// Whether the quarantine has this sample.
-    [[nodiscard]] bool has(const store::LogId& log_id, std::int64_t epoch_ms, std::string_view topic,
-                           std::uint64_t seq) const noexcept;
     /// Whether the quarantine has samples of the block that ends at `end_position`.
     [[nodiscard]] bool has_block(const store::LogId& log_id, store::Position end_position) const noexcept;
 
@@ -77,6 +75,7 @@ class Quarantine {
     store::FileSystem& files_;
     const std::string directory_;
     const std::string path_;
+    const Limits limits_;
     std::unique_ptr<store::File> file_;  // null: not open for writing
     std::uint64_t end_ = 0;              // of the records in the file
     std::deque<QuarantinedSample> samples_;

@@ -77,6 +77,7 @@ class UplinkRunner {
         std::string name;
         std::string log_directory;
         Delivery::Options delivery;
+        Quarantine::Limits quarantine = {};
     };
     UplinkRunner(Parts parts, Options options);
     ~UplinkRunner();

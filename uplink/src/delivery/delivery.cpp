@@ -98,10 +98,6 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     --in_flight_;
     ++counts_.acknowledged;
     counts_.duplicates += std::uint64_t{is_duplicate};
-    ledger_.acknowledged += entry->message.samples;
-    ledger_.quarantined += entry->message.refused;
-    ledger_.gaps += entry->message.missing;
-    ledger_.in_flight -= entry->message.all_samples();
     settle();
     if (state_ == DeliveryState::settling && in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
@@ -157,10 +153,8 @@ bool Delivery::has_quarantined() const noexcept {
 
 void Delivery::return_all() noexcept {
     for (const Entry& entry : window_) {
-        if (entry.status != Status::acknowledged) {
-            ledger_.in_flight -= entry.message.all_samples();
-            ledger_.returned += entry.message.all_samples();
-        }
+        ledger_.in_flight -= entry.message.all_samples();
+        ledger_.returned += entry.message.all_samples();
     }
     first_number_ += window_.size();  // responses to messages in flight have no effect
     window_.clear();
@@ -208,6 +202,10 @@ void Delivery::settle() noexcept {
     while (!window_.empty() && window_.front().status == Status::acknowledged) {
         const OutgoingMessage& message = window_.front().message;
         settled_ = std::max(settled_, window_.front().settles);
+        ledger_.acknowledged += message.samples;
+        ledger_.quarantined += message.refused;
+        ledger_.gaps += message.missing;
+        ledger_.in_flight -= message.all_samples();
         delivered_utc_ns_ = std::max(delivered_utc_ns_, message.utc_max_ns);
         bytes_ -= message.bytes();
         window_.pop_front();

@@ -107,8 +107,11 @@ std::size_t bytes_of(const QuarantinedSample& sample) noexcept {
 
 }  // namespace
 
-Quarantine::Quarantine(store::FileSystem& files, std::string directory, std::string_view uplink)
-    : files_(files), directory_(std::move(directory)), path_(directory_ + "/" + std::string(uplink) + ".quarantine") {}
+Quarantine::Quarantine(store::FileSystem& files, std::string directory, std::string_view uplink, const Limits& limits)
+    : files_(files),
+      directory_(std::move(directory)),
+      path_(directory_ + "/" + std::string(uplink) + ".quarantine"),
+      limits_(limits) {}
 
 void Quarantine::load() {
     clear();
@@ -155,7 +158,8 @@ void Quarantine::load() {
 }
 
 bool Quarantine::has_capacity(std::size_t message_bytes) const noexcept {
-    return samples_.empty() || (samples_.size() < samples_max && bytes_ + message_bytes + overhead_bytes <= bytes_max);
+    return samples_.empty() ||
+           (samples_.size() < limits_.samples_max && bytes_ + message_bytes + overhead_bytes <= limits_.bytes_max);
 }
 
 /// Writes at the end of the records. After a failure, the next record replaces what was written.
@@ -188,13 +192,6 @@ void Quarantine::add(QuarantinedSample sample) {
     bytes_ += bytes_of(sample);
     samples_.push_back(std::move(sample));
     statuses_.push_back(Status::kept);
-}
-
-bool Quarantine::has(const store::LogId& log_id, std::int64_t epoch_ms, std::string_view topic,
-                     std::uint64_t seq) const noexcept {
-    return std::any_of(samples_.begin(), samples_.end(), [&](const QuarantinedSample& each) {
-        return each.seq == seq && each.message.epoch_ms == epoch_ms && each.topic == topic && each.log_id == log_id;
-    });
 }
 
 bool Quarantine::has_block(const store::LogId& log_id, store::Position end_position) const noexcept {

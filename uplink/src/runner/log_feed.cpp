@@ -105,6 +105,7 @@ void LogFeed::encode_block() {
     parts_.encode(batch_, end_utc_ns(static_cast<std::uint32_t>(batch_.samples.size())), encoded_);
     set_ends(encoded_,
              {static_cast<std::uint32_t>(batch_.samples.size()), static_cast<std::uint32_t>(batch_.gaps.size())});
+    find_quarantined();
     if (is_divided()) {
         for (OutgoingMessage& message : std::exchange(encoded_, {})) {
             add_divided(std::move(message));
@@ -122,8 +123,7 @@ void LogFeed::complete(OutgoingMessage& message) const {
 /// Whether a part of the block was refused.
 bool LogFeed::is_divided() const noexcept {
     const auto rejected = rejected_.lower_bound({batch_.end_position, {}, {}});
-    return (rejected != rejected_.end() && rejected->first.block_end == batch_.end_position) ||
-           parts_.quarantine.has_block(log_id_, batch_.end_position);
+    return !quarantined_.empty() || (rejected != rejected_.end() && rejected->first.block_end == batch_.end_position);
 }
 
 /// Adds a message, or its parts if it was refused or contains a quarantined sample.
@@ -163,7 +163,7 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
     const TelemetrySample sample = batch_.samples[message.begin.sample];
     const BlockPlace begin = message.begin;
     const BlockPlace end = message.end;
-    if (!is_quarantined(sample)) {
+    if (!quarantined_.contains(begin.sample)) {
         if (!parts_.quarantine.has_capacity(message.bytes())) {
             encoded_.push_back(std::move(message));
             return;
@@ -176,6 +176,7 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
                                .refused_utc_ns = parts_.clock.utc_now_ns(),
                                .reason = reason,
                                .message = std::move(message)});
+        quarantined_.insert(begin.sample);
     }
     take_slice({batch_.end_position, begin, begin});
     slice_.gaps.push_back({0, {sample.channel, sample.seq, sample.seq, store::GapReason::refused}});
@@ -228,14 +229,25 @@ std::string LogFeed::topic_of(const TelemetrySample& sample) const {
     return channel == nullptr ? std::string() : channel->device + '/' + channel->channel;
 }
 
-bool LogFeed::is_quarantined(const TelemetrySample& sample) const {
-    return parts_.quarantine.has(log_id_, batch_.epoch_ms, topic_of(sample), sample.seq);
+void LogFeed::find_quarantined() {
+    quarantined_.clear();
+    if (!parts_.quarantine.has_block(log_id_, batch_.end_position)) {
+        return;
+    }
+    for (std::uint32_t i = 0; i < batch_.samples.size(); ++i) {
+        const TelemetrySample& sample = batch_.samples[i];
+        for (const QuarantinedSample& each : parts_.quarantine.samples()) {
+            if (each.seq == sample.seq && each.message.epoch_ms == batch_.epoch_ms && each.log_id == log_id_ &&
+                each.topic == topic_of(sample)) {
+                quarantined_.insert(i);
+            }
+        }
+    }
 }
 
 bool LogFeed::has_quarantined(const Range& range) const {
-    return parts_.quarantine.has_block(log_id_, batch_.end_position) &&
-           std::any_of(batch_.samples.begin() + range.begin.sample, batch_.samples.begin() + range.end.sample,
-                       [&](const TelemetrySample& sample) { return is_quarantined(sample); });
+    const auto first = quarantined_.lower_bound(range.begin.sample);
+    return first != quarantined_.end() && *first < range.end.sample;
 }
 
 bool LogFeed::divide(const OutgoingMessage& message, const std::string& reason) {

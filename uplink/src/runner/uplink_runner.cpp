@@ -15,7 +15,7 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       options_(std::move(options)),
       adapter_(parts_.make_adapter(events())),
       cursor_file_(parts_.files, options_.log_directory, options_.name),
-      quarantine_(parts_.files, options_.log_directory, options_.name),
+      quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
       feed_({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_}),
       delivery_(options_.delivery, 0),
       later_(parts_.reactor, [this] { work(); }),
@@ -316,6 +316,9 @@ void UplinkRunner::save_cursor(MonoTime now) {
 
 void UplinkRunner::set_alarm(MonoTime now) {
     MonoTime due = connecting_since_ ? *connecting_since_ + connect_max : delivery_.due();
+    if (is_paused_ && delivery_.state() == DeliveryState::backing_off) {
+        due = MonoTime::max();
+    }
     if (now < read_again_at_) {
         due = std::min(due, read_again_at_);
     }
