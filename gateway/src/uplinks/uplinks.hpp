@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,10 +45,19 @@ struct UplinkReport {
     [[nodiscard]] bool is_late() const noexcept { return lag > lag_alarm; }
 };
 
+/// The result of a command to an uplink.
+enum class UplinkResult : std::uint8_t {
+    done,
+    no_uplink,      // there is none with this name
+    late,           // no response in time
+    no_log,         // the log is not open yet
+    not_delivered,  // the position is after what is delivered
+};
+
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
-/// Threads: log_synced(), status(): any. start(), close(): one.
+/// Threads: log_synced(), status() and the commands: any. start(), close(): one.
 /// Limits:  one thread per uplink, and UplinkRunner's memory.
 /// Failure: start() throws std::system_error if a thread cannot be created. Everything else is reported by status() and
 ///          the log lines.
@@ -73,8 +83,20 @@ class Uplinks {
     /// In the order of the settings.
     [[nodiscard]] std::vector<UplinkReport> status() const;
 
+    // The commands wait for the thread of the uplink, at most command_max. They throw std::system_error if a file
+    // cannot be written. Threads: any but those of the uplinks.
+    static constexpr std::chrono::milliseconds command_max{1'000};
+    [[nodiscard]] UplinkResult pause(std::string_view name, bool is_paused);
+    [[nodiscard]] UplinkResult rewind(std::string_view name, const uplink::RewindTarget& target);
+    [[nodiscard]] UplinkResult quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples);
+    [[nodiscard]] UplinkResult retry_quarantined(std::string_view name);
+    [[nodiscard]] UplinkResult clear_quarantine(std::string_view name);
+
   private:
     class One;
+
+    template <class Command>
+    [[nodiscard]] UplinkResult call(std::string_view name, Command command);
 
     std::vector<std::unique_ptr<One>> all_;
 };

@@ -128,6 +128,8 @@ class Delivery {
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
     /// Returns a message that is in flight, or null.
     [[nodiscard]] const OutgoingMessage* in_flight(std::uint64_t number) const noexcept;
+    /// Returns when a message that is in flight was sent.
+    [[nodiscard]] MonoTime sent_at(std::uint64_t number) const noexcept;
 
     /// Returns the messages that the back end will not store as they are, once nothing is in flight.
     [[nodiscard]] std::vector<const OutgoingMessage*> rejected() const;

@@ -4,6 +4,7 @@
 #include "uplink/cursor_file.hpp"
 #include "uplink/delivery.hpp"
 #include "uplink/log_feed.hpp"
+#include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
 
 #include "core/clock.hpp"
@@ -27,8 +28,10 @@ namespace telegate::uplink {
 struct UplinkStatus {
     bool is_connected = false;
     DeliveryState state = DeliveryState::down;
-    std::string server;           // of the last connection; "": none yet
-    std::string error;            // why nothing is delivered now; "": no failure since the last acknowledgment
+    std::string server;      // of the last connection; "": none yet
+    std::string error;       // why nothing is delivered now; "": no failure since the last acknowledgment
+    std::string last_error;  // the last failure; "": none yet
+    std::int64_t last_error_utc_ns = 0;
     std::string cursor_error;     // why the cursor cannot be saved; "": it can
     store::Position settled = 0;  // everything before it is delivered
     bool is_behind = false;       // something that is synced is not delivered
@@ -36,6 +39,9 @@ struct UplinkStatus {
     std::uint64_t connections = 0;  // since the start
     DeliveryLedger ledger;
     DeliveryCounts counts;
+    store::Position lag = 0;                            // entries of the log that are synced and not delivered
+    std::optional<std::chrono::seconds> catch_up_time;  // until everything is delivered; nullopt: never, at this rate
+    std::chrono::nanoseconds round_trip{0};  // between a message and its acknowledgment, on average; 0: unknown
     bool is_paused = false;
     std::size_t quarantined = 0;  // samples in the quarantine
     std::size_t quarantine_bytes = 0;
@@ -117,6 +123,7 @@ class UplinkRunner {
     [[nodiscard]] Cursor cursor() const;
     void send(MonoTime now);
     void save_cursor(MonoTime now);
+    void note_round_trip(std::uint64_t number);
     void note_failure(const std::string& reason);
     void set_alarm(MonoTime now);
     void show();
@@ -128,6 +135,7 @@ class UplinkRunner {
     Quarantine quarantine_;
     LogFeed feed_;
     Delivery delivery_;
+    Progress progress_;
     bool is_loaded_ = false;  // the cursor and the quarantine
     std::optional<Cursor> loaded_;
     bool is_paused_ = false;

@@ -131,6 +131,10 @@ const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept 
     return is_known && window_[index].status == Status::in_flight ? &window_[index].message : nullptr;
 }
 
+MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
+    return window_[number - first_number_].sent_at;
+}
+
 bool Delivery::is_rejected(const Entry& entry) const noexcept {
     const bool is_known_bad = entry.message.is_divided || entry.message.quarantine_id != 0;
     return entry.status == Status::waiting && entry.refusals >= (is_known_bad ? 1 : options_.refusals_max);

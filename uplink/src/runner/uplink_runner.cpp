@@ -39,6 +39,7 @@ Adapter::Events UplinkRunner::events() {
             message != nullptr && message->quarantine_id != 0) {
             quarantine_.remove(message->quarantine_id);
         }
+        note_round_trip(number);
         delivery_.acknowledged(number, is_duplicate);
         if (delivery_.state() == DeliveryState::sending) {
             next_status_.error.clear();
@@ -63,7 +64,18 @@ Adapter::Events UplinkRunner::events() {
     return events;
 }
 
+/// Averages over about eight messages.
+void UplinkRunner::note_round_trip(std::uint64_t number) {
+    if (delivery_.in_flight(number) != nullptr) {
+        const std::chrono::nanoseconds time = parts_.clock.mono_now() - delivery_.sent_at(number);
+        std::chrono::nanoseconds& average = next_status_.round_trip;
+        average = average.count() == 0 ? time : average + (time - average) / 8;
+    }
+}
+
 void UplinkRunner::note_failure(const std::string& reason) {
+    next_status_.last_error = reason;
+    next_status_.last_error_utc_ns = parts_.clock.utc_now_ns();
     if (next_status_.error != reason) {
         next_status_.error = reason;
         parts_.notes.failed(reason);
@@ -88,6 +100,9 @@ void UplinkRunner::stop() {
 /// Does everything that can be done now, and sets the alarm for the rest.
 void UplinkRunner::work() {
     const MonoTime now = parts_.clock.mono_now();
+    if (log_id_) {
+        progress_.note(now, synced_, delivery_.settled());
+    }
     connect_or_close(now);
     replace_rejected();
     fill(now);
@@ -338,6 +353,8 @@ void UplinkRunner::show() {
     next_status_.delivered_utc_ns = delivery_.delivered_utc_ns();
     next_status_.ledger = delivery_.ledger();
     next_status_.counts = delivery_.counts();
+    next_status_.lag = synced_ - std::min(synced_, delivery_.settled());
+    next_status_.catch_up_time = progress_.catch_up_time();
     next_status_.is_paused = is_paused_;
     next_status_.quarantined = quarantine_.samples().size();
     next_status_.quarantine_bytes = quarantine_.bytes();
