@@ -61,7 +61,7 @@ class Uplink(DeviceTest):
         gateway.ask("/stop", "POST")
         sampled = gateway.status()["ledger"]["total"]["sampled"]
         self.eventually(lambda: gateway.status()["log"]["samples"] >= sampled, "the log")
-        self.eventually(lambda: self.uplink(gateway)["lag_s"] == 0 and self.uplink(gateway)["samples"]["pending"] == 0,
+        self.eventually(lambda: self.uplink(gateway)["lag_s"] == 0 and self.uplink(gateway)["samples"]["in_flight"] == 0,
                         "delivery of everything", lambda: self.uplink(gateway))
         return sampled
 

@@ -1,5 +1,6 @@
 #include "uplinks/uplinks.hpp"
 
+#include "base/call_on_reactor.hpp"
 #include "base/whole_file.hpp"
 #include "log/log_line.hpp"
 
@@ -80,6 +81,12 @@ class Uplinks::One {
     }
 
     [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+    /// Runs a command on the thread. Returns false if it does not start in time.
+    template <class Command>
+    [[nodiscard]] bool call(Command command) {
+        return call_on_reactor(
+            reactor_, [this, &command] { command(runner_); }, command_max);
+    }
 
     [[nodiscard]] UplinkReport report() const {
         UplinkReport report{options_.name, options_.urls, options_.messages.subject, options_.lag_alarm,
@@ -252,6 +259,45 @@ void Uplinks::end(const List& list) {
     for (const auto& each : list) {
         each->close();
     }
+}
+
+template <class Command>
+UplinkResult Uplinks::call(std::string_view name, Command command) {
+    const List all = list();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each->name() == name; });
+    if (found == all.end()) {
+        return UplinkResult::no_uplink;
+    }
+    return (*found)->call(command) ? UplinkResult::done : UplinkResult::late;
+}
+
+UplinkResult Uplinks::pause(std::string_view name, bool is_paused) {
+    return call(name, [is_paused](uplink::UplinkRunner& runner) { runner.pause(is_paused); });
+}
+
+UplinkResult Uplinks::rewind(std::string_view name, const uplink::RewindTarget& target) {
+    using Result = uplink::UplinkRunner::RewindResult;
+    Result rewound = Result::done;
+    const UplinkResult called = call(name, [&](uplink::UplinkRunner& runner) { rewound = runner.rewind(target); });
+    if (called != UplinkResult::done || rewound == Result::done) {
+        return called;
+    }
+    return rewound == Result::no_log ? UplinkResult::no_log : UplinkResult::not_delivered;
+}
+
+UplinkResult Uplinks::quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples) {
+    return call(name, [&](uplink::UplinkRunner& runner) {
+        const auto& all = runner.quarantined();
+        samples.assign(all.begin(), all.end());
+    });
+}
+
+UplinkResult Uplinks::retry_quarantined(std::string_view name) {
+    return call(name, [](uplink::UplinkRunner& runner) { runner.retry_quarantined(); });
+}
+
+UplinkResult Uplinks::clear_quarantine(std::string_view name) {
+    return call(name, [](uplink::UplinkRunner& runner) { runner.clear_quarantine(); });
 }
 
 std::vector<UplinkReport> Uplinks::status() const {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -52,10 +53,19 @@ struct UplinkReport {
     [[nodiscard]] bool is_late() const noexcept { return lag > lag_alarm; }
 };
 
+/// The result of a command to an uplink.
+enum class UplinkResult : std::uint8_t {
+    done,
+    no_uplink,      // there is none with this name
+    late,           // no response in time
+    no_log,         // the log is not open yet
+    not_delivered,  // the position is after what is delivered
+};
+
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
-/// Threads: log_synced(), status(): any. start(), change(), close(): any, one at a time.
+/// Threads: log_synced(), status() and the commands: any. start(), change(), close(): any, one at a time.
 /// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait for the uplinks that end, of
 ///          which each may be opening a connection.
 /// Failure: start() throws std::system_error if a thread cannot be created; change() logs it, and the uplink is omitted
@@ -86,6 +96,15 @@ class Uplinks {
     /// In the order of the settings.
     [[nodiscard]] std::vector<UplinkReport> status() const;
 
+    // The commands wait for the thread of the uplink, at most command_max. They throw std::system_error if a file
+    // cannot be written. Threads: any but those of the uplinks.
+    static constexpr std::chrono::milliseconds command_max{3'000};  // an uplink may be opening a connection
+    [[nodiscard]] UplinkResult pause(std::string_view name, bool is_paused);
+    [[nodiscard]] UplinkResult rewind(std::string_view name, const uplink::RewindTarget& target);
+    [[nodiscard]] UplinkResult quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples);
+    [[nodiscard]] UplinkResult retry_quarantined(std::string_view name);
+    [[nodiscard]] UplinkResult clear_quarantine(std::string_view name);
+
   private:
     class One;
     using List = std::vector<std::shared_ptr<One>>;
@@ -93,6 +112,8 @@ class Uplinks {
     [[nodiscard]] List list() const;
     void set(List list);
     static void end(const List& list);
+    template <class Command>
+    [[nodiscard]] UplinkResult call(std::string_view name, Command command);
     [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
 
     const Parts parts_;

@@ -8,12 +8,6 @@
 
 namespace telegate::uplink {
 
-/// Why a back end has not stored a message.
-enum class Refusal : std::uint8_t {
-    transient,  // the same message may be stored later
-    permanent,  // of this message, whenever it is sent: it is too large, for example
-};
-
 /// Speaks the protocol of one kind of back end. It keeps no messages, files or timers, and retries nothing: Delivery
 /// decides what is sent, and UplinkRunner limits how long anything may take.
 ///
