@@ -9,7 +9,7 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries; see cmake/TelegateDependencies.cmake
   libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
-  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev
+  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev
   # tools/fetch_httplib.sh
   dpkg-dev
   # tests: Catch2, ZeroMQ peers in C and Python, and network links that can be taken down. Tests with JeroMQ also need a

@@ -30,11 +30,79 @@ def free_port():
         return free.getsockname()[1]
 
 
+def crc16(data):
+    crc = 0
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
+
+
+class Nkey:
+    """A key pair of a user (U), an account (A) or an operator (O), in the notation of NATS."""
+
+    def __init__(self, kind):
+        self.der = subprocess.run(["openssl", "genpkey", "-algorithm", "ED25519", "-outform", "DER"], check=True,
+                                  capture_output=True).stdout
+        public = subprocess.run(["openssl", "pkey", "-inform", "DER", "-pubout", "-outform", "DER"], input=self.der,
+                                check=True, capture_output=True).stdout
+        prefix = base64.b32decode(kind + "A======")[0]
+        self.public = self.encode(bytes([prefix]), public[-32:])
+        self.seed = self.encode(bytes([18 << 3 | prefix >> 5, (prefix & 31) << 3]), self.der[-32:])
+
+    @staticmethod
+    def encode(prefix, key):
+        data = prefix + key
+        return base64.b32encode(data + crc16(data).to_bytes(2, "little")).decode().rstrip("=")
+
+    def jwt(self, subject, name, claims, folder):
+        """Returns a token about `subject` that this key has signed."""
+        def encoded(data):
+            return base64.urlsafe_b64encode(data).rstrip(b"=")
+        content = {"jti": "X", "iat": 1, "iss": self.public, "name": name, "sub": subject, "nats": {**claims, "version": 2}}
+        text = encoded(b'{"typ":"JWT","alg":"ed25519-nkey"}') + b"." + encoded(json.dumps(content).encode())
+        with open(f"{folder}/jwt.key", "wb") as key, open(f"{folder}/jwt.text", "wb") as unsigned:
+            key.write(self.der)
+            unsigned.write(text)
+        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-keyform", "DER", "-inkey", key.name, "-in",
+                                    unsigned.name], check=True, capture_output=True).stdout
+        return (text + b"." + encoded(signature)).decode()
+
+
+class Certificates:
+    """A certificate authority, and certificates that it has signed, in files."""
+
+    def __init__(self, folder):
+        self.folder, self.ca = folder, f"{folder}/ca.pem"
+        self.openssl("req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", f"{folder}/ca.key", "-out", self.ca, "-days",
+                     "2", "-subj", "/CN=test CA")
+
+    @staticmethod
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+    def add(self, name, names):
+        """Returns the paths of a certificate and its key."""
+        base = f"{self.folder}/{name}"
+        with open(f"{base}.ext", "w") as file:
+            file.write(f"subjectAltName = {names}\n")
+        self.openssl("req", "-newkey", "ed25519", "-nodes", "-keyout", f"{base}.key", "-out", f"{base}.csr", "-subj",
+                     f"/CN={name}")
+        self.openssl("x509", "-req", "-in", f"{base}.csr", "-CA", self.ca, "-CAkey", f"{self.folder}/ca.key",
+                     "-CAcreateserial", "-days", "2", "-extfile", f"{base}.ext", "-out", f"{base}.pem")
+        return f"{base}.pem", f"{base}.key"
+
+
 class NatsClient:
     """One connection. Requests are answered in order."""
 
-    def __init__(self, port, credentials, timeout_s=DEADLINE_S):
+    def __init__(self, port, credentials, tls=None, timeout_s=DEADLINE_S):
         self.socket = socket.create_connection((OWN_ADDRESS, port), timeout_s)
+        if tls is not None:  # begins after the first line
+            while self.socket.recv(1) != b"\n":
+                pass
+            self.socket = tls.wrap_socket(self.socket)
         self.stream = self.socket.makefile("rb")
         self.numbers = itertools.count()
         options = {"verbose": False, "headers": True, "no_responders": True, "protocol": 1, **credentials}
@@ -73,7 +141,7 @@ class NatsServer:
     """A server that can be killed and started again with the same files and port."""
 
     def __init__(self, folder, settings=""):
-        self.folder, self.process, self.credentials = folder, None, {}
+        self.folder, self.process, self.credentials, self.tls = folder, None, {}, None
         self.port = free_port()
         self.url = f"nats://{OWN_ADDRESS}:{self.port}"
         self.configure(settings)
@@ -82,12 +150,12 @@ class NatsServer:
         with open(f"{self.folder}/nats.conf", "w") as file:
             file.write(f'listen: "{OWN_ADDRESS}:{self.port}"\njetstream {{ store_dir: "{self.folder}/jetstream" }}\n' + settings)
 
-    def spawn(self):
+    def start_without_check(self):
         with open(f"{self.folder}/nats.log", "a") as log:
             self.process = subprocess.Popen([SERVER, "-c", f"{self.folder}/nats.conf"], stderr=log, stdout=log)
 
     def start(self):
-        self.spawn()
+        self.start_without_check()
         eventually(self.is_ready)
 
     def is_ready(self):
@@ -102,7 +170,7 @@ class NatsServer:
             self.process.wait()
 
     def client(self, timeout_s=DEADLINE_S):
-        return NatsClient(self.port, self.credentials, timeout_s)
+        return NatsClient(self.port, self.credentials, self.tls, timeout_s)
 
     def request(self, subject, content, timeout_s=DEADLINE_S):
         client = self.client(timeout_s)
@@ -124,8 +192,10 @@ class NatsServer:
             for number in range(state["first_seq"], state["last_seq"] + 1):
                 message = client.request("$JS.API.STREAM.MSG.GET.TELEGATE", {"seq": number})["message"]
                 headers = base64.b64decode(message["hdrs"]).decode()
-                found.append((dict(re.findall(r"^([\w-]+): (.*?)\r$", headers, re.M)),
-                              base64.b64decode(message.get("data", "")).decode()))
+                headers = dict(re.findall(r"^([\w-]+): (.*?)\r$", headers, re.M))
+                payload = base64.b64decode(message.get("data", ""))
+                is_text = headers.get("Telegate-Format", "json") == "json"
+                found.append(({**headers, "subject": message["subject"]}, payload.decode() if is_text else payload))
             return found
         finally:
             client.close()
@@ -152,7 +222,7 @@ class NatsCluster:
 
     def start(self):
         for node in self.nodes:
-            node.spawn()
+            node.start_without_check()
         self.request("STREAM.CREATE.TELEGATE", {**STREAM, "num_replicas": len(self.nodes)})
 
     def request(self, subject, content):

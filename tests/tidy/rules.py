@@ -220,11 +220,11 @@ def folder_includes(path, text, links):
 MAY_INCLUDE_OTHERS = {
     "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
     "boost/beast": ("gateway/src/http/",),
-    "nlohmann/": ("gateway/src/", "tools/", "tests/"),
+    "nlohmann/": ("gateway/src/", "tools/", "tests/", "uplink/src/nats/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
     "httplib.h": ("device/src/http/", "tools/perf_tool/", "tests/"),
     "openssl/": ("gateway/src/http/", "tests/"),
-    "nats/": ("tools/gateway_verify/", "tools/perf_tool/"),
+    "nats/": ("uplink/src/nats/", "tools/gateway_verify/", "tools/perf_tool/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }
 

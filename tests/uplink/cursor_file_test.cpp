@@ -37,7 +37,7 @@ TEST_CASE("damage to one slot leaves the other one", "[uplink][cursor]") {
         CursorFile file(disk, "/log", "cloud");
         file.write(at(10));
         file.write(at(20));
-        for (std::size_t byte = 0; byte < 44; ++byte) {
+        for (std::size_t byte = 0; byte < 48; ++byte) {
             std::byte& damaged = disk.content("/log/cloud.cursor")[slot * CursorFile::slot_bytes + byte];
             damaged ^= std::byte{0x10};
             // The first cursor is in the second slot.

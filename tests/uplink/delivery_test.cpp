@@ -109,12 +109,12 @@ TEST_CASE("after a refusal, nothing is sent until the other responses have arriv
     f.add(0, 4);
     f.delivery.connected();
     f.send_all();
-    f.delivery.refused(1, f.now);
+    f.delivery.refused(1, Refusal::transient, f.now);
     f.now += seconds(60);
     CHECK(f.delivery.state() == DeliveryState::settling);
     CHECK(f.send_all().empty());
     f.delivery.acknowledged(0, false);
-    f.delivery.refused(2, f.now);
+    f.delivery.refused(2, Refusal::transient, f.now);
     f.delivery.acknowledged(3, false);
     CHECK(f.delivery.state() == DeliveryState::backing_off);
     CHECK(f.send_all() == Ids{"1", "2"});
@@ -167,6 +167,56 @@ TEST_CASE("a late response makes the connection count as broken", "[uplink][deli
     CHECK(f.delivery.is_overdue(f.now + seconds(10)));
     f.delivery.acknowledged(0, false);
     CHECK_FALSE(f.delivery.is_overdue(f.now + seconds(10)));
+}
+
+TEST_CASE("a message is rejected after permanent refusals, when nothing is in flight", "[uplink][delivery]") {
+    Fixture f;
+    f.add(0, 3);
+    f.delivery.connected();
+    for (int i = 0; i < 3; ++i) {
+        CHECK(f.delivery.rejected().empty());
+        f.send_all();
+        const std::uint64_t number = 1;
+        f.delivery.refused(number, Refusal::permanent, f.now);
+        CHECK(f.delivery.rejected().empty());
+        f.delivery.acknowledged(0, false);
+        f.delivery.refused(2, Refusal::transient, f.now);
+        f.now = f.delivery.due();
+    }
+    REQUIRE(f.delivery.rejected().size() == 1);
+    CHECK(f.delivery.rejected().front()->id == "1");
+}
+
+TEST_CASE("a part of a divided message is rejected at once", "[uplink][delivery]") {
+    Fixture f;
+    OutgoingMessage part = message(0);
+    part.is_divided = true;
+    f.delivery.add(part);
+    f.delivery.connected();
+    f.send_all();
+    f.delivery.refused(0, Refusal::permanent, f.now);
+    CHECK(f.delivery.rejected().size() == 1);
+}
+
+TEST_CASE("messages that are returned to the log are read and sent again", "[uplink][delivery]") {
+    Fixture f;
+    f.add(0, 4);
+    f.delivery.connected();
+    f.send_all();
+    f.delivery.acknowledged(0, false);
+    f.delivery.acknowledged(2, false);
+    f.delivery.return_all();
+    CHECK(f.delivery.settled() == 1);
+    CHECK(f.delivery.ledger().returned == 30);
+    CHECK(f.delivery.ledger().balanced());
+    f.delivery.acknowledged(1, false);  // too late
+    f.add(1, 4);
+    CHECK(f.send_all() == Ids{"1", "2", "3"});
+    CHECK(f.delivery.ledger().acknowledged == 10);
+    CHECK(f.delivery.ledger().balanced());
+    f.delivery.move_to(0);
+    CHECK(f.delivery.settled() == 0);
+    CHECK(f.delivery.ledger().balanced());
 }
 
 TEST_CASE("the window is limited in messages and bytes, but one message always fits", "[uplink][delivery]") {
@@ -255,7 +305,7 @@ class Model {
         const auto index = static_cast<std::ptrdiff_t>(below(in_flight_.size()));
         const InFlight each = in_flight_[static_cast<std::size_t>(index)];
         if (kind == 0) {  // refused
-            delivery_.refused(each.number, now_);
+            delivery_.refused(each.number, Refusal::transient, now_);
         } else {
             stored_.insert(each.id);
             if (kind == 1) {  // the acknowledgment is lost

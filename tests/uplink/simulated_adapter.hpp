@@ -23,6 +23,21 @@ class SimulatedBackEnd {
 
     /// The payloads in the order in which they were stored.
     [[nodiscard]] const std::vector<std::string>& stored() const noexcept { return stored_; }
+    /// Loses the last messages and their ids, as after a power failure.
+    void lose_last(std::size_t count) {
+        for (; count > 0 && !stored_.empty(); --count) {
+            ids_.erase(stored_ids_.back());
+            stored_ids_.pop_back();
+            stored_.pop_back();
+        }
+    }
+    /// Whether a message is refused permanently.
+    [[nodiscard]] bool refuses(const std::string& payload) const {
+        return payload.size() > payload_bytes_max || (refuse && refuse(payload));
+    }
+    std::function<bool(const std::string& payload)> refuse = {};
+    std::size_t payload_bytes_max = 1'000'000;
+
     /// Forgets the ids of stored messages, as at the end of a duplicate window.
     void forget_ids() { ids_.clear(); }
     [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
@@ -35,12 +50,14 @@ class SimulatedBackEnd {
             return false;
         }
         stored_.push_back(payload);
+        stored_ids_.push_back(id);
         return true;
     }
 
   private:
     std::mt19937_64 random_;
     std::vector<std::string> stored_;
+    std::vector<std::string> stored_ids_;
     std::set<std::string> ids_;
 };
 
@@ -96,7 +113,9 @@ class SimulatedAdapter final : public Adapter {
         const Message message = in_flight_[index];
         if (chance < 4) {  // the server goes away after it has received some messages
             for (std::size_t i = 0; i < index; ++i) {
-                back_end_.store(in_flight_[i].id, in_flight_[i].payload);
+                if (!back_end_.refuses(in_flight_[i].payload)) {
+                    back_end_.store(in_flight_[i].id, in_flight_[i].payload);
+                }
             }
             return end("connection closed");
         }
@@ -105,7 +124,10 @@ class SimulatedAdapter final : public Adapter {
             in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(index));
         }
         if (chance >= 8 && chance < 20) {
-            return events_.refused(message.number, "no space");
+            return events_.refused(message.number, Refusal::transient, "no space");
+        }
+        if (back_end_.refuses(message.payload)) {
+            return events_.refused(message.number, Refusal::permanent, "bad content");
         }
         const bool is_new = back_end_.store(message.id, message.payload);
         if (chance >= 20 && chance < 23) {

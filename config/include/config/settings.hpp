@@ -43,7 +43,12 @@ struct UplinkSettings {
     std::vector<std::string> url;
     std::string subject = "telegate.samples";
     std::vector<std::string> topics;  // empty: all
-    std::string credentials_file;     // "": none
+    std::string credentials_file;     // "": none; likewise the next ones
+    std::string tls_ca;
+    std::string tls_certificate;
+    std::string tls_key;
+    std::string tls_server_name;
+    std::string format = "json";
     std::int64_t batch_samples = 1'000;
     std::int64_t batch_bytes = 262'144;
     std::int64_t window = 64;

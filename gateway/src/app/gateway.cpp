@@ -81,7 +81,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, recorders_, durable_log_.get(), events_, alarms_,
+                         log_level_, recorders_, durable_log_.get(), uplinks_, events_, alarms_,
                          [this] {
                              feed_consumers();
                          }}),

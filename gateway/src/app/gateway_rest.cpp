@@ -26,6 +26,7 @@ RestHandlers Gateway::rest_handlers() {
     handlers.uplinks = [this] {
         return uplinks_.status();
     };
+    handlers.uplink_commands = &uplinks_;
     handlers.health = [this] {
         return health();
     };

@@ -44,6 +44,7 @@ struct RestHandlers {
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
     std::function<std::vector<UplinkReport>()> uplinks;
+    Uplinks* uplink_commands = nullptr;  // any thread may use it
     /// Closes a subscriber of a format. false: there is no subscriber with this id; nullopt: no response in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
     /// Returns the number of samples published after a position of a past epoch, before the current one began. nullopt:

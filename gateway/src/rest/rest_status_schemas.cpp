@@ -169,27 +169,62 @@ constexpr std::string_view status_schemas = R"json({
 },
 "UplinkSamples": {
   "type": "object",
-  "required": ["read", "acknowledged", "pending", "missing", "balanced"],
+  "required": ["read", "acknowledged", "in_flight", "quarantined", "gaps", "returned", "balanced"],
   "properties": {
     "read": {"$ref": "#/components/schemas/Count"}, "acknowledged": {"$ref": "#/components/schemas/Count"},
-    "pending": {"$ref": "#/components/schemas/Count"}, "missing": {"$ref": "#/components/schemas/Count"},
+    "in_flight": {"$ref": "#/components/schemas/Count"}, "quarantined": {"$ref": "#/components/schemas/Count"},
+    "gaps": {"$ref": "#/components/schemas/Count"}, "returned": {"$ref": "#/components/schemas/Count"},
     "balanced": {"type": "boolean"}
   }
 },
 "Uplink": {
   "type": "object",
-  "required": ["name", "urls", "subject", "connected", "state", "server", "error", "cursor_error", "position",
-    "delivered_time", "lag_s", "connections", "messages", "samples"],
+  "required": ["name", "urls", "subject", "connected", "state", "paused", "server", "error", "last_error",
+    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples", "catch_up_s",
+    "round_trip_s", "connections", "messages", "samples", "quarantine"],
   "properties": {
     "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
     "subject": {"type": "string"}, "connected": {"type": "boolean"},
-    "state": {"enum": ["down", "sending", "settling", "backing_off"]},
+    "state": {"enum": ["down", "sending", "settling", "backing_off"]}, "paused": {"type": "boolean"},
+    "last_error": {"type": ["string", "null"]}, "last_error_time": {"type": ["string", "null"]},
+    "lag_samples": {"$ref": "#/components/schemas/Count"}, "catch_up_s": {"type": ["integer", "null"]},
+    "round_trip_s": {"type": "number"}, "quarantine": {"$ref": "#/components/schemas/UplinkQuarantineSize"},
     "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
     "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},
     "delivered_time": {"type": ["string", "null"]}, "lag_s": {"type": "number"},
     "connections": {"$ref": "#/components/schemas/Count"},
     "messages": {"$ref": "#/components/schemas/UplinkMessages"},
     "samples": {"$ref": "#/components/schemas/UplinkSamples"}
+  }
+},
+"UplinkQuarantineSize": {
+  "type": "object",
+  "required": ["samples", "bytes"],
+  "properties": {
+    "samples": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"UplinkRewind": {
+  "type": "object",
+  "oneOf": [{"required": ["position"]}, {"required": ["time"]}],
+  "additionalProperties": false,
+  "properties": {
+    "position": {"$ref": "#/components/schemas/Count"}, "time": {"type": "string", "format": "date-time"}
+  }
+},
+"UplinkQuarantine": {
+  "type": "object",
+  "required": ["samples"],
+  "properties": {
+    "samples": {"type": "array", "items": {
+      "type": "object",
+      "required": ["topic", "epoch", "seq", "time", "refused_time", "reason", "position", "bytes"],
+      "properties": {
+        "topic": {"type": "string"}, "epoch": {"type": "integer"}, "seq": {"$ref": "#/components/schemas/Count"},
+        "time": {"type": "string"}, "refused_time": {"type": "string"}, "reason": {"type": "string"},
+        "position": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
+      }
+    }}
   }
 },
 "UplinkList": {

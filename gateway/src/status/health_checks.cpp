@@ -97,6 +97,7 @@ HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks) {
         if (uplink.is_late()) {
             const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(uplink.lag).count();
             check.detail += (check.good ? "" : "; ") + uplink.name + " is " + std::to_string(seconds) + " s behind" +
+                            (uplink.status.is_paused ? " and paused" : "") +
                             (uplink.status.error.empty() ? "" : ": " + uplink.status.error);
             check.good = false;
         }

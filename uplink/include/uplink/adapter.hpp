@@ -20,7 +20,7 @@ class Adapter {
     struct Events {
         std::function<void(const std::string& server)> up;
         std::function<void(std::uint64_t number, bool is_duplicate)> acknowledged;
-        std::function<void(std::uint64_t number, const std::string& reason)> refused;
+        std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
         /// The connection has ended, or could not be opened.
         std::function<void(const std::string& reason)> down;
     };

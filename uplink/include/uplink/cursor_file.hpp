@@ -15,6 +15,7 @@ namespace telegate::uplink {
 struct Cursor {
     store::LogId log_id{};
     store::Position position = 0;  // everything before it is delivered
+    bool is_paused = false;
 
     bool operator==(const Cursor&) const = default;
 };

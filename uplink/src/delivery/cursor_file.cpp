@@ -13,13 +13,14 @@
 namespace telegate::uplink {
 namespace {
 
-// Magic, number, log id, position, checksum of all before it.
+// Magic, number, log id, position, whether it is paused (4 bytes), checksum of all before it.
 constexpr std::uint64_t slot_magic = 0x3130'4355'4C50'4754;  // "TGPLUC01"
 constexpr std::size_t number_at = 8;
 constexpr std::size_t log_id_at = 16;
 constexpr std::size_t position_at = 32;
-constexpr std::size_t checksum_at = 40;
-constexpr std::size_t content_bytes = 44;
+constexpr std::size_t paused_at = 40;
+constexpr std::size_t checksum_at = 44;
+constexpr std::size_t content_bytes = 48;
 using Slot = std::array<std::byte, content_bytes>;
 
 struct NumberedCursor {
@@ -33,6 +34,7 @@ Slot to_slot(const NumberedCursor& from) {
     store_little_endian(slot.data() + number_at, from.number);
     std::copy(from.cursor.log_id.begin(), from.cursor.log_id.end(), slot.begin() + log_id_at);
     store_little_endian(slot.data() + position_at, from.cursor.position);
+    store_little_endian(slot.data() + paused_at, std::uint32_t{from.cursor.is_paused});
     store_little_endian(slot.data() + checksum_at, crc32c(std::span(slot).first(checksum_at)));
     return slot;
 }
@@ -46,6 +48,7 @@ std::optional<NumberedCursor> from_slot(const Slot& slot) {
     to.number = load_little_endian<std::uint64_t>(slot.data() + number_at);
     std::copy_n(slot.begin() + log_id_at, to.cursor.log_id.size(), to.cursor.log_id.begin());
     to.cursor.position = load_little_endian<store::Position>(slot.data() + position_at);
+    to.cursor.is_paused = load_little_endian<std::uint32_t>(slot.data() + paused_at) != 0;
     return to;
 }
 

@@ -25,14 +25,14 @@ bool Delivery::has_capacity() const noexcept {
 }
 
 void Delivery::add(OutgoingMessage message) {
-    TELEGATE_ASSERT(message.end_position >= message.position && message.position >= settled_);
-    const std::uint64_t samples = message.samples;
+    TELEGATE_ASSERT(message.quarantine_id != 0 || message.position >= settled_);
+    const std::uint64_t samples = message.all_samples();
     const std::size_t bytes = message.bytes();
-    window_.push_back({std::move(message)});
+    const store::Position settles = message.is_last_part ? message.end_position : 0;
+    window_.push_back({.message = std::move(message), .settles = settles});
     bytes_ += bytes;
     ledger_.read += samples;
-    ledger_.pending += samples;
-    skipped_to_ = 0;
+    ledger_.in_flight += samples;
 }
 
 void Delivery::skip_to(store::Position position) noexcept {
@@ -40,7 +40,7 @@ void Delivery::skip_to(store::Position position) noexcept {
     if (window_.empty()) {
         settled_ = position;
     } else {
-        skipped_to_ = position;
+        window_.back().settles = position;
     }
 }
 
@@ -98,9 +98,6 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     --in_flight_;
     ++counts_.acknowledged;
     counts_.duplicates += std::uint64_t{is_duplicate};
-    ledger_.acknowledged += entry->message.samples;
-    ledger_.pending -= entry->message.samples;
-    ledger_.missing += entry->message.missing;
     settle();
     if (state_ == DeliveryState::settling && in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
@@ -109,12 +106,13 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     }
 }
 
-void Delivery::refused(std::uint64_t number, MonoTime now) noexcept {
+void Delivery::refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept {
     Entry* const entry = find(number);
     if (entry == nullptr) {
         return;
     }
     entry->status = Status::waiting;
+    entry->refusals += refusal == Refusal::permanent ? 1U : 0U;
     --in_flight_;
     ++counts_.refused;
     next_ = 0;
@@ -125,6 +123,63 @@ void Delivery::refused(std::uint64_t number, MonoTime now) noexcept {
     if (in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
     }
+}
+
+const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept {
+    const std::uint64_t index = number - first_number_;
+    const bool is_known = number >= first_number_ && index < window_.size();
+    return is_known && window_[index].status == Status::in_flight ? &window_[index].message : nullptr;
+}
+
+MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
+    return window_[number - first_number_].sent_at;
+}
+
+bool Delivery::is_rejected(const Entry& entry) const noexcept {
+    const bool is_known_bad = entry.message.is_divided || entry.message.quarantine_id != 0;
+    return entry.status == Status::waiting && entry.refusals >= (is_known_bad ? 1 : options_.refusals_max);
+}
+
+std::vector<const OutgoingMessage*> Delivery::rejected() const {
+    std::vector<const OutgoingMessage*> messages;
+    for (const Entry& entry : window_) {
+        if (in_flight_ == 0 && is_rejected(entry)) {
+            messages.push_back(&entry.message);
+        }
+    }
+    return messages;
+}
+
+bool Delivery::has_quarantined() const noexcept {
+    return std::any_of(window_.begin(), window_.end(),
+                       [](const Entry& entry) { return entry.message.quarantine_id != 0; });
+}
+
+void Delivery::return_all() noexcept {
+    for (const Entry& entry : window_) {
+        ledger_.in_flight -= entry.message.all_samples();
+        ledger_.returned += entry.message.all_samples();
+    }
+    first_number_ += window_.size();  // responses to messages in flight have no effect
+    window_.clear();
+    next_ = 0;
+    in_flight_ = 0;
+    bytes_ = 0;
+    if (state_ == DeliveryState::settling) {
+        state_ = DeliveryState::backing_off;
+    }
+}
+
+void Delivery::retry_now() noexcept {
+    retry_ = std::chrono::milliseconds(0);
+    if (state_ == DeliveryState::backing_off) {
+        state_ = DeliveryState::sending;
+    }
+}
+
+void Delivery::move_to(store::Position position) noexcept {
+    return_all();
+    settled_ = position;
 }
 
 /// Makes all messages in flight wait again.
@@ -150,17 +205,16 @@ void Delivery::back_off(MonoTime now) noexcept {
 void Delivery::settle() noexcept {
     while (!window_.empty() && window_.front().status == Status::acknowledged) {
         const OutgoingMessage& message = window_.front().message;
-        if (message.is_last_part) {
-            settled_ = message.end_position;
-        }
+        settled_ = std::max(settled_, window_.front().settles);
+        ledger_.acknowledged += message.samples;
+        ledger_.quarantined += message.refused;
+        ledger_.gaps += message.missing;
+        ledger_.in_flight -= message.all_samples();
         delivered_utc_ns_ = std::max(delivered_utc_ns_, message.utc_max_ns);
         bytes_ -= message.bytes();
         window_.pop_front();
         ++first_number_;
         next_ -= std::min<std::size_t>(next_, 1);
-    }
-    if (window_.empty() && skipped_to_ > 0) {
-        settled_ = std::exchange(skipped_to_, 0);
     }
 }
 

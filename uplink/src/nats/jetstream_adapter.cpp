@@ -1,30 +1,26 @@
-#include "uplink/jetstream_adapter.hpp"
+#include "nats/jetstream_adapter.hpp"
 
-#include <netdb.h>
+#include "nats/connect_options.hpp"
+#include "nats/jetstream_replies.hpp"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <exception>
+#include <new>
 #include <random>
-#include <span>
 #include <system_error>
 #include <utility>
 
 namespace telegate::uplink {
 namespace {
 
-constexpr std::size_t read_bytes = 16'384;
-constexpr int reads_per_iteration = 16;
-constexpr std::string_view response_subscription = "1";
-
-std::string error_text(int error) {
-    return std::generic_category().message(error);
-}
+constexpr const char* name_reply = "name";    // of the stream
+constexpr const char* stream_reply = "info";  // about the stream
+constexpr std::string_view unavailable = "no stream has this subject, or JetStream is unavailable";
 
 /// A subject that no other connection uses.
 std::string random_inbox() {
@@ -46,278 +42,304 @@ void keep_alive(int socket) {
     ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
     ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
     ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-void add_header(std::string_view name, std::string_view value, std::string& headers) {
-    headers += name;
-    headers += ": ";
-    headers += value;
-    headers += "\r\n";
+/// Throws std::bad_alloc, which is the only way in which building a message can fail.
+void check_memory(natsStatus status) {
+    if (status != NATS_OK) {
+        throw std::bad_alloc();
+    }
 }
 
-std::string headers_of(const OutgoingMessage& message) {
-    std::string headers;
-    add_header("Nats-Msg-Id", message.id, headers);
-    add_header("Telegate-Epoch", std::to_string(message.epoch_ms), headers);
-    add_header("Telegate-Position", std::to_string(message.position), headers);
-    add_header("Telegate-End", std::to_string(message.end_position), headers);
-    add_header("Telegate-Part", std::to_string(message.part), headers);
-    add_header("Telegate-Last-Part", message.is_last_part ? "yes" : "no", headers);
-    return headers;
+std::string connect_error(natsStatus status) {
+    if (status == NATS_NO_SERVER) {
+        return "cannot connect: the host is unknown, or no server responds at this address";
+    }
+    const char* const text = nats_GetLastError(nullptr);
+    return std::string("cannot connect: ") + (text == nullptr || *text == '\0' ? natsStatus_GetText(status) : text);
 }
 
 }  // namespace
 
-struct JetStreamAdapter::Address {
-    sockaddr_storage address{};
-    socklen_t bytes = 0;
+/// The functions of the event loop that libnats calls. They must not throw.
+struct JetStreamAdapter::LoopCalls {
+    template <class Call>
+    static natsStatus guarded(const Call& call) noexcept {
+        try {
+            call();
+            return NATS_OK;
+        } catch (const std::bad_alloc&) {
+            return NATS_NO_MEMORY;
+        } catch (const std::exception&) {
+            return NATS_ERR;
+        }
+    }
+    static natsStatus attach(void** data, void* adapter, natsConnection* /*connection*/, natsSock socket) {
+        *data = adapter;
+        return guarded([&] { static_cast<JetStreamAdapter*>(adapter)->attach(socket); });
+    }
+    static natsStatus read(void* data, bool is_added) {
+        auto* const adapter = static_cast<JetStreamAdapter*>(data);
+        if (!is_added) {  // libnats closes the socket next
+            adapter->socket_ = -1;
+            adapter->loop_.unwatch();
+        }
+        return NATS_OK;
+    }
+    static natsStatus write(void* data, bool is_added) {
+        auto* const adapter = static_cast<JetStreamAdapter*>(data);
+        adapter->is_write_wanted_ = is_added;
+        return guarded([&] {
+            if (is_added) {
+                adapter->loop_.wait_writable();
+            }
+        });
+    }
+    static natsStatus detach(void* /*data*/) { return NATS_OK; }
 };
 
-std::optional<NatsServer> parse_nats_url(std::string_view url) {
-    constexpr std::string_view scheme = "nats://";
-    if (!url.starts_with(scheme)) {
-        return std::nullopt;
-    }
-    std::string_view rest = url.substr(scheme.size());
-    NatsServer server;
-    const bool is_bracketed = rest.starts_with('[');
-    const std::size_t host_end = is_bracketed ? rest.find(']') : std::min(rest.find(':'), rest.size());
-    if (host_end == std::string_view::npos) {
-        return std::nullopt;
-    }
-    server.host = rest.substr(is_bracketed ? 1 : 0, host_end - (is_bracketed ? 1 : 0));
-    rest.remove_prefix(host_end + (is_bracketed ? 1 : 0));
-    if (rest.starts_with(':')) {
-        server.port = rest.substr(1);
-    } else if (!rest.empty()) {
-        return std::nullopt;
-    }
-    std::uint16_t port = 0;
-    const char* const end = server.port.data() + server.port.size();
-    const auto [stop, error] = std::from_chars(server.port.data(), end, port);
-    const bool is_valid = error == std::errc() && stop == end && port > 0 && !server.host.empty() &&
-                          server.host.find_first_of("/@ ") == std::string::npos;
-    return is_valid ? std::optional(std::move(server)) : std::nullopt;
-}
-
-JetStreamAdapter::JetStreamAdapter(Reactor& reactor, Options options, Events events)
-    : reactor_(reactor), options_(std::move(options)), events_(std::move(events)), later_(reactor, [this] {
-          for (const std::uint64_t number : std::exchange(too_large_, {})) {
-              events_.refused(number, "message is larger than the server's max_payload of " +
-                                          std::to_string(payload_bytes_max_) + " bytes; lower batch_bytes");
-          }
-          if (!failure_.empty()) {
-              fail(std::exchange(failure_, {}));
-          }
-      }) {}
+JetStreamAdapter::JetStreamAdapter(AdapterLoop& loop, AdapterOptions options, Events events)
+    : loop_(loop), options_(std::move(options)), events_(std::move(events)) {}
 
 JetStreamAdapter::~JetStreamAdapter() {
     close();
 }
 
+void JetStreamAdapter::connect() {
+    state_ = State::connecting;
+    loop_.call_later([this] { later(); });
+}
+
+void JetStreamAdapter::later() {
+    if (state_ == State::connecting && connection_ == nullptr && failure_.empty()) {
+        return open();
+    }
+    for (const std::uint64_t number : std::exchange(too_large_, {})) {
+        events_.refused(number, Refusal::permanent,
+                        "message is larger than the server's max_payload of " +
+                            std::to_string(natsConnection_GetMaxPayload(connection_.get())) +
+                            " bytes; lower batch_bytes");
+    }
+    if (!failure_.empty()) {
+        fail(std::exchange(failure_, {}));
+    }
+}
+
+/// Opens the connection, and begins to check the stream.
+void JetStreamAdapter::open() {
+    server_ = options_.urls[next_server_++ % options_.urls.size()];
+    try {
+        const NatsOptions options = make_connect_options(options_, server_, connect_max);
+        check_nats(natsOptions_SetEventLoop(options.get(), this, LoopCalls::attach, LoopCalls::read, LoopCalls::write,
+                                            LoopCalls::detach),
+                   "event loop");
+        natsConnection* connection = nullptr;
+        if (const natsStatus status = natsConnection_Connect(&connection, options.get()); status != NATS_OK) {
+            socket_ = -1;  // libnats has closed it
+            loop_.unwatch();
+            return fail(connect_error(status));
+        }
+        connection_.reset(connection);
+        if (natsConnection_HasHeaderSupport(connection) != NATS_OK) {
+            return fail("the server does not support headers: NATS 2.2 or later is required");
+        }
+        inbox_ = random_inbox();
+        natsSubscription* replies = nullptr;
+        check_nats(natsConnection_SubscribeSync(&replies, connection, (inbox_ + '*').c_str()), "subscription");
+        replies_.reset(replies);
+        state_ = State::checking;
+        request("$JS.API.STREAM.NAMES", name_reply, stream_name_request(options_.subjects));
+    } catch (const std::bad_alloc&) {
+        close();
+        throw;
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void JetStreamAdapter::attach(int socket) {
+    keep_alive(socket);
+    loop_.watch(
+        socket, [this] { read(); }, [this] { write(); });
+    socket_ = socket;
+    loop_.wait_readable();
+}
+
+void JetStreamAdapter::request(const std::string& subject, const char* reply, const std::string& body) {
+    check_nats(natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + reply).c_str(), body.data(),
+                                             static_cast<int>(body.size())),
+               "cannot request " + subject);
+}
+
 void JetStreamAdapter::close() {
-    watch_.reset();
-    socket_ = UniqueFd();
     state_ = State::closed;
-    decoder_ = NatsDecoder();
-    out_.clear();
-    written_ = 0;
+    loop_.cancel_later();
     failure_.clear();
+    refused_check_.clear();
     too_large_.clear();
-    later_.cancel();
+    if (socket_ >= 0) {
+        // Otherwise, natsConnection_Close() would wait for the server to confirm what is not written yet.
+        constexpr int reads_max = 1'024;
+        ::shutdown(socket_, SHUT_RDWR);
+        for (int i = 0; i < reads_max && socket_ >= 0; ++i) {
+            natsConnection_ProcessReadEvent(connection_.get());
+        }
+    }
+    replies_.reset();
+    connection_.reset();
+    is_write_wanted_ = false;
 }
 
 void JetStreamAdapter::fail_later(std::string reason) {
     failure_ = std::move(reason);
-    later_.ask();
+    loop_.call_later([this] { later(); });
 }
 
 void JetStreamAdapter::fail(const std::string& reason) {
-    const std::string server = server_;
     close();
-    events_.down(server + ": " + reason);
-}
-
-void JetStreamAdapter::connect() {
-    const NatsServer& server = options_.servers[next_server_++ % options_.servers.size()];
-    server_ = server.host + ':' + server.port;
-    addresses_.clear();
-    next_address_ = 0;
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    if (const int error = ::getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found); error != 0) {
-        fail_later(std::string("cannot resolve the host: ") + ::gai_strerror(error));
-        return;
-    }
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-        Address& address = addresses_.emplace_back();
-        std::copy_n(reinterpret_cast<const std::byte*>(each->ai_addr), each->ai_addrlen,
-                    reinterpret_cast<std::byte*>(&address.address));
-        address.bytes = each->ai_addrlen;
-    }
-    ::freeaddrinfo(found);
-    open_socket();
-}
-
-/// Begins to connect to the next address of the server.
-void JetStreamAdapter::open_socket() {
-    int error = EADDRNOTAVAIL;
-    while (next_address_ < addresses_.size()) {
-        const Address& address = addresses_[next_address_++];
-        watch_.reset();
-        socket_ = UniqueFd(::socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-        if (socket_.get() < 0) {
-            error = errno;
-            continue;
-        }
-        keep_alive(socket_.get());
-        if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address.address), address.bytes) == 0 ||
-            errno == EINPROGRESS) {
-            state_ = State::connecting;
-            watch_ = std::make_unique<Watch>(
-                reactor_, socket_.get(), [this] { read(); },
-                [this] {
-                    if (state_ == State::connecting) {
-                        on_connected();
-                    } else {
-                        write();
-                    }
-                });
-            watch_->wait_writable();
-            return;
-        }
-        error = errno;
-    }
-    fail_later("cannot connect: " + error_text(error));
-}
-
-void JetStreamAdapter::on_connected() {
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
-    if (error == 0) {
-        state_ = State::greeting;
-        watch_->wait_readable();
-    } else if (next_address_ < addresses_.size()) {
-        open_socket();
-    } else {
-        fail("cannot connect: " + error_text(error));
-    }
+    events_.down(server_ + ": " + reason);
 }
 
 void JetStreamAdapter::read() {
-    std::array<std::byte, read_bytes> buffer;
-    for (int i = 0; i < reads_per_iteration; ++i) {
-        const ssize_t bytes = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-        if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) {
-            break;
-        }
-        if (bytes <= 0) {
-            return fail(bytes == 0 ? "the server closed the connection" : "cannot read: " + error_text(errno));
-        }
-        decoder_.feed(std::span(buffer).first(static_cast<std::size_t>(bytes)));
-        NatsFrame frame;
-        NatsStatus status = decoder_.next(frame);
-        for (; status == NatsStatus::frame_ready; status = decoder_.next(frame)) {
-            handle(frame);
-            if (state_ == State::closed) {
-                return;
-            }
-        }
-        if (status == NatsStatus::violation) {
-            return fail("the server does not speak the NATS protocol");
-        }
-    }
-    watch_->wait_readable();
-}
-
-void JetStreamAdapter::handle(const NatsFrame& frame) {
-    switch (frame.kind) {
-        case NatsKind::info:
-            if (state_ == State::greeting) {
-                greet(frame);
-            }
-            return;
-        case NatsKind::ping: out_ += nats_pong; return write();
-        case NatsKind::pong:
-            if (state_ == State::authenticating) {
-                state_ = State::up;
-                next_server_ = (next_server_ - 1) % options_.servers.size();  // the server to return to
-                events_.up(server_);
-            }
-            return;
-        case NatsKind::message: return handle_response(frame);
-        case NatsKind::error: return fail(std::string(frame.text));
-        case NatsKind::ok: return;
+    natsConnection_ProcessReadEvent(connection_.get());
+    receive();
+    if (is_usable()) {
+        loop_.wait_readable();
     }
 }
 
-/// Authenticates, and subscribes to the responses.
-void JetStreamAdapter::greet(const NatsFrame& frame) {
-    const NatsServerInfo info = read_server_info(frame.text);
-    if (info.needs_tls) {
-        return fail("the server requires TLS, which this uplink does not support");
+void JetStreamAdapter::write() {
+    if (is_write_wanted_) {
+        natsConnection_ProcessWriteEvent(connection_.get());
     }
-    if (!info.has_headers) {
-        return fail("the server does not support headers: NATS 2.2 or later is required");
+    if (is_usable() && is_write_wanted_) {
+        loop_.wait_writable();
     }
-    NatsCredentials credentials;
-    try {
-        credentials = options_.credentials();
-    } catch (const std::exception& error) {
-        return fail(error.what());
-    }
-    payload_bytes_max_ = info.payload_bytes_max;
-    inbox_ = random_inbox();
-    append_connect(credentials, options_.client_name, out_);
-    append_subscribe(inbox_ + '*', response_subscription, out_);
-    out_ += nats_ping;
-    state_ = State::authenticating;
-    write();
 }
 
-void JetStreamAdapter::handle_response(const NatsFrame& frame) {
+/// Reports errors of the connection. Returns whether it can be used.
+bool JetStreamAdapter::is_usable() {
+    if (state_ == State::closed) {
+        return false;
+    }
+    const char* text = nullptr;
+    const natsStatus error = natsConnection_GetLastError(connection_.get(), &text);
+    const std::string reason = text == nullptr || *text == '\0' ? natsStatus_GetText(error) : text;
+    if (socket_ < 0) {
+        const bool is_end = error == NATS_CONNECTION_CLOSED || error == NATS_IO_ERROR || error == NATS_OK;
+        fail(is_end ? "the server closed the connection" : reason);
+        return false;
+    }
+    if (error != NATS_NOT_PERMITTED || reason == refused_check_) {
+        return true;
+    }
+    if (state_ != State::checking || reason.find("$JS.API.") == std::string::npos) {
+        fail(reason);
+        return false;
+    }
+    refused_check_ = reason;
+    warn("cannot check the stream: " + reason);
+    set_up();
+    return true;
+}
+
+void JetStreamAdapter::warn(const std::string& text) {
+    options_.warn(server_ + ": " + text);
+}
+
+void JetStreamAdapter::set_up() {
+    state_ = State::up;
+    next_server_ = (next_server_ - 1) % options_.urls.size();  // the server to return to
+    events_.up(server_);
+}
+
+void JetStreamAdapter::receive() {
+    natsMsg* received = nullptr;
+    while (state_ != State::closed && natsSubscription_NextMsg(&received, replies_.get(), 0) == NATS_OK) {
+        const NatsMessage message(received);
+        handle(received);
+    }
+}
+
+void JetStreamAdapter::handle(natsMsg* message) {
+    std::string_view reply = natsMsg_GetSubject(message);
+    reply.remove_prefix(std::min(inbox_.size(), reply.size()));
+    const std::string_view json(natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+    const bool is_available = !natsMsg_IsNoResponders(message);
     std::uint64_t number = 0;
-    const std::string_view text = frame.subject.substr(std::min(inbox_.size(), frame.subject.size()));
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (!frame.subject.starts_with(inbox_) || error != std::errc() || end != text.data() + text.size()) {
-        return;  // not a response to one of our messages
+    const auto [end, error] = std::from_chars(reply.data(), reply.data() + reply.size(), number);
+    if (error == std::errc() && end == reply.data() + reply.size()) {
+        if (!is_available) {
+            return events_.refused(number, Refusal::transient, std::string(unavailable));
+        }
+        const PublishReply stored = read_publish_reply(json);
+        if (stored.is_stored) {
+            return events_.acknowledged(number, stored.is_duplicate);
+        }
+        return events_.refused(number, stored.refusal, stored.reason);
     }
-    const PublishResponse response = read_publish_response(frame);
-    if (response.is_stored) {
-        events_.acknowledged(number, response.is_duplicate);
-    } else {
-        events_.refused(number, response.reason);
+    if (state_ != State::checking) {
+        return;
+    }
+    if (!is_available) {  // the stream may be behind a server that does not forward these requests
+        warn("cannot check the stream: JetStream does not respond to requests about streams");
+        return set_up();
+    }
+    handle_check(reply, json);
+}
+
+void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {
+    if (reply == name_reply) {
+        const StreamName found = read_stream_name(json, options_.subjects);
+        if (!found.problem.empty()) {
+            return fail(found.problem);
+        }
+        if (const std::string subject = "$JS.API.STREAM.INFO." + found.name;
+            natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + stream_reply).c_str(), "", 0) !=
+            NATS_OK) {
+            fail("cannot request " + subject);
+        }
+        return;
+    }
+    if (reply == stream_reply) {
+        const StreamCheck check = check_stream(json, options_);
+        if (!check.problem.empty()) {
+            return fail(check.problem);
+        }
+        if (!check.warning.empty()) {
+            warn(check.warning);
+        }
+        set_up();
     }
 }
 
 void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number) {
-    const std::string headers = headers_of(message);
-    if (payload_bytes_max_ > 0 && headers.size() + message.payload.size() > payload_bytes_max_) {
-        too_large_.push_back(number);  // the server would end the connection
-        later_.ask();
-        return;
+    natsMsg* made = nullptr;
+    check_memory(natsMsg_Create(&made, message.subject.c_str(), (inbox_ + std::to_string(number)).c_str(),
+                                message.payload.data(), static_cast<int>(message.payload.size())));
+    const NatsMessage owner(made);
+    const auto add = [&](const char* name, const std::string& value) {
+        check_memory(natsMsgHeader_Set(made, name, value.c_str()));
+    };
+    add("Nats-Msg-Id", message.id);
+    add("Telegate-Epoch", std::to_string(message.epoch_ms));
+    add("Telegate-Position", std::to_string(message.position));
+    add("Telegate-End", std::to_string(message.end_position));
+    add("Telegate-Part", std::to_string(message.part));
+    add("Telegate-Last-Part", message.is_last_part ? "yes" : "no");
+    for (const auto& [name, value] : options_.headers) {
+        add(name.c_str(), value);
     }
-    append_publish({options_.subject, inbox_ + std::to_string(number), headers, message.payload}, out_);
-    watch_->wait_writable();
-}
-
-void JetStreamAdapter::write() {
-    while (written_ < out_.size()) {
-        const ssize_t bytes = ::send(socket_.get(), out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL);
-        if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) {
-            watch_->wait_writable();
-            return;
-        }
-        if (bytes < 0) {
-            return fail_later("cannot write: " + error_text(errno));
-        }
-        written_ += static_cast<std::size_t>(bytes);
+    const natsStatus status = natsConnection_PublishMsg(connection_.get(), made);
+    if (status == NATS_NO_MEMORY) {
+        throw std::bad_alloc();
     }
-    out_.clear();
-    written_ = 0;
+    if (status == NATS_MAX_PAYLOAD) {
+        too_large_.push_back(number);
+        loop_.call_later([this] { later(); });
+    } else if (status != NATS_OK) {
+        fail_later(std::string("cannot send: ") + natsStatus_GetText(status));
+    }
 }
 
 }  // namespace telegate::uplink
