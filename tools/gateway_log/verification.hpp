@@ -13,7 +13,7 @@
 
 namespace telegate::log_tool {
 
-inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::not_recorded) + 1;
+inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::refused) + 1;
 
 /// Samples and gaps of one channel in one epoch, in any order. Sequence numbers count from 1.
 ///

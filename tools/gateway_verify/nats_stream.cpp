@@ -126,7 +126,6 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
         each({metadata->Sequence.Stream,
               !header(uplink_header).empty(),
               header(format_header),
-              natsMsg_GetSubject(message.get()),
               {natsMsg_GetData(message.get()), static_cast<std::size_t>(natsMsg_GetDataLength(message.get()))}});
         is_last = metadata->Sequence.Stream >= info->State.LastSeq || metadata->NumPending == 0;
     }

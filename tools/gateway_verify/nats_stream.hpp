@@ -20,7 +20,6 @@ struct StreamMessage {
     std::uint64_t number = 0;  // in the stream
     bool is_from_uplink = false;
     std::string_view format;
-    std::string_view subject;
     std::string_view payload;
 };
 

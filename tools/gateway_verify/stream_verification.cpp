@@ -6,6 +6,7 @@
 #include "gateway_tail/record_payload.hpp"
 
 #include "core/bytes.hpp"
+#include "core/endian.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,32 +41,14 @@ std::optional<store::GapReason> parse_gap_reason(std::string_view text) {
     return std::nullopt;
 }
 
-std::vector<std::string> words_of(std::string_view subject) {
-    std::vector<std::string> words;
-    for (std::size_t dot = 0; dot != std::string_view::npos; subject.remove_prefix(std::min(dot + 1, subject.size()))) {
-        dot = subject.find('.');
-        words.emplace_back(subject.substr(0, dot));
-    }
-    return words;
-}
-
 }  // namespace
-
-StreamVerification::StreamVerification(log_tool::ChannelFilter channels, const std::string& subject)
-    : channels_(std::move(channels)), template_(words_of(subject)) {}
-
-void StreamVerification::know(const std::string& topic) {
-    std::string in_subject = topic;
-    std::replace(in_subject.begin(), in_subject.end(), '.', '_');
-    known_[in_subject] = topic;
-}
 
 bool StreamVerification::add(const StreamMessage& message) {
     if (message.format == "block") {
         return add_segment(message.payload);
     }
     if (message.format == "record") {
-        return add_records(message);
+        return add_records(message.payload);
     }
     return message.format == "cbor" ? add_cbor(message.payload) : add_lines(message.payload);
 }
@@ -133,51 +116,56 @@ bool StreamVerification::add_gap(Ledger* ledger, const Gap& gap) {
     return true;
 }
 
-/// Reads samples and notices of one channel, of 64 bytes each.
-bool StreamVerification::add_records(const StreamMessage& message) {
-    const std::string topic = topic_of_subject(message.subject);
-    const std::size_t slash = topic.find('/');
-    if (slash == std::string::npos || message.payload.empty() || message.payload.size() % tail::record_bytes != 0) {
+/// Reads a table of topics, and samples and notices of 64 bytes each.
+bool StreamVerification::add_records(std::string_view payload) {
+    constexpr std::size_t head_bytes = 2 * sizeof(std::uint32_t);
+    if (payload.size() < head_bytes) {
         return false;
     }
-    bool is_read = true;
-    for (std::string_view rest = message.payload; !rest.empty(); rest.remove_prefix(tail::record_bytes)) {
-        const std::string_view record = rest.substr(0, tail::record_bytes);
-        if (tail::are_sample_records(record)) {
-            tail::Sample sample;
-            tail::read_record(record, sample);
-            if (Ledger* const ledger = ledger_of(sample.epoch, topic.substr(0, slash), topic.substr(slash + 1))) {
-                ledger->add_sample(sample.seq);
-            }
-            continue;
+    const auto count = load_little_endian<std::uint32_t>(payload.data());
+    const auto table_bytes = load_little_endian<std::uint32_t>(payload.data() + sizeof count);
+    payload.remove_prefix(head_bytes);
+    if (table_bytes > payload.size() || (payload.size() - table_bytes) % tail::record_bytes != 0) {
+        return false;
+    }
+    std::string_view table = payload.substr(0, table_bytes);
+    std::vector<std::string_view> topics;
+    for (std::size_t end = table.find('\n'); topics.size() < count; end = table.find('\n')) {
+        if (end == std::string_view::npos) {
+            return false;
         }
-        const auto notice = read_notice(PayloadFormat::record, NoticeKind::gap, record);
-        is_read = notice &&
-                  add_gap(ledger_of(notice->epoch_ms, topic.substr(0, slash), topic.substr(slash + 1)),
-                          {notice->seqs.first, notice->seqs.last, notice->reason}) &&
-                  is_read;
+        topics.push_back(table.substr(0, end));
+        table.remove_prefix(end + 1);
+    }
+    payload.remove_prefix(table_bytes);
+    bool is_read = !payload.empty();
+    for (; !payload.empty(); payload.remove_prefix(tail::record_bytes)) {
+        is_read = add_record(payload.substr(0, tail::record_bytes), topics) && is_read;
     }
     return is_read;
 }
 
-/// Returns "" if the subject does not follow from the template, or the template has no topic.
-std::string StreamVerification::topic_of_subject(std::string_view subject) const {
-    const std::vector<std::string> words = words_of(subject);
-    std::string device;
-    std::string channel;
-    if (words.size() != template_.size()) {
-        return "";
+bool StreamVerification::add_record(std::string_view record, const std::vector<std::string_view>& topics) {
+    constexpr std::size_t topic_at = 28;
+    const auto index = load_little_endian<std::uint32_t>(record.data() + topic_at);
+    const std::string_view topic = index < topics.size() ? topics[index] : std::string_view();
+    const std::size_t slash = topic.find('/');
+    if (slash == std::string_view::npos) {
+        return false;
     }
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        device = template_[i] == "{device}" ? words[i] : device;
-        channel = template_[i] == "{channel}" ? words[i] : channel;
+    const std::string_view device = topic.substr(0, slash);
+    const std::string_view channel = topic.substr(slash + 1);
+    if (tail::are_sample_records(record)) {
+        tail::Sample sample;
+        tail::read_record(record, sample);
+        if (Ledger* const ledger = ledger_of(sample.epoch, device, channel)) {
+            ledger->add_sample(sample.seq);
+        }
+        return true;
     }
-    if (device.empty() || channel.empty()) {
-        return "";
-    }
-    std::string topic = device + '/' + channel;
-    const auto found = known_.find(topic);
-    return found == known_.end() ? topic : found->second;
+    const auto notice = read_notice(PayloadFormat::record, NoticeKind::gap, record);
+    return notice && add_gap(ledger_of(notice->epoch_ms, device, channel),
+                             {notice->seqs.first, notice->seqs.last, notice->reason});
 }
 
 /// Reads a segment of the log: a head, definitions of channels, and a block.

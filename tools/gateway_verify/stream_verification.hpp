@@ -27,11 +27,8 @@ namespace telegate::verify_tool {
 /// Failure: throws std::bad_alloc. Messages of which a part cannot be read are counted; the samples in it are missing.
 class StreamVerification {
   public:
-    /// Topics of records follow from their subjects, of which `subject` is the template.
-    StreamVerification(log_tool::ChannelFilter channels, const std::string& subject);
+    explicit StreamVerification(log_tool::ChannelFilter channels) : channels_(std::move(channels)) {}
 
-    /// Notes a topic. In subjects, its dots are underscores.
-    void know(const std::string& topic);
     /// Adds a message of an uplink. Returns false if a part of it cannot be read.
     bool add(const StreamMessage& message);
     /// All samples of a channel up to `last_seq` exist, so the stream must have them or name them as missing.
@@ -53,17 +50,15 @@ class StreamVerification {
     [[nodiscard]] bool add_line(std::string_view line);
     [[nodiscard]] bool add_cbor(std::string_view payload);
     [[nodiscard]] bool add_object(const nlohmann::json& object);
-    [[nodiscard]] bool add_records(const StreamMessage& message);
+    [[nodiscard]] bool add_records(std::string_view payload);
+    [[nodiscard]] bool add_record(std::string_view record, const std::vector<std::string_view>& topics);
     [[nodiscard]] bool add_segment(std::string_view payload);
     [[nodiscard]] bool add_block(std::int64_t epoch_ms, const std::vector<store::SegmentChannel>& definitions);
     [[nodiscard]] bool add_gap(Ledger* ledger, const Gap& gap);
     /// Returns null if the channel is not selected.
     [[nodiscard]] Ledger* ledger_of(std::int64_t epoch_ms, std::string_view device, std::string_view channel);
-    [[nodiscard]] std::string topic_of_subject(std::string_view subject) const;
 
     log_tool::ChannelFilter channels_;
-    std::vector<std::string> template_;         // words
-    std::map<std::string, std::string> known_;  // topics by their form in subjects
     std::map<std::int64_t, log_tool::EpochLedger> epochs_;
     std::map<std::pair<std::int64_t, std::string>, Ledger*> ledgers_;  // null: not selected
     std::pair<std::int64_t, std::string> key_;                         // memory that ledger_of() reuses

@@ -77,10 +77,6 @@ ParsedVerifyOptions parse_verify_options(int argc, const char* const* argv) {
         ->type_name("PREFIX|PATTERN")
         ->expected(1)
         ->take_all();
-    app.add_option("--subject", options.subject,
-                   "Subject of the uplink with {device} and {channel}, from which the topics of messages in the format "
-                   "record follow (default: telegate.{device}.{channel})")
-        ->type_name("TEMPLATE");
     app.add_option("--credentials-file", details.credentials_file,
                    "File with a token, or with a user name and a password")
         ->type_name("FILE");

@@ -24,10 +24,9 @@ inline constexpr std::array<log_tool::exit_code::Meaning, 8> exit_meanings = {{
 }};
 
 struct VerifyOptions {
-    std::optional<StreamAddress> stream;                  // nullopt: verify the log
-    std::string directory;                                // of the log
-    std::string expected_log;                             // directory of the log that the stream must have; "": none
-    std::string subject = "telegate.{device}.{channel}";  // of the uplink
+    std::optional<StreamAddress> stream;  // nullopt: verify the log
+    std::string directory;                // of the log
+    std::string expected_log;             // directory of the log that the stream must have; "": none
     log_tool::ChannelFilter channels;
     bool json = false;
 };
