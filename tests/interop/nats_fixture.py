@@ -180,7 +180,8 @@ class NatsServer:
             client.close()
 
     def add_stream(self, **options):
-        reply = self.request("STREAM.CREATE.TELEGATE", {**STREAM, **options})
+        stream = {**STREAM, **options}
+        reply = self.request(f"STREAM.CREATE.{stream['name']}", stream)
         assert "error" not in reply, reply
 
     def messages(self):
