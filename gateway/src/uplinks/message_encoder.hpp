@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace telegate {
@@ -38,7 +37,9 @@ class MessageEncoder {
     };
     MessageEncoder(Tags tags, Options options);
 
-    /// Appends the messages of a block, see UplinkRunner::EncodeBlock.
+    /// Sorts the entries of a block by their subjects, if these depend on the channel. See uplink::ArrangeBlock.
+    void arrange(store::LogBatch& block);
+    /// Appends the messages of a block, or of a part of one that is arranged. See uplink::EncodeBlock.
     void encode(const store::LogBatch& block, std::int64_t end_utc_ns, std::vector<uplink::OutgoingMessage>& messages);
 
   private:
@@ -50,25 +51,18 @@ class MessageEncoder {
         ChannelTable channels;
         std::unique_ptr<SampleWriter> writer;
         TopicFilter filter;
-        std::vector<std::string> subjects;
-        std::unordered_map<std::string, std::size_t> subject_indexes;
-    };
-    /// What is known of a channel of the block.
-    struct Known {
-        ChannelId id{};           // in Epoch::channels
-        std::size_t subject = 0;  // index in Epoch::subjects
+        std::vector<std::string> subjects;  // by channel
     };
     class Messages;
 
     void learn_channels(const store::LogBatch& block);
-    [[nodiscard]] std::size_t subject_of(const store::SegmentChannel& channel);
-    [[nodiscard]] const Known* find(ChannelId in_block) const noexcept;
+    [[nodiscard]] std::optional<ChannelId> find(ChannelId in_block) const noexcept;
 
     const Tags tags_;
     const Options options_;
     const SubjectTemplate subject_;
     std::unique_ptr<Epoch> epoch_;
-    std::vector<std::optional<Known>> known_;  // by the id in the block
+    std::vector<std::optional<ChannelId>> known_;  // in Epoch::channels, by the id in the block
 };
 
 }  // namespace telegate

@@ -112,7 +112,10 @@ class Uplinks::One {
                 encoder_.encode(block, end_utc_ns, messages);
             }
         };
-        return {reactor_, clock_, store::real_file_system(), make_adapter, encode, notes()};
+        return {
+            reactor_, clock_, store::real_file_system(), make_adapter, encode, notes(), [this](store::LogBatch& block) {
+                encoder_.arrange(block);
+            }};
     }
 
     [[nodiscard]] uplink::AdapterOptions adapter_options() {

@@ -120,16 +120,19 @@ TEST_CASE("a message has the subject of its samples, and each channel stays in o
         block.add(5, seq);
         block.add(2, seq);
     }
+    block.add_gap(5, 51, 52);
     MessageEncoder encoder({}, {.topics = {}, .samples_max = 30, .subject = "t.{channel}"});
+    encoder.arrange(block.batch);
     std::map<std::string, std::uint64_t> last;
     for (const uplink::OutgoingMessage& message : encode_block(encoder, block)) {
         CHECK(message.samples <= 30);
         for (const nlohmann::json& line : parse_lines(message.payload)) {
             CHECK(message.subject == "t." + line["channel"].get<std::string>());
-            CHECK(line["seq"] == ++last[message.subject]);
+            const char* const key = line.contains("seq") ? "seq" : "first_seq";
+            CHECK(line[key] == ++last[message.subject]);
         }
     }
-    CHECK(last == std::map<std::string, std::uint64_t>{{"t.level", 50}, {"t.load", 50}});
+    CHECK(last == std::map<std::string, std::uint64_t>{{"t.level", 51}, {"t.load", 50}});
 }
 
 TEST_CASE("a message of the format cbor is a sequence of maps", "[gateway][uplinks]") {

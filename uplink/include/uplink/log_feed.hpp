@@ -26,6 +26,10 @@ namespace telegate::uplink {
 using EncodeBlock =
     std::function<void(const store::LogBatch& batch, std::int64_t end_utc_ns, std::vector<OutgoingMessage>& messages)>;
 
+/// Changes the order of the samples and gaps of a block, so that those of a message are in a row. Those of each channel
+/// stay in order.
+using ArrangeBlock = std::function<void(store::LogBatch& batch)>;
+
 /// Reads the log for a delivery, block by block, and divides what the back end has refused: a message into halves, down
 /// to the single sample, which moves to the quarantine and is replaced by a gap notice. The same content always becomes
 /// the same messages with the same ids, whether it is divided now or was before the process restarted.
@@ -41,6 +45,7 @@ class LogFeed {
         const Clock& clock;
         EncodeBlock encode;
         Quarantine& quarantine;
+        ArrangeBlock arrange;  // empty: nothing to do
     };
     explicit LogFeed(Parts parts);
 

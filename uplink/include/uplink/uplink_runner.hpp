@@ -78,6 +78,7 @@ class UplinkRunner {
         std::function<std::unique_ptr<Adapter>(Adapter::Events events)> make_adapter;
         EncodeBlock encode;
         Notes notes;
+        ArrangeBlock arrange = {};
     };
     struct Options {
         std::string name;

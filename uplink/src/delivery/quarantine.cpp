@@ -74,6 +74,7 @@ std::string to_record(const QuarantinedSample& sample) {
     put_text(sample.topic, content);
     put_text(sample.reason, content);
     put_text(sample.message.id, content);
+    put_text(sample.message.subject, content);
     put_text(sample.message.payload, content);
     std::string record;
     put(static_cast<std::uint32_t>(content.size()), record);
@@ -96,6 +97,7 @@ std::optional<QuarantinedSample> from_content(std::string_view content) {
     parts.take_text(sample.topic);
     parts.take_text(sample.reason);
     parts.take_text(sample.message.id);
+    parts.take_text(sample.message.subject);
     parts.take_text(sample.message.payload);
     sample.message.utc_max_ns = sample.utc_ns;
     return parts.is_complete() ? std::optional(std::move(sample)) : std::nullopt;

@@ -81,6 +81,9 @@ bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
             read_to_end_at_ = synced;
             return false;
         }
+        if (parts_.arrange) {
+            parts_.arrange(batch_);
+        }
     }
     if (batch_.end_position > synced) {
         return false;
@@ -198,6 +201,7 @@ void LogFeed::take_slice(const Range& range) {
     slice_.end_position = batch_.end_position;
     slice_.epoch_ms = batch_.epoch_ms;
     slice_.definitions = batch_.definitions;
+    slice_.segment = batch_.segment;
     slice_.samples.assign(batch_.samples.begin() + range.begin.sample, batch_.samples.begin() + range.end.sample);
     slice_.gaps.assign(batch_.gaps.begin() + range.begin.gap, batch_.gaps.begin() + range.end.gap);
     for (store::BlockGap& gap : slice_.gaps) {

@@ -16,7 +16,7 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       adapter_(parts_.make_adapter(events())),
       cursor_file_(parts_.files, options_.log_directory, options_.name),
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
-      feed_({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_}),
+      feed_({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_, parts_.arrange}),
       delivery_(options_.delivery, 0),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
