@@ -70,6 +70,20 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   endif()
 endif()
 
+# For uplinks to NATS, gateway_verify and the comparisons of perf_tool; not available in static builds. The target exists
+# only if the library is found.
+if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
+  find_path(TELEGATE_LIBNATS_DIR nats/nats.h)
+  find_library(TELEGATE_LIBNATS_LIBRARY nats)
+  if(TELEGATE_LIBNATS_DIR AND TELEGATE_LIBNATS_LIBRARY)
+    add_library(telegate_libnats INTERFACE)
+    target_include_directories(telegate_libnats SYSTEM INTERFACE "${TELEGATE_LIBNATS_DIR}")
+    target_link_libraries(telegate_libnats INTERFACE "${TELEGATE_LIBNATS_LIBRARY}")
+  else()
+    message(STATUS "libnats not found: building without uplinks to NATS and gateway_verify")
+  endif()
+endif()
+
 if(TELEGATE_GATEWAY)
   find_package(nlohmann_json 3.11 REQUIRED)
   find_package(spdlog 1.10 REQUIRED)

@@ -9,7 +9,7 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries; see cmake/TelegateDependencies.cmake
   libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
-  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev
+  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev
   # tools/fetch_httplib.sh
   dpkg-dev
   # tests: Catch2, ZeroMQ peers in C and Python, and network links that can be taken down. Tests with JeroMQ also need a
@@ -34,6 +34,8 @@ case "${1-}" in
   "") ;;
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
+    # the server of the uplink tests
+    packages+=(nats-server)
     # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
     packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
     # tests of the page

@@ -11,6 +11,7 @@ namespace telegate {
 [[nodiscard]] std::span<const SettingRow> tags_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> publish_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> services_rows() noexcept;
+[[nodiscard]] std::span<const SettingRow> uplink_rows() noexcept;
 [[nodiscard]] std::span<const SettingRow> device_rows() noexcept;      // the settings of every device
 [[nodiscard]] std::span<const SettingRow> channel_rows() noexcept;     // the settings of every channel
 [[nodiscard]] std::span<const SettingRow> processing_rows() noexcept;  // the processing of its values

@@ -121,6 +121,9 @@ SettingOwner DefaultOwners::of(std::string_view section) noexcept {
     if (section == "services") {
         return &services;
     }
+    if (section == "uplink") {
+        return &uplink;
+    }
     if (section == "device") {
         return &device;
     }

@@ -21,6 +21,8 @@ bool visit_named(Settings& settings, std::string_view section, Visit visit) {
         visit(settings.publish);
     } else if (section == "services") {
         visit(settings.services);
+    } else if (section == "uplink") {
+        visit(settings.uplinks);
     } else if (section == "device") {
         visit(settings.devices);
     } else if (section == "channel") {

@@ -26,6 +26,7 @@ constexpr std::array sections{
                .is_label = true},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
     SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint of the ROUTER services."},
+    SectionRow{.name = "uplink", .count_max = 4, .meaning = "One back end to which the durable log is delivered."},
     SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
     SectionRow{.name = "channel",
                .count_max = 8'192,
@@ -51,7 +52,7 @@ std::vector<SettingRow> joined_rows() {
     static const std::vector<std::string_view> drivers = names_of_drivers();
     std::vector<SettingRow> all;
     for (const std::span<const SettingRow> part : {gateway_rows(), tags_rows(), publish_rows(), services_rows(),
-                                                   device_rows(), channel_rows(), processing_rows()}) {
+                                                   uplink_rows(), device_rows(), channel_rows(), processing_rows()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     std::find_if(all.begin(), all.end(), [](const SettingRow& row) {

@@ -98,6 +98,7 @@ Settings one_of_each() {
     some.tags.emplace_back().name = "NAME";
     some.publish.emplace_back().name = "NAME";
     some.services.emplace_back().name = "NAME";
+    some.uplinks.emplace_back().name = "NAME";
     const SettingRow& driver = *find_setting("device", "driver");
     for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {
         some.devices.emplace_back().name = name;

@@ -11,11 +11,11 @@ PIECE_BYTES = 256 * 1024
 class CuttingProxy:
     """Forwards connections from its port to another one. It can close all of them at any point of the data."""
 
-    def __init__(self, target, is_narrow):
-        self.target = target
+    def __init__(self, target, is_narrow, host="127.0.0.1"):
+        self.target = (host, target)
         self.is_narrow = is_narrow
         self.is_shut = False
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((host, 0))
         self.narrow(self.listener, socket.SO_SNDBUF)
         self.port = self.listener.getsockname()[1]
         self.selector = selectors.DefaultSelector()
@@ -70,7 +70,7 @@ class CuttingProxy:
         try:
             self.narrow(far, socket.SO_RCVBUF)
             far.settimeout(1)
-            far.connect(("127.0.0.1", self.target))
+            far.connect(self.target)
         except OSError:
             near.close()
             far.close()

@@ -40,8 +40,7 @@ TEST_CASE("an invalid assignment is reported with the reason", "[config][set]") 
          {"qeue.policy=block", "unknown section: \"qeue\"; did you mean queue?"},
          {".policy=block",
           "unknown section: \"\"; must be one of gateway, sampling, queue, log, logging, rest, tags, publish, "
-          "services, "
-          "device, channel"},
+          "services, uplink, device, channel"},
          {"queue.polcy=block", "not a setting of [queue]; did you mean policy?"},
          {"policy=block", "not a setting of [gateway]; it belongs in [queue]"},
          {"queue.x.policy=block", "unexpected name: [queue] takes no name; must be queue.KEY=VALUE"},

@@ -91,7 +91,7 @@ TEST_CASE("an unknown section is reported with the nearest known one, and its ke
     CHECK(
         problem_of("[mqtt]") ==
         "t.ini:1: unknown section: [mqtt]; must be one of gateway, sampling, queue, log, logging, rest, tags, publish, "
-        "services, device, channel");
+        "services, uplink, device, channel");
 }
 
 TEST_CASE("a key of another driver is reported with that driver", "[config][problems]") {

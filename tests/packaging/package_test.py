@@ -130,7 +130,8 @@ class InAFreshRoot(unittest.TestCase):
         return os.path.lexists(str(self.root.path) + path)
 
     def test_it_is_installed_enabled_and_valid(self):
-        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail", "/usr/bin/telegate_keygen",
+        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail", "/usr/bin/gateway_verify",
+                     "/usr/bin/telegate_keygen", "/usr/share/man/man1/gateway_verify.1.gz",
                      "/lib/systemd/system/telegate.service", CONFIG, "/etc/logrotate.d/telegate",
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",

@@ -4,16 +4,17 @@ import json
 import re
 from pathlib import PurePosixPath
 
-ROOMS = ("core", "store", "config", "device", "gateway")
+ROOMS = ("core", "store", "uplink", "config", "device", "gateway")
 # Rooms whose public headers each room may include. The headers of gateway are not included anywhere else.
 MAY_INCLUDE = {
     "core": ("core",),
     "store": ("store", "core"),
+    "uplink": ("uplink", "store", "core"),
     "config": ("config",),
     "device": ("device", "core"),
-    "gateway": ("config", "core", "device", "store"),
-    "tools": ("config", "core", "device", "store"),
-    "tests": ("config", "core", "device", "store"),
+    "gateway": ("config", "core", "device", "store", "uplink"),
+    "tools": ("config", "core", "device", "store", "uplink"),
+    "tests": ("config", "core", "device", "store", "uplink"),
 }
 # Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
 DRIVER_ROWS = re.compile(r"device/(include/device/driver_row\.hpp|src/driver_table\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
@@ -125,8 +126,8 @@ IN_MANY_STANDARD_HEADERS = frozenset(
 OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
                  "moodycamel": ("concurrentqueue/", "readerwriterqueue/"), "boost::asio": "boost/asio"}
 # Folders in which includes in quotes are searched, after the folder of the including file.
-INCLUDE_FOLDERS = ("core/include", "store/include", "config/include", "device/include", "core/src", "store/src",
-                   "config/src", "device/src", "gateway/src", "tools", "tools/perf_tool", "tests")
+INCLUDE_FOLDERS = ("core/include", "store/include", "uplink/include", "config/include", "device/include", "core/src", "store/src",
+                   "uplink/src", "config/src", "device/src", "gateway/src", "tools", "tools/perf_tool", "tests")
 SOURCE_LINES_MAX = 600
 MAIN_LINES_MAX = 80
 README_LINES_MAX = {"README.md": 200, "core/README.md": 110, "core/src/zmtp/README.md": 130}
@@ -183,11 +184,11 @@ def is_own_header(path, name, exists):
     places = [str(folder), f"{room}/src"]
     if room == "tests":  # tests mirror the rooms and may include the private headers of what they test
         places += ["tests", "tools", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
-    if path.startswith("tools/gateway_tail/") and name.startswith("encode/"):  # reads notices with the gateway's parser
+    if path.startswith(("tools/gateway_tail/", "tools/gateway_verify/")) and name.startswith("encode/"):  # reads notices with the gateway's parser
         places += ["gateway/src"]
     if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the sample path and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
-    if path.startswith("tools/gateway_log/"):  # prints samples as gateway_tail does
+    if path.startswith(("tools/gateway_log/", "tools/gateway_verify/")):  # print samples and ranges as the other tools do
         places += ["tools"]
     if path.startswith("tools/reference/"):  # generates pages from the tables
         places += ["gateway/src"]
@@ -219,10 +220,11 @@ def folder_includes(path, text, links):
 MAY_INCLUDE_OTHERS = {
     "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
     "boost/beast": ("gateway/src/http/",),
-    "nlohmann/": ("gateway/src/", "tools/", "tests/"),
+    "nlohmann/": ("gateway/src/", "tools/", "tests/", "uplink/src/nats/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
     "httplib.h": ("device/src/http/", "tools/perf_tool/", "tests/"),
     "openssl/": ("gateway/src/http/", "tests/"),
+    "nats/": ("uplink/src/nats/", "tools/gateway_verify/", "tools/perf_tool/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }
 

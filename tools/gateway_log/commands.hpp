@@ -28,10 +28,17 @@ struct Surroundings {
     store::FileSystem& files;
     std::ostream& out;
     std::ostream& errors;
+    const char* program = "gateway_log";  // in messages
 };
 
 /// Runs a command. Returns the exit code; failures are reported to `errors`. Threads: one. Failure: none.
 [[nodiscard]] int run(const LogOptions& options, const Surroundings& surroundings);
+/// Returns the result of `command`, or the exit code of its failure, which is reported to `errors`.
+[[nodiscard]] int guard(const Surroundings& surroundings, const std::function<int()>& command);
+
+/// Throws Failure unless the directory has, or had, a log, and std::system_error if the disk cannot read it.
+void check_log(const LogOptions& options, const Surroundings& surroundings);
+[[nodiscard]] int carry_out(const LogOptions& options, const Surroundings& surroundings);
 
 // The commands. All return an exit code, and throw Failure, std::system_error and std::bad_alloc.
 [[nodiscard]] int list(const LogOptions& options, const Surroundings& surroundings);

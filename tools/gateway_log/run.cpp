@@ -45,11 +45,23 @@ void check_readable(store::FileSystem& files, const std::string& directory) {
     }
 }
 
-int carry_out(const LogOptions& options, const Surroundings& surroundings) {
+int code_of(const std::error_code& error) noexcept {
+    return error == std::errc::permission_denied || error == std::errc::operation_not_permitted
+               ? exit_code::no_permission
+               : exit_code::io_error;
+}
+
+}  // namespace
+
+void check_log(const LogOptions& options, const Surroundings& surroundings) {
     check_directory(options, surroundings);
     if (options.command != Command::list && options.command != Command::repair) {
         check_readable(surroundings.files, options.directory);
     }
+}
+
+int carry_out(const LogOptions& options, const Surroundings& surroundings) {
+    check_log(options, surroundings);
     switch (options.command) {
         case Command::list: return list(options, surroundings);
         case Command::verify: return verify(options, surroundings);
@@ -61,23 +73,19 @@ int carry_out(const LogOptions& options, const Surroundings& surroundings) {
     return repair(options, surroundings);
 }
 
-int code_of(const std::error_code& error) noexcept {
-    return error == std::errc::permission_denied || error == std::errc::operation_not_permitted
-               ? exit_code::no_permission
-               : exit_code::io_error;
+int run(const LogOptions& options, const Surroundings& surroundings) {
+    return guard(surroundings, [&] { return carry_out(options, surroundings); });
 }
 
-}  // namespace
-
-int run(const LogOptions& options, const Surroundings& surroundings) {
+int guard(const Surroundings& surroundings, const std::function<int()>& command) {
     const auto fail = [&](int code, const char* what) {
-        std::string line = "gateway_log: ";
+        std::string line = std::string(surroundings.program) + ": ";
         tail::append_printable(line, what);
         surroundings.errors << line << '\n';
         return code;
     };
     try {
-        const int code = carry_out(options, surroundings);
+        const int code = command();
         surroundings.out.flush();
         return surroundings.out ? code : fail(exit_code::io_error, "cannot write the output");
     } catch (const Failure& failure) {

@@ -9,21 +9,23 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace telegate::log_tool {
 
-inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::not_recorded) + 1;
+inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::refused) + 1;
 
-/// Samples and gaps of one channel in one epoch of the log. Sequence numbers count from 1.
+/// Samples and gaps of one channel in one epoch, in any order. Sequence numbers count from 1.
+///
+/// Threads: one. Limits: ranges_max. Failure: throws std::bad_alloc.
 class ChannelLedger {
   public:
     struct Missing {
-        std::uint64_t first_seq = 0;
         std::uint64_t last_seq = 0;
         store::GapReason reason{};
     };
-    /// Further ranges are counted, but not kept.
+    using MissingRanges = std::map<std::uint64_t, Missing>;  // by first seq
+    /// Further ranges are counted, but not kept, so a sample in one of them counts as a duplicate.
     static constexpr std::size_t ranges_max = 65'536;
 
     void add_sample(std::uint64_t seq) {
@@ -34,14 +36,17 @@ class ChannelLedger {
             add_jump(seq);
         }
     }
-    /// Returns whether the gap was not already covered.
-    bool add_gap(const store::LogGap& gap);
+    /// Names samples as missing, unless they were seen, or named for another reason. Returns whether there were any.
+    bool add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+    /// All numbers up to this one exist.
+    void expect(std::uint64_t last_seq);
 
     [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_; }
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
     [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
     [[nodiscard]] std::uint64_t inversions() const noexcept { return inversions_; }
-    [[nodiscard]] const std::vector<Missing>& missing() const noexcept { return missing_; }
+    [[nodiscard]] std::uint64_t overlaps() const noexcept { return overlaps_; }
+    [[nodiscard]] const MissingRanges& missing() const noexcept { return missing_; }
     [[nodiscard]] std::uint64_t ranges_not_kept() const noexcept { return ranges_not_kept_; }
     [[nodiscard]] const std::array<std::uint64_t, reasons>& missing_by_reason() const noexcept { return by_reason_; }
     [[nodiscard]] std::uint64_t missing_samples() const noexcept;
@@ -49,12 +54,17 @@ class ChannelLedger {
   private:
     void add_jump(std::uint64_t seq);
     void add_missing(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+    bool name_unknown(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+    void keep(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+    void remove(MissingRanges::iterator range, std::uint64_t first_seq, std::uint64_t last_seq);
+    [[nodiscard]] MissingRanges::iterator range_of(std::uint64_t seq);
 
     std::uint64_t last_seq_ = 0;    // everything up to it was seen, or is missing
-    std::uint64_t samples_ = 0;     // without those below
-    std::uint64_t duplicates_ = 0;  // samples and gaps whose numbers were seen before
-    std::uint64_t inversions_ = 0;  // samples whose numbers were missing before
-    std::vector<Missing> missing_;  // in order; neighbors with the same reason are one
+    std::uint64_t samples_ = 0;     // without duplicates
+    std::uint64_t duplicates_ = 0;  // samples that were seen before
+    std::uint64_t inversions_ = 0;  // samples after one with a higher number
+    std::uint64_t overlaps_ = 0;    // gaps that begin before the end of what was seen or named
+    MissingRanges missing_;
     std::uint64_t ranges_not_kept_ = 0;
     std::array<std::uint64_t, reasons> by_reason_{};
 };
@@ -74,14 +84,13 @@ struct VerificationTotals {
     std::array<std::uint64_t, reasons> missing_by_reason{};
     std::uint64_t duplicates = 0;
     std::uint64_t inversions = 0;
+    std::uint64_t overlaps = 0;   // gaps with numbers that were seen or named before
     std::uint64_t undefined = 0;  // samples and gaps of channels without a name
 
+    void add(const EpochLedger& epoch);
     [[nodiscard]] std::uint64_t missing() const noexcept;
     [[nodiscard]] std::uint64_t unknown() const noexcept {
         return missing_by_reason[static_cast<std::size_t>(store::GapReason::unknown)];
-    }
-    [[nodiscard]] bool is_explained() const noexcept {
-        return unknown() == 0 && duplicates == 0 && inversions == 0 && undefined == 0;
     }
 };
 

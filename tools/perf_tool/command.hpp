@@ -33,5 +33,6 @@ struct Command {
 [[nodiscard]] Command::Action describe_stalled_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_subscriptions_command(CLI::App& options);
 [[nodiscard]] Command::Action describe_transport_command(CLI::App& options);
+[[nodiscard]] Command::Action describe_uplink_command(CLI::App& options);
 
 }  // namespace telegate::perf

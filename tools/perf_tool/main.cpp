@@ -12,7 +12,7 @@ namespace {
 using namespace telegate::perf;
 
 // The first is the default.
-constexpr std::array<Command, 15> commands{{
+constexpr auto commands = std::to_array<Command>({
     {"queue", "Samples through a queue between threads, compared with other queues", describe_queue_command},
     {"codec", "Encoding of samples as json, cbor and record, compared with nlohmann/json", describe_codec_command},
     {"processing", "Readings through scale, range, deadband and the other stages", describe_processing_command},
@@ -28,7 +28,10 @@ constexpr std::array<Command, 15> commands{{
     {"rest", "GET /status, compared with a minimal cpp-httplib server", describe_rest_command},
     {"log", "The durable log, compared with SQLite and with plain rows", describe_log_command},
     {"latency", "Round trips of single messages, compared with libzmq and raw sockets", describe_latency_command},
-}};
+#ifdef TELEGATE_LIBNATS
+    {"uplink", "Delivery of the log to NATS JetStream, compared with a plain libnats program", describe_uplink_command},
+#endif
+});
 
 // From sysexits.h.
 constexpr int exit_usage = 64;

@@ -73,8 +73,8 @@ using SettingSlot =
                  std::optional<std::int64_t>*, std::optional<double>*, ListenSlot>;
 
 /// The struct that a section fills. The section of a row determines which one.
-using SettingOwner =
-    std::variant<Settings*, TagSettings*, PublishSettings*, ServiceSettings*, DeviceSettings*, ChannelSettings*>;
+using SettingOwner = std::variant<Settings*, TagSettings*, PublishSettings*, ServiceSettings*, UplinkSettings*,
+                                  DeviceSettings*, ChannelSettings*>;
 
 /// Whether a running gateway can apply a new value, or only a restart.
 enum class Applies : std::uint8_t {
@@ -123,6 +123,7 @@ struct DefaultOwners {
     TagSettings tag;
     PublishSettings publish;
     ServiceSettings services;
+    UplinkSettings uplink;
     DeviceSettings device;
     ChannelSettings channel;
 

@@ -35,6 +35,27 @@ struct ServiceSettings {
     SettingsPlaces places;
 };
 
+/// A back end to which the durable log is delivered.
+struct UplinkSettings {
+    std::string name;
+    SettingsPlace place;
+    std::string type = "nats";
+    std::vector<std::string> url;
+    std::string subject = "telegate.samples";
+    std::vector<std::string> topics;  // empty: all
+    std::string credentials_file;     // "": none; likewise the next ones
+    std::string tls_ca;
+    std::string tls_certificate;
+    std::string tls_key;
+    std::string tls_server_name;
+    std::string format = "json";
+    std::int64_t batch_samples = 1'000;
+    std::int64_t batch_bytes = 262'144;
+    std::int64_t window = 64;
+    std::int64_t lag_alarm_ms = 60'000;
+    SettingsPlaces places;
+};
+
 /// Where the REST server listens and how it authenticates clients. "": not used.
 struct RestSettings {
     std::string unix_socket;
@@ -85,6 +106,7 @@ struct Settings {
     std::vector<TagSettings> tags;
     std::vector<PublishSettings> publish;
     std::vector<ServiceSettings> services;
+    std::vector<UplinkSettings> uplinks;
     std::vector<DeviceSettings> devices;
     std::vector<ChannelSettings> channels;
 };

@@ -60,6 +60,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                   }}),
       publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
       recorders_(log_parts()),
+      uplinks_({clock_, log_, plan.log.path, tags_}, plan.uplinks),
       durable_log_(make_durable_log(std::move(plan.log))),
       log_history_(make_log_history()),
       pump_({reactor_, queue_, waker_, channels_, ledger_}),
@@ -80,7 +81,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, recorders_, durable_log_.get(), events_, alarms_,
+                         log_level_, recorders_, durable_log_.get(), uplinks_, events_, alarms_,
                          [this] {
                              feed_consumers();
                          }}),
@@ -119,7 +120,11 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
     if (options.path.empty()) {
         return nullptr;
     }
-    auto log = std::make_unique<DurableLog>(log_parts(), std::move(options));
+    DurableLog::Parts parts = log_parts();
+    parts.note_synced = [this](store::Position position) {
+        uplinks_.log_synced(position);
+    };
+    auto log = std::make_unique<DurableLog>(std::move(parts), std::move(options));
     if (const auto last = log->status().previous_run) {
         state_file_.learn(last->epoch_ms, log->take_last_seqs());
     }
@@ -254,6 +259,7 @@ void Gateway::start() {
         state_timer_.start();
         state_timer_.call_at(clock_.mono_now() + state_interval);
     }
+    uplinks_.start();
     rest_.start();
     state_ = GatewayState::running;
     log_start();
@@ -329,6 +335,7 @@ void Gateway::finish() {
         log_history_->close();
         durable_log_->close();
     }
+    uplinks_.close();
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
     event_keeper_.stop();
     alarm_file_.save(true);

@@ -42,6 +42,7 @@
 #include "status/health_checks.hpp"
 #include "status/status.hpp"
 #include "status/unclaimed_sections.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -187,6 +188,7 @@ class Gateway {
     SlowGaps slow_gaps_;
     Publishers publishers_;
     Recorders recorders_;
+    Uplinks uplinks_;                                // before the log, whose thread uses them
     const std::unique_ptr<DurableLog> durable_log_;  // null: none
     const std::unique_ptr<LogHistory> log_history_;  // null: there is no log
     Pump pump_;

@@ -45,6 +45,9 @@ Health Gateway::health() {
     if (durable_log_ != nullptr) {
         health.checks.push_back(check_log(durable_log_->status()));
     }
+    if (const std::vector<UplinkReport> uplinks = uplinks_.status(); !uplinks.empty()) {
+        health.checks.push_back(check_uplinks(uplinks));
+    }
     health.checks.push_back(check_devices(sampler_));
     health.checks.push_back(check_stopped(sampler_));
     health.checks.push_back(check_channels(channel_watch_.bad()));

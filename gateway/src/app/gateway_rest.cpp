@@ -23,6 +23,10 @@ RestHandlers Gateway::rest_handlers() {
     handlers.command = [this](std::string_view device, DeviceCommand what) {
         return command(device, what);
     };
+    handlers.uplinks = [this] {
+        return uplinks_.status();
+    };
+    handlers.uplink_commands = &uplinks_;
     handlers.health = [this] {
         return health();
     };

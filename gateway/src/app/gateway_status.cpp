@@ -50,6 +50,7 @@ StatusSnapshot Gateway::take_snapshot() const {
         snapshot.log = durable_log_->status();
         snapshot.log->reads = log_history_->counts();
     }
+    snapshot.uplinks = uplinks_.status();
     take_transport(snapshot);
     snapshot.rest_endpoint = rest_url();
     snapshot.services = services_.status();

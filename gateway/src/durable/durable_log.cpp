@@ -363,6 +363,10 @@ void DurableLog::note_state() {
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();
     }
+    if (parts_.note_synced && now.synced > noted_synced_) {
+        noted_synced_ = now.synced;
+        parts_.note_synced(now.synced);
+    }
 }
 
 /// Returns 0 if the segment cannot be read.

@@ -91,6 +91,8 @@ class DurableLog final : public SampleConsumer {
         store::SampleLog::KnownSeqs known;
         /// Called on the thread of the log when must_wait() has become false.
         std::function<void()> wake_pump;
+        /// Called on tg-log, and in the constructor, with the position before which everything is synced.
+        std::function<void(store::Position)> note_synced = {};
         store::FileSystem& files = store::real_file_system();
         /// Returns the last sequence number of a channel that was published or found to be lost. Threads: any.
         std::function<std::uint64_t(ChannelId)> published = {};
@@ -165,6 +167,7 @@ class DurableLog final : public SampleConsumer {
     std::unique_ptr<store::SampleLog> log_;
     LogLoad load_;
     MonoTime synced_at_{};
+    store::Position noted_synced_ = 0;
     std::chrono::milliseconds retry_{0};
 
     mutable std::mutex mutex_;  // guards the members below

@@ -62,6 +62,7 @@ PlannedChange plan_change(const Settings& from, const Settings& to, const std::v
     planned.services = std::move(plan.services);
     planned.recorders = std::move(plan.recorders);
     planned.log = std::move(plan.log);
+    planned.uplinks = std::move(plan.uplinks);
     planned.queue_capacity = plan.queue_capacity;
     planned.queue_policy = plan.queue_policy;
     planned.log_level = to.log_level;

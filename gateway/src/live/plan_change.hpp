@@ -7,6 +7,7 @@
 #include "durable/durable_log.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <cstddef>
 #include <string>
@@ -22,6 +23,7 @@ struct PlannedChange {
     DeviceChange devices;
     std::vector<DurableLogOptions> recorders;  // all of them
     DurableLogOptions log;
+    std::vector<UplinkOptions> uplinks;  // all of them
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
     std::string log_level;

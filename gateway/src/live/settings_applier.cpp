@@ -43,6 +43,13 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     if (parts_.log != nullptr) {
         parts_.log->change(planned.log);
     }
+    if (concerns(wanted.changes, "uplink")) {
+        parts_.uplinks.change(planned.uplinks, [&](const std::string& name) {
+            return std::any_of(wanted.changes.begin(), wanted.changes.end(), [&](const SettingChange& change) {
+                return change.section == "uplink" && change.name == name;
+            });
+        });
+    }
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
         parts_.reactor.post(
             [&heartbeats = parts_.heartbeats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {

@@ -15,6 +15,7 @@
 #include "log/log_level.hpp"
 #include "publish/heartbeats.hpp"
 #include "recording/recorders.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <chrono>
 #include <functional>
@@ -29,7 +30,8 @@ namespace telegate {
 /// drivers, addresses, the response of the sampling thread. The remaining steps cannot fail.
 ///
 /// Threads: change(): any, one at a time.
-/// Limits: waits up to answer_time_max for each of the two threads, and for the disks of recordings that end.
+/// Limits: waits up to answer_time_max for each of the two threads, and for the disks of recordings and the uplinks
+/// that end.
 /// Failure: change() throws and has changed nothing: SettingsError for invalid settings, std::length_error if the
 /// change needs a restart for more capacity, any other exception for external failures.
 class SettingsApplier {
@@ -50,6 +52,7 @@ class SettingsApplier {
         LogLevel& log_level;
         Recorders& recorders;
         DurableLog* log;  // null: none
+        Uplinks& uplinks;
         EventLog& events;
         Alarms& alarms;
         /// Called on the reactor's thread when the formats with endpoints have changed.

@@ -58,6 +58,7 @@ inline constexpr std::size_t metric_channels_max = 1'000;
 [[nodiscard]] std::span<const MetricRow> clock_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> recorder_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> log_metrics() noexcept;
+[[nodiscard]] std::span<const MetricRow> uplink_metrics() noexcept;
 [[nodiscard]] std::span<const MetricRow> alarm_metrics() noexcept;
 
 /// Returns all rows, in order. Threads: any.

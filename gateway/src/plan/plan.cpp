@@ -9,6 +9,7 @@
 #include "plan/plan_rest.hpp"
 #include "plan/processing_plan.hpp"
 #include "plan/recorder_plan.hpp"
+#include "plan/uplink_plan.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -198,6 +199,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     check_addresses(settings, problems);
     plan.recorders = plan_recorders(settings, problems);
     plan.log = plan_log(settings, problems);
+    plan.uplinks = plan_uplinks(settings, problems);
     plan_devices(settings, keeps_driver, plan, problems);
     if (!problems.empty()) {
         throw SettingsError(std::move(problems));

@@ -12,6 +12,7 @@
 #include "endpoints/service_endpoints.hpp"
 #include "http/rest_options.hpp"
 #include "log/log.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -36,6 +37,7 @@ struct Plan {
     std::vector<PlannedDevice> devices;
     std::vector<DurableLogOptions> recorders;
     DurableLogOptions log;
+    std::vector<UplinkOptions> uplinks;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
     Tags tags;

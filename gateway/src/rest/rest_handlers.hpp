@@ -43,6 +43,8 @@ struct RestHandlers {
     /// Sends a command to a known device. nullopt: no response in time.
     std::function<std::optional<CommandResult>(std::string_view device, DeviceCommand)> command;
     std::function<Health()> health;
+    std::function<std::vector<UplinkReport>()> uplinks;
+    Uplinks* uplink_commands = nullptr;  // any thread may use it
     /// Closes a subscriber of a format. false: there is no subscriber with this id; nullopt: no response in time.
     std::function<std::optional<bool>(PayloadFormat format, std::uint64_t id)> close_subscriber;
     /// Returns the number of samples published from a position of a past epoch on, before a later epoch began. nullopt:

@@ -69,6 +69,7 @@ inline constexpr std::size_t prefix_characters_max = 256;
 [[nodiscard]] std::span<const RestRoute> channel_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> subscriber_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> log_routes() noexcept;
+[[nodiscard]] std::span<const RestRoute> uplink_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> log_level_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> stream_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> metrics_routes() noexcept;

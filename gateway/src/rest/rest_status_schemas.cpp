@@ -158,6 +158,80 @@ constexpr std::string_view status_schemas = R"json({
     "segments": {"type": "array", "items": {"$ref": "#/components/schemas/LogSegment"}}
   }
 },
+"UplinkMessages": {
+  "type": "object",
+  "required": ["sent", "resent", "acknowledged", "duplicates", "refused"],
+  "properties": {
+    "sent": {"$ref": "#/components/schemas/Count"}, "resent": {"$ref": "#/components/schemas/Count"},
+    "acknowledged": {"$ref": "#/components/schemas/Count"},
+    "duplicates": {"$ref": "#/components/schemas/Count"}, "refused": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"UplinkSamples": {
+  "type": "object",
+  "required": ["read", "acknowledged", "in_flight", "quarantined", "gaps", "returned", "balanced"],
+  "properties": {
+    "read": {"$ref": "#/components/schemas/Count"}, "acknowledged": {"$ref": "#/components/schemas/Count"},
+    "in_flight": {"$ref": "#/components/schemas/Count"}, "quarantined": {"$ref": "#/components/schemas/Count"},
+    "gaps": {"$ref": "#/components/schemas/Count"}, "returned": {"$ref": "#/components/schemas/Count"},
+    "balanced": {"type": "boolean"}
+  }
+},
+"Uplink": {
+  "type": "object",
+  "required": ["name", "urls", "subject", "connected", "state", "paused", "server", "error", "last_error",
+    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples", "catch_up_s",
+    "round_trip_s", "connections", "messages", "samples", "quarantine"],
+  "properties": {
+    "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
+    "subject": {"type": "string"}, "connected": {"type": "boolean"},
+    "state": {"enum": ["down", "sending", "settling", "backing_off"]}, "paused": {"type": "boolean"},
+    "last_error": {"type": ["string", "null"]}, "last_error_time": {"type": ["string", "null"]},
+    "lag_samples": {"$ref": "#/components/schemas/Count"}, "catch_up_s": {"type": ["integer", "null"]},
+    "round_trip_s": {"type": "number"}, "quarantine": {"$ref": "#/components/schemas/UplinkQuarantineSize"},
+    "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
+    "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},
+    "delivered_time": {"type": ["string", "null"]}, "lag_s": {"type": "number"},
+    "connections": {"$ref": "#/components/schemas/Count"},
+    "messages": {"$ref": "#/components/schemas/UplinkMessages"},
+    "samples": {"$ref": "#/components/schemas/UplinkSamples"}
+  }
+},
+"UplinkQuarantineSize": {
+  "type": "object",
+  "required": ["samples", "bytes"],
+  "properties": {
+    "samples": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
+  }
+},
+"UplinkRewind": {
+  "type": "object",
+  "oneOf": [{"required": ["position"]}, {"required": ["time"]}],
+  "additionalProperties": false,
+  "properties": {
+    "position": {"$ref": "#/components/schemas/Count"}, "time": {"type": "string", "format": "date-time"}
+  }
+},
+"UplinkQuarantine": {
+  "type": "object",
+  "required": ["samples"],
+  "properties": {
+    "samples": {"type": "array", "items": {
+      "type": "object",
+      "required": ["topic", "epoch", "seq", "time", "refused_time", "reason", "position", "bytes"],
+      "properties": {
+        "topic": {"type": "string"}, "epoch": {"type": "integer"}, "seq": {"$ref": "#/components/schemas/Count"},
+        "time": {"type": "string"}, "refused_time": {"type": "string"}, "reason": {"type": "string"},
+        "position": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
+      }
+    }}
+  }
+},
+"UplinkList": {
+  "type": "object",
+  "required": ["uplinks"],
+  "properties": {"uplinks": {"type": "array", "items": {"$ref": "#/components/schemas/Uplink"}}}
+},
 "Consumer": {
   "type": "object",
   "required": ["name", "taken", "missing"],
@@ -256,7 +330,7 @@ constexpr std::string_view status_schemas = R"json({
 "Status": {
   "type": "object",
   "required": ["name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "previous_runs", "queue", "ledger",
-    "sampler", "consumers", "recorders", "log", "transport", "services", "rest", "channels"],
+    "sampler", "consumers", "recorders", "log", "uplinks", "transport", "services", "rest", "channels"],
   "properties": {
     "name": {"const": "telegate"},
     "version": {"type": "string"},
@@ -274,6 +348,7 @@ constexpr std::string_view status_schemas = R"json({
     "consumers": {"type": "array", "items": {"$ref": "#/components/schemas/Consumer"}},
     "recorders": {"type": "array", "items": {"$ref": "#/components/schemas/Recorder"}},
     "log": {"oneOf": [{"$ref": "#/components/schemas/DurableLog"}, {"type": "null"}]},
+    "uplinks": {"type": "array", "items": {"$ref": "#/components/schemas/Uplink"}},
     "transport": {"$ref": "#/components/schemas/Transport"},
     "services": {"$ref": "#/components/schemas/Services"},
     "rest": {"$ref": "#/components/schemas/Rest"},

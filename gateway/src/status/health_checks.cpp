@@ -91,6 +91,20 @@ HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders) {
     return check;
 }
 
+HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks) {
+    HealthCheck check{.name = "uplinks", .detail = ""};
+    for (const UplinkReport& uplink : uplinks) {
+        if (uplink.is_late()) {
+            const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(uplink.lag).count();
+            check.detail += (check.good ? "" : "; ") + uplink.name + " is " + std::to_string(seconds) + " s behind" +
+                            (uplink.status.is_paused ? " and paused" : "") +
+                            (uplink.status.error.empty() ? "" : ": " + uplink.status.error);
+            check.good = false;
+        }
+    }
+    return check;
+}
+
 HealthCheck check_log(const DurableLogStatus& log) {
     HealthCheck check{.name = "log", .detail = ""};
     if (!log.error.empty()) {

@@ -8,6 +8,7 @@
 #include "line/channel_watch.hpp"
 #include "line/pump_watch.hpp"
 #include "status/health.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -34,6 +35,8 @@ inline constexpr std::chrono::seconds stuck_after{2};
 
 /// Checks that every recording is being written.
 [[nodiscard]] HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders);
+/// Checks that no uplink is further behind than its lag_alarm.
+[[nodiscard]] HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks);
 /// Checks that the durable log is being written and is not full.
 [[nodiscard]] HealthCheck check_log(const DurableLogStatus& log);
 

@@ -15,6 +15,7 @@
 #include "services/services_status.hpp"
 #include "state/previous_runs_state.hpp"
 #include "status/reload_report.hpp"
+#include "uplinks/uplinks.hpp"
 
 #include <array>
 #include <chrono>
@@ -74,6 +75,7 @@ struct StatusSnapshot {
     std::vector<ConsumerStatus> consumers;  // in the order in which they receive samples
     std::vector<DurableLogStatus> recorders;
     std::optional<DurableLogStatus> log;  // none: not configured
+    std::vector<UplinkReport> uplinks;    // in the order of the settings
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;

@@ -257,6 +257,7 @@ std::string status_json(const StatusSnapshot& snapshot) {
     json["consumers"] = consumers_json(snapshot.consumers);
     json["recorders"] = recorders_json(snapshot.recorders);
     json["log"] = snapshot.log ? log_json(*snapshot.log) : Json(nullptr);
+    json["uplinks"] = uplinks_json(snapshot.uplinks);
     json["transport"] = transport_json(snapshot);
     json["services"] = services_json(snapshot.services);
     json["rest"] = {{"endpoint", snapshot.rest_endpoint}};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace telegate {
 
@@ -33,5 +34,9 @@ void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts);
 
 /// The durable log, as in `log` of /status.
 [[nodiscard]] nlohmann::ordered_json log_json(const DurableLogStatus& log);
+
+/// One uplink, as in `uplinks` of /status.
+[[nodiscard]] nlohmann::ordered_json uplink_json(const UplinkReport& uplink);
+[[nodiscard]] nlohmann::ordered_json uplinks_json(const std::vector<UplinkReport>& uplinks);
 
 }  // namespace telegate

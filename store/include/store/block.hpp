@@ -14,7 +14,7 @@ namespace telegate::store {
 
 using ByteBuffer = std::vector<std::byte>;
 
-/// Why samples are missing from the log. The numbers are on disk.
+/// Why samples are missing from the log, or from what is delivered of it. The numbers are on disk.
 enum class GapReason : std::uint8_t {
     queue_overflow = 1,  // dropped at the queue; nobody received them
     shutdown = 2,        // dropped when the gateway stopped; nobody received them
@@ -25,6 +25,7 @@ enum class GapReason : std::uint8_t {
     retention = 7,       // removed because of a limit on size, age or free space
     unknown = 8,         // missing from the sequence for no known reason
     not_recorded = 9,    // published before the log was opened, in an epoch that had begun
+    refused = 10,        // in the log, but refused by the back end of an uplink; never on disk
 };
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
 /// Whether the samples of such a gap were published, so that subscribers may have received them.

@@ -102,6 +102,7 @@ std::string_view to_string(GapReason reason) noexcept {
         case GapReason::damaged: return "damaged";
         case GapReason::retention: return "retention";
         case GapReason::not_recorded: return "not_recorded";
+        case GapReason::refused: return "refused";
         case GapReason::unknown: break;
     }
     return "unknown";

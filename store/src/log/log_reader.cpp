@@ -87,6 +87,8 @@ void LogBatch::clear() noexcept {
     gaps.clear();
     definitions = nullptr;
     selected = nullptr;
+    segment = nullptr;
+    stored.reset();
 }
 
 LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
@@ -161,6 +163,7 @@ bool LogReader::next(LogBatch& batch) {
         batch.epoch_ms = segment_->head().epoch_ms;
         batch.definitions = &segment_->index().definitions;
         batch.selected = selected_channel();
+        batch.segment = segment_.get();
         if (!is_begun_) {
             begin_segment(batch);
         }
@@ -321,6 +324,9 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
         skip_entries(head_, skipped, batch);
     }
     add_holes(head_, batch);
+    if (batch.samples.size() == entry.samples) {
+        batch.stored = entry;
+    }
 }
 
 /// Drops the first entries of a block that was entered in the middle.

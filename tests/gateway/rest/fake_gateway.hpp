@@ -50,6 +50,10 @@ class FakeGateway {
         handlers.command = [this](std::string_view device, DeviceCommand command) {
             return answering ? std::optional(obey(device, command)) : std::nullopt;
         };
+        handlers.uplinks = [] {
+            return std::vector<UplinkReport>(1);
+        };
+        handlers.uplink_commands = &uplinks;
         handlers.health = [this] {
             return health;
         };
@@ -108,6 +112,7 @@ class FakeGateway {
     Log log{"off"};
     LogLevel log_level{reactor, log, "info"};
     RestTraffic traffic;
+    Uplinks uplinks{{clock, log, "", {}}, {}};
 
   private:
     CommandResult obey(std::string_view device, DeviceCommand command) {

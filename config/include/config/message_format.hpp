@@ -1,0 +1,24 @@
+#pragma once
+
+#include "config/enum_names.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace telegate {
+
+/// The format of the messages of an uplink, see docs/uplinks.md.
+enum class MessageFormat : std::uint8_t { json, cbor, record, block };
+
+/// The names in the settings, in the order of the enumerators.
+inline constexpr auto message_format_names = enum_names<MessageFormat>({{"json", MessageFormat::json},
+                                                                        {"cbor", MessageFormat::cbor},
+                                                                        {"record", MessageFormat::record},
+                                                                        {"block", MessageFormat::block}});
+
+[[nodiscard]] constexpr std::string_view to_string(MessageFormat format) noexcept {
+    return message_format_names.names[static_cast<std::size_t>(format)];
+}
+
+}  // namespace telegate

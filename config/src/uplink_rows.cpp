@@ -1,0 +1,83 @@
+#include "config/message_format.hpp"
+#include "config/setting_rules.hpp"
+#include "rows.hpp"
+
+#include <array>
+
+namespace telegate {
+namespace uplink_section {
+
+using U = UplinkSettings;
+
+constexpr std::array<std::string_view, 1> types{"nats"};
+constexpr TextListRule urls{
+    .allowed = "nats://HOST or tls://HOST, with :PORT or without", .count_max = 8, .may_be_empty = false};
+constexpr TextListRule prefixes{.allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
+                                .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-/",
+                                .bytes_max = 129,
+                                .count_max = 64};
+constexpr TextRule subject{
+    .prefixes = {}, .allowed = "words separated by dots, without blanks, * and >", .bytes_max = 256};
+constexpr TextRule server_name{
+    .prefixes = {}, .allowed = "a host name of at most 253 bytes, or empty", .bytes_max = 253, .may_be_empty = true};
+
+// clang-format off
+constexpr std::array rows{
+    SettingRow{.section = "uplink", .key = "type", .rule = ChoiceRule{types}, .applies = Applies::live,
+               .meaning = "Kind of back end: a stream of NATS JetStream (nats).", .slot = slot<&U::type>},
+    SettingRow{.section = "uplink", .key = "url", .rule = urls, .applies = Applies::live, .required = true,
+               .meaning = "Servers of the back end, with TLS (tls://) or without (nats://). They are tried in turn.",
+               .slot = slot<&U::url>},
+    SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::live,
+               .meaning = "Subject to which messages are published. A stream must have this subject. The words "
+                          "{device} and {channel} are the parts of a topic, {gateway} is the name of the machine.",
+               .slot = slot<&U::subject>},
+    SettingRow{.section = "uplink", .key = "format", .rule = ChoiceRule{message_format_names.names},
+               .applies = Applies::live,
+               .meaning = "Format of the messages: lines of JSON, CBOR, records of 64 bytes, or the blocks of the log.",
+               .slot = slot<&U::format>},
+    SettingRow{.section = "uplink", .key = "topics", .rule = prefixes, .applies = Applies::live,
+               .meaning = "Prefixes of the topics that are delivered. Empty means all.", .slot = slot<&U::topics>},
+    SettingRow{.section = "uplink", .key = "credentials_file", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "File with a token, a user name and a password, the seed of an nkey, or the content of a "
+                          ".creds file, or credential:NAME. Read for each connection. Empty means none.",
+               .slot = slot<&U::credentials_file>},
+    SettingRow{.section = "uplink", .key = "tls_ca", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "CA certificates in PEM that the servers are checked against, or credential:NAME. Empty means "
+                          "those of the system.",
+               .slot = slot<&U::tls_ca>},
+    SettingRow{.section = "uplink", .key = "tls_certificate", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "Certificate of the gateway for the servers in PEM, with its chain, or credential:NAME.",
+               .slot = slot<&U::tls_certificate>},
+    SettingRow{.section = "uplink", .key = "tls_key", .rule = rules::credential, .applies = Applies::file,
+               .meaning = "Private key of tls_certificate in PEM, or credential:NAME.", .slot = slot<&U::tls_key>},
+    SettingRow{.section = "uplink", .key = "tls_server_name", .rule = server_name, .applies = Applies::live,
+               .meaning = "Name that the certificates of the servers must have. Empty means the host in the URL.",
+               .slot = slot<&U::tls_server_name>},
+    SettingRow{.section = "uplink", .key = "batch_samples", .rule = WholeRule{.min = 1, .max = 16'384},
+               .unit = "samples", .applies = Applies::live,
+               .meaning = "Maximum number of samples and gap notices in a message.", .slot = slot<&U::batch_samples>},
+    SettingRow{.section = "uplink", .key = "batch_bytes", .rule = WholeRule{.min = 1'024, .max = 8'388'608},
+               .unit = "bytes", .applies = Applies::live,
+               .meaning = "Maximum size of a message, without its headers. It must be less than max_payload of the "
+                          "server, by default 1 MiB.",
+               .slot = slot<&U::batch_bytes>},
+    SettingRow{.section = "uplink", .key = "window", .rule = WholeRule{.min = 1, .max = 1'024},
+               .unit = "messages", .applies = Applies::live,
+               .meaning = "Maximum number of messages that are sent and not acknowledged.",
+               .slot = slot<&U::window>},
+    SettingRow{.section = "uplink", .key = "lag_alarm", .rule = WholeRule{.min = 1'000, .max = 31'536'000'000},
+               .unit = "ms", .applies = Applies::live,
+               .meaning = "Age of the newest delivered sample above which the gateway is not ready, if samples wait "
+                          "to be delivered.",
+               .slot = slot<&U::lag_alarm_ms>},
+};
+// clang-format on
+
+}  // namespace uplink_section
+
+std::span<const SettingRow> uplink_rows() noexcept {
+    return uplink_section::rows;
+}
+
+}  // namespace telegate

@@ -1,0 +1,86 @@
+#include "plan/uplink_plan.hpp"
+
+#include "config/section_problems.hpp"
+
+#include "uplink/adapter_module.hpp"
+#include "uplink/nats_address.hpp"
+#include "uplinks/subject_template.hpp"
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace telegate {
+namespace {
+
+/// Messages that are not acknowledged, and as many bytes that are not written to the connection yet.
+constexpr std::size_t window_bytes_min = 2'097'152;
+
+/// Checks that the certificate and its key are given together.
+void check_tls(const UplinkSettings& uplink, SectionProblems& found) {
+    if (uplink.tls_certificate.empty() != uplink.tls_key.empty()) {
+        found.add(uplink.tls_key.empty() ? "tls_certificate" : "tls_key",
+                  "tls_certificate and tls_key must be given together");
+    }
+}
+
+/// Blocks are passed on whole, with all of their channels.
+MessageFormat to_format(const UplinkSettings& uplink, SectionProblems& found) {
+    const MessageFormat format = message_format_names.value(uplink.format);
+    if (format == MessageFormat::block && !uplink.topics.empty()) {
+        found.add("topics", "topics cannot be selected with format = block: a block has all channels");
+    }
+    if (format == MessageFormat::block && SubjectTemplate::is_valid(uplink.subject) &&
+        SubjectTemplate(uplink.subject).depends_on_channel()) {
+        found.add("subject", '"' + uplink.subject + "\" cannot be used with format = block: a block has all channels");
+    }
+    return format;
+}
+
+UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
+    UplinkOptions options;
+    options.name = uplink.name;
+    options.urls = uplink.url;
+    for (const std::string& url : uplink.url) {
+        if (!uplink::parse_nats_url(url)) {
+            found.add("url",
+                      '"' + url + "\" is not a valid URL: must be nats://HOST or tls://HOST, with :PORT or without");
+        }
+    }
+    if (!SubjectTemplate::is_valid(uplink.subject)) {
+        found.add("subject", '"' + uplink.subject +
+                                 "\" is not a valid subject: must be words separated by dots, without blanks, * and >. "
+                                 "Words in braces may be {device}, {channel} and {gateway}");
+    }
+    check_tls(uplink, found);
+    try {
+        options.module = &uplink::load_adapter_module(uplink.type);
+    } catch (const std::runtime_error& error) {
+        found.add("type", error.what());
+    }
+    options.files = {uplink.credentials_file, uplink.tls_ca, uplink.tls_certificate, uplink.tls_key};
+    options.tls_server_name = uplink.tls_server_name;
+    options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
+                        static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};
+    options.delivery.messages_max = static_cast<std::size_t>(uplink.window);
+    options.delivery.bytes_max = window_bytes_min;
+    options.delivery.seed = static_cast<std::uint32_t>(std::hash<std::string>()(uplink.name));
+    options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
+    return options;
+}
+
+}  // namespace
+
+std::vector<UplinkOptions> plan_uplinks(const Settings& settings, std::vector<SettingsProblem>& problems) {
+    std::vector<UplinkOptions> all;
+    for (const UplinkSettings& uplink : settings.uplinks) {
+        SectionProblems found("uplink." + uplink.name, uplink.places, uplink.place, problems);
+        if (settings.log.path.empty()) {
+            found.add("type", "uplinks deliver the durable log, and there is none: set path in [log]");
+        }
+        all.push_back(to_options(uplink, found));
+    }
+    return all;
+}
+
+}  // namespace telegate

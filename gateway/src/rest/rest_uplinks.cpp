@@ -1,0 +1,216 @@
+#include "base/json_excerpt.hpp"
+#include "base/parse_time.hpp"
+#include "base/strict_json.hpp"
+#include "config/joined.hpp"
+#include "encode/time_text.hpp"
+#include "rest/rest_refusals.hpp"
+#include "rest/rest_route.hpp"
+#include "status/status_parts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t rewind_bytes_max = 1'024;
+constexpr std::size_t rewind_depth_max = 4;
+constexpr std::array uplink_refusals{404};
+constexpr std::array command_refusals{404, 503};
+constexpr std::array rewind_refusals{404, 409, 422, 503};
+constexpr std::array uplink_name{RestParameter{.name = "name",
+                                               .place = RestParameter::Place::path,
+                                               .schema = R"({"type":"string","minLength":1})",
+                                               .meaning = "Uplink, as named in the settings."}};
+
+HttpResponse json_response(const Json& json) {
+    // An error text may contain any bytes.
+    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+}
+
+HttpResponse get_uplinks(const RestCall& call) {
+    return json_response({{"uplinks", uplinks_json(call.handlers.uplinks())}});
+}
+
+HttpResponse get_uplink(const RestCall& call) {
+    std::vector<std::string> known;
+    for (const UplinkReport& uplink : call.handlers.uplinks()) {
+        if (uplink.name == call.arguments.front()) {
+            return json_response(uplink_json(uplink));
+        }
+        known.push_back(uplink.name);
+    }
+    return refused(call.request, 404,
+                   "there is no uplink " + quoted_text(call.arguments.front()) + "; known uplinks: " + joined(known));
+}
+
+/// Runs a command. Responds with the uplink if it was done.
+template <class Command>
+HttpResponse run_command(const RestCall& call, std::string_view name, const Command& command) {
+    const auto run = [&]() -> HttpResponse {
+        try {
+            switch (command(*call.handlers.uplink_commands, call.arguments.front())) {
+                case UplinkResult::late: return unavailable(call.request, "the uplink did not respond in time");
+                case UplinkResult::no_log:
+                    return refused(call.request, 409, "the log is not open yet; repeat it later");
+                case UplinkResult::not_delivered:
+                    return unprocessable(call.request, {{RestFault::Where::body, "/position",
+                                                         "is not delivered yet: must be at most "
+                                                         "`position` of the uplink"}});
+                case UplinkResult::no_uplink:
+                case UplinkResult::done: break;
+            }
+        } catch (const std::system_error& error) {
+            return unavailable(call.request, error.what());
+        }
+        return get_uplink(call);
+    };
+    HttpResponse response = run();
+    response.log_note.add("command", name).add("uplink", call.arguments.front());
+    return response;
+}
+
+template <bool is_paused>
+HttpResponse post_pause(const RestCall& call) {
+    return run_command(call, is_paused ? "pause" : "resume",
+                       [](Uplinks& uplinks, std::string_view name) { return uplinks.pause(name, is_paused); });
+}
+
+/// Reads {"position": N} or {"time": "..."}, or adds a fault.
+std::optional<uplink::RewindTarget> read_target(std::string_view body, std::vector<RestFault>& faults) {
+    const auto fault = [&](std::string pointer, std::string detail) {
+        faults.push_back({RestFault::Where::body, std::move(pointer), std::move(detail)});
+        return std::nullopt;
+    };
+    Json json;
+    if (body.size() > rewind_bytes_max) {
+        return fault("", "is too large: must be at most " + std::to_string(rewind_bytes_max) + " bytes");
+    }
+    if (const auto wrong = read_strict_json(body, {rewind_depth_max}, json)) {
+        return fault(wrong->pointer, wrong->what);
+    }
+    if (!json.is_object() || json.size() != 1 || (!json.contains("position") && !json.contains("time"))) {
+        return fault("", R"(is not a target: must be like {"position":1000} or {"time":"2026-11-20T23:11:34Z"})");
+    }
+    const auto& [name, value] = *json.items().begin();
+    if (name == "position") {
+        return value.is_number_unsigned() ? std::optional<uplink::RewindTarget>(value.get<store::Position>())
+                                          : fault("/position", json_excerpt(value) +
+                                                                   " is not a position: must be a "
+                                                                   "whole number from 0");
+    }
+    const auto time = value.is_string() ? parse_iso8601(value.get<std::string>()) : std::nullopt;
+    return time ? std::optional<uplink::RewindTarget>(std::chrono::nanoseconds(*time))
+                : fault("/time", json_excerpt(value) + " is not a time: must be like \"2026-11-20T23:11:34Z\"");
+}
+
+HttpResponse post_rewind(const RestCall& call) {
+    std::vector<RestFault> faults;
+    const auto target = read_target(call.request.body, faults);
+    if (!target) {
+        return unprocessable(call.request, faults);
+    }
+    return run_command(call, "rewind",
+                       [&](Uplinks& uplinks, std::string_view name) { return uplinks.rewind(name, *target); });
+}
+
+HttpResponse get_quarantine(const RestCall& call) {
+    std::vector<uplink::QuarantinedSample> samples;
+    HttpResponse response = run_command(call, "quarantine", [&](Uplinks& uplinks, std::string_view name) {
+        return uplinks.quarantined(name, samples);
+    });
+    if (response.status != 200) {
+        return response;
+    }
+    Json list = Json::array();
+    for (const uplink::QuarantinedSample& each : samples) {
+        list.push_back({{"topic", each.topic},
+                        {"epoch", each.message.epoch_ms},
+                        {"seq", each.seq},
+                        {"time", to_iso8601(each.utc_ns)},
+                        {"refused_time", to_iso8601(each.refused_utc_ns)},
+                        {"reason", each.reason},
+                        {"position", each.message.position},
+                        {"bytes", each.message.payload.size()}});
+    }
+    return json_response({{"samples", std::move(list)}});
+}
+
+HttpResponse delete_quarantine(const RestCall& call) {
+    return run_command(call, "clear quarantine",
+                       [](Uplinks& uplinks, std::string_view name) { return uplinks.clear_quarantine(name); });
+}
+
+HttpResponse post_retry(const RestCall& call) {
+    return run_command(call, "retry quarantine",
+                       [](Uplinks& uplinks, std::string_view name) { return uplinks.retry_quarantined(name); });
+}
+
+/// A command that responds with the uplink.
+constexpr RestRoute command(std::string_view method, std::string_view path, std::string_view summary,
+                            HttpResponse (*answer)(const RestCall& call)) {
+    return {.method = method,
+            .path = path,
+            .role = HttpRole::admin,
+            .summary = summary,
+            .parameters = uplink_name,
+            .gives = gives_json,
+            .answer_schema = "Uplink",
+            .refusals = command_refusals,
+            .answer = answer};
+}
+
+constexpr RestRoute rewind_route() {
+    RestRoute route = command(
+        "POST", "/uplinks/{name}/rewind",
+        "Deliver again from a position of the log, or from a time. The position must be delivered.", post_rewind);
+    route.body_schema = "UplinkRewind";
+    route.refusals = rewind_refusals;
+    return route;
+}
+
+constexpr std::array uplink_route_table{
+    RestRoute{
+        .path = "/uplinks",
+        .summary = "The uplinks: their connections, how far they have delivered the durable log, and their ledgers.",
+        .gives = gives_json,
+        .answer_schema = "UplinkList",
+        .answer = get_uplinks},
+    RestRoute{.path = "/uplinks/{name}",
+              .summary = "One uplink.",
+              .parameters = uplink_name,
+              .gives = gives_json,
+              .answer_schema = "Uplink",
+              .refusals = uplink_refusals,
+              .answer = get_uplink},
+    command("POST", "/uplinks/{name}/pause", "Stop sending, until the uplink is resumed.", post_pause<true>),
+    command("POST", "/uplinks/{name}/resume", "Continue sending.", post_pause<false>),
+    rewind_route(),
+    RestRoute{.path = "/uplinks/{name}/quarantine",
+              .summary = "The samples that the back end has refused.",
+              .parameters = uplink_name,
+              .gives = gives_json,
+              .answer_schema = "UplinkQuarantine",
+              .refusals = command_refusals,
+              .answer = get_quarantine},
+    command("DELETE", "/uplinks/{name}/quarantine", "Remove all samples from the quarantine.", delete_quarantine),
+    command("POST", "/uplinks/{name}/quarantine/retry", "Send the quarantined samples again.", post_retry),
+};
+
+}  // namespace
+
+std::span<const RestRoute> uplink_routes() noexcept {
+    return uplink_route_table;
+}
+
+}  // namespace telegate

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "store/block.hpp"
+#include "store/log_reader.hpp"
+#include "uplink/delivery.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate {
+
+/// Passes on the blocks of the log as messages, each of which has the form of a segment file with one block: a head,
+/// the definitions of the channels of the block, and the block as it is in the log. A block that is too large, and
+/// samples and gaps that are not those of one block, are encoded again.
+///
+/// Threads: one.
+/// Limits:  messages of bytes_max bytes, unless definitions and texts are unusually long.
+/// Failure: throws std::bad_alloc, and std::system_error if the log cannot be read.
+class BlockMessages {
+  public:
+    BlockMessages(std::string subject, std::size_t bytes_max) : subject_(std::move(subject)), bytes_max_(bytes_max) {}
+
+    /// Appends the messages of a block, see UplinkRunner::EncodeBlock.
+    void encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
+
+  private:
+    [[nodiscard]] bool append_stored(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
+    void append_encoded(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
+    void end_message(const store::LogBatch& block, store::Position position,
+                     std::vector<uplink::OutgoingMessage>& messages);
+    void begin_segment(const store::LogBatch& block, const store::BlockHead& head, store::Position position);
+
+    const std::string subject_;
+    const std::size_t bytes_max_;
+    store::BlockEncoder encoder_;
+    store::ByteBuffer segment_;  // memory that is reused, as the next ones are
+    store::ByteBuffer head_;
+    store::ByteBuffer payload_;
+    store::BlockHead described_;
+};
+
+}  // namespace telegate

@@ -1,0 +1,88 @@
+#include "uplinks/subject_template.hpp"
+
+#include "core/topic.hpp"
+#include "uplink/nats_address.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
+
+namespace telegate {
+namespace {
+
+constexpr std::string_view device_word = "{device}";
+constexpr std::string_view channel_word = "{channel}";
+constexpr std::string_view machine_word = "{gateway}";
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> words;
+    for (;;) {
+        const std::size_t dot = text.find('.');
+        words.emplace_back(text.substr(0, dot));
+        if (dot == std::string_view::npos) {
+            return words;
+        }
+        text.remove_prefix(dot + 1);
+    }
+}
+
+std::string join(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : ".") + word;
+    }
+    return text;
+}
+
+std::string as_word(std::string_view name) {
+    std::string word(name);
+    std::replace(word.begin(), word.end(), '.', '_');
+    return word;
+}
+
+bool is_of_channel(std::string_view word) {
+    return word == device_word || word == channel_word;
+}
+
+}  // namespace
+
+std::string gateway_word() {
+    std::array<char, HOST_NAME_MAX + 1> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return as_word(to_topic_part(name.data()));
+}
+
+SubjectTemplate::SubjectTemplate(std::string_view text) : words_(split(text)) {
+    std::replace(words_.begin(), words_.end(), std::string(machine_word), gateway_word());
+    depends_on_channel_ = std::any_of(words_.begin(), words_.end(), is_of_channel);
+}
+
+bool SubjectTemplate::is_valid(std::string_view text) {
+    std::vector<std::string> words = split(text);
+    std::replace_if(
+        words.begin(), words.end(), [](const std::string& word) { return is_of_channel(word) || word == machine_word; },
+        std::string("word"));
+    const std::string subject = join(words);
+    return uplink::is_nats_subject(subject) && subject.find_first_of("{}") == std::string::npos;
+}
+
+std::string SubjectTemplate::subject(std::string_view device, std::string_view channel) const {
+    std::vector<std::string> words = words_;
+    for (std::string& word : words) {
+        if (is_of_channel(word)) {
+            word = as_word(word == device_word ? device : channel);
+        }
+    }
+    return join(words);
+}
+
+std::string SubjectTemplate::pattern() const {
+    std::vector<std::string> words = words_;
+    std::replace_if(words.begin(), words.end(), is_of_channel, std::string("*"));
+    return join(words);
+}
+
+}  // namespace telegate

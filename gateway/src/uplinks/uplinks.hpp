@@ -1,0 +1,125 @@
+#pragma once
+
+#include "encode/tags.hpp"
+#include "log/log.hpp"
+#include "uplinks/message_encoder.hpp"
+
+#include "core/clock.hpp"
+#include "core/reactor.hpp"
+#include "store/segment_format.hpp"
+#include "uplink/adapter_module.hpp"
+#include "uplink/uplink_runner.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telegate {
+
+/// The settings of an [uplink] section.
+struct UplinkOptions {
+    std::string name;
+    const uplink::AdapterModule* module = nullptr;
+    std::vector<std::string> urls;
+    /// As in the settings; "": none.
+    struct Files {
+        std::string credentials;
+        std::string tls_ca;
+        std::string tls_certificate;
+        std::string tls_key;
+    } files;
+    std::string tls_server_name;
+    MessageEncoder::Options messages;
+    uplink::Delivery::Options delivery;
+    std::chrono::milliseconds lag_alarm{60'000};
+};
+
+/// The state of an uplink and what an operator needs to understand it.
+struct UplinkReport {
+    std::string name;
+    std::vector<std::string> urls;
+    std::string subject;
+    std::chrono::milliseconds lag_alarm{0};
+    uplink::UplinkStatus status;
+    /// Age of the newest sample before which everything is delivered; 0 if nothing waits to be delivered.
+    std::chrono::nanoseconds lag{0};
+
+    [[nodiscard]] bool is_late() const noexcept { return lag > lag_alarm; }
+};
+
+/// The result of a command to an uplink.
+enum class UplinkResult : std::uint8_t {
+    done,
+    no_uplink,      // there is none with this name
+    late,           // no response in time
+    no_log,         // the log is not open yet
+    not_delivered,  // the position is after what is delivered
+};
+
+/// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
+/// neither publishing nor another uplink.
+///
+/// Threads: log_synced(), status() and the commands: any. start(), change(), close(): any, one at a time.
+/// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait for the uplinks that end, of
+///          which each may be opening a connection.
+/// Failure: start() throws std::system_error if a thread cannot be created; change() logs it, and the uplink is omitted
+///          until the next change. Everything else is reported by status() and the log lines.
+class Uplinks {
+  public:
+    struct Parts {
+        const Clock& clock;
+        Log& log;
+        std::string log_directory;
+        Tags tags;
+    };
+    Uplinks(Parts parts, const std::vector<UplinkOptions>& options);
+    ~Uplinks();
+    Uplinks(const Uplinks&) = delete;
+    Uplinks& operator=(const Uplinks&) = delete;
+
+    void start();
+    /// Replaces the uplinks. Those that exist and for which `has_changed` returns false continue; the others end, and
+    /// continue with the new options where they have stopped.
+    void change(const std::vector<UplinkOptions>& wanted,
+                const std::function<bool(const std::string& name)>& has_changed);
+    /// Everything in the log before `position` is synced.
+    void log_synced(store::Position position);
+    /// Saves the cursors and ends the threads.
+    void close();
+
+    /// In the order of the settings.
+    [[nodiscard]] std::vector<UplinkReport> status() const;
+
+    // The commands wait for the thread of the uplink, at most command_max. They throw std::system_error if a file
+    // cannot be written. Threads: any but those of the uplinks.
+    static constexpr std::chrono::milliseconds command_max{3'000};  // an uplink may be opening a connection
+    [[nodiscard]] UplinkResult pause(std::string_view name, bool is_paused);
+    [[nodiscard]] UplinkResult rewind(std::string_view name, const uplink::RewindTarget& target);
+    [[nodiscard]] UplinkResult quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples);
+    [[nodiscard]] UplinkResult retry_quarantined(std::string_view name);
+    [[nodiscard]] UplinkResult clear_quarantine(std::string_view name);
+
+  private:
+    class One;
+    using List = std::vector<std::shared_ptr<One>>;
+
+    [[nodiscard]] List list() const;
+    void set(List list);
+    static void end(const List& list);
+    template <class Command>
+    [[nodiscard]] UplinkResult call(std::string_view name, Command command);
+    [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
+
+    const Parts parts_;
+    std::atomic<store::Position> synced_{0};
+    mutable std::mutex mutex_;  // guards list_
+    List list_;
+};
+
+}  // namespace telegate

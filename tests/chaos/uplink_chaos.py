@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Checks that an uplink to a cluster of nats-servers misses nothing while servers, connections, the gateway, its disk and
+its clock fail.
+
+Usage: tests/chaos/uplink_chaos.py [--seconds N] [--rate N] [--seeds N] [--seed N] [--faults NAME,...]
+
+The gateway delivers its log to a stream with three replicas, through proxies that cut connections. At the end,
+gateway_verify compares the stream with the log: every sample must be received or named as missing. Samples may be stored
+in another order only after refusals and changes of the leader. The seed determines the faults.
+
+Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
+build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY, a full disk needs root.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+os.environ.setdefault("TELEGATE_GATEWAY_APP", str(BUILD / "gateway/gateway_app"))
+os.environ.setdefault("TELEGATE_VERIFY", str(BUILD / "tools/gateway_verify"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "interop"))
+
+from cutting_proxy import CuttingProxy  # noqa: E402
+from device_peers import Gateway  # noqa: E402
+from nats_fixture import OWN_ADDRESS, STREAM, NatsCluster  # noqa: E402
+from stepped_gateway import WallClock  # noqa: E402
+from waiting import ENVIRONMENT, eventually, wait_a_moment  # noqa: E402
+
+VERIFY = os.environ["TELEGATE_VERIFY"]
+CLOCK_SHIM = os.environ.get("TELEGATE_CLOCK_SHIM_LIBRARY")
+DELIVERY_S = 240  # after the last fault; the delay between attempts is up to 30 s
+DISK_BYTES = 256 * 1024 * 1024
+DEVICES, WAVEFORMS = 10, "sine, ramp, square, noise, counter"
+ACCOUNTS = """authorization {{ users: [{{ user: telegate, password: {password} }}, {{ user: admin, password: admin }}] }}
+"""
+SETTINGS = """[gateway]
+state_file = {folder}/state.json
+queue_size = 262144
+[log]
+path = %(log)s
+free_bytes_min = 0
+sync_interval = 200ms
+[uplink "cloud"]
+url = %(urls)s
+credentials_file = {folder}/credentials
+"""
+
+
+class SmallDisk:
+    """A file system for the log that can be filled, if this process may mount one."""
+
+    def __init__(self, folder):
+        self.path = folder / "disk"
+        self.path.mkdir()
+        self.filler = self.path / "filler"
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.path],
+                              stderr=subprocess.DEVNULL, check=False)
+        self.is_mounted = done.returncode == 0
+
+    def fill(self):
+        try:
+            with open(self.filler, "wb", buffering=0) as file:
+                while file.write(bytes(1 << 20)) > 0:
+                    pass
+        except OSError:
+            pass
+
+    def free(self):
+        self.filler.unlink(missing_ok=True)
+
+    def close(self):
+        if self.is_mounted:
+            subprocess.run(["umount", "-l", self.path], check=False)
+
+
+class Round:
+    def __init__(self, seed, arguments, folder):
+        self.random, self.arguments, self.folder = random.Random(seed), arguments, folder
+        self.disk = SmallDisk(folder)
+        self.clock = WallClock(folder, CLOCK_SHIM)
+        self.cluster = NatsCluster(folder)
+        self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS) for node in self.cluster.nodes]
+        self.gateway = None
+        self.down = None  # the server that is stopped or killed
+        self.active = {}  # names of faults that last, with their ends: (time, function)
+        self.counts = {}
+        self.refusing = False  # something happened after which the order may change
+        (folder / "credentials").write_text("telegate secret\n")
+        self.allow("secret")
+
+    def allow(self, password):
+        """Sets the password that the servers accept from the gateway."""
+        self.cluster.configure(ACCOUNTS.format(password=password), [proxy.port for proxy in self.proxies])
+        for node in self.cluster.nodes:
+            node.credentials = {"user": "admin", "pass": "admin"}
+            if node.process is not None and node.process.poll() is None:
+                node.process.send_signal(signal.SIGHUP)
+
+    def start_gateway(self):
+        interval_us = round(1e6 * DEVICES * len(WAVEFORMS.split()) / self.arguments.rate)
+        devices = "".join(f'[device "d{i}"]\ndriver = simulated\nwaveforms = {WAVEFORMS}\ninterval_us = {interval_us}\n'
+                          for i in range(DEVICES))
+        urls = ", ".join(f"nats://{OWN_ADDRESS}:{proxy.port}" for proxy in self.proxies)
+        self.gateway = Gateway(SETTINGS % {"log": self.disk.path / "log", "urls": urls} + devices, str(self.folder),
+                               env={**ENVIRONMENT, **self.clock.environment()})
+
+    def uplink(self):
+        return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
+
+    def run(self):
+        self.cluster.start()
+        self.start_gateway()
+        eventually(lambda: self.uplink()["samples"]["acknowledged"] > 0, lambda: f"a delivery: {self.uplink()}")
+        faults = [name for name in FAULTS if not self.arguments.faults or name in self.arguments.faults.split(",")]
+        end = time.monotonic() + self.arguments.seconds
+        while time.monotonic() < end:
+            wait_a_moment(self.random.uniform(0.2, 1.5))
+            for name, (at, repair) in list(self.active.items()):
+                if time.monotonic() > at:
+                    del self.active[name]
+                    repair()
+            name = self.random.choice(faults)
+            if name not in self.active:
+                repair = FAULTS[name](self)
+                if repair is not None:
+                    self.counts[name] = self.counts.get(name, 0) + 1
+                if callable(repair):
+                    self.active[name] = (time.monotonic() + self.random.uniform(0.5, 5), repair)
+        for _, repair in self.active.values():
+            repair()
+        return self.settle()
+
+    # Faults. Each returns a function that ends it, True if it is over, or None if it is impossible now.
+    def take_down(self, node, how):
+        """One server at a time, while the others have all messages: otherwise, the cluster itself would lose some."""
+        if self.down or not node or not self.cluster.is_current():
+            return None
+        self.refusing, self.down = True, node
+
+        def bring_up():
+            self.down = None
+            if how == signal.SIGKILL:
+                node.start()  # a server that is starting must not receive SIGHUP
+            else:
+                node.process.send_signal(signal.SIGCONT)
+        if how == signal.SIGKILL:
+            node.kill()
+        else:
+            node.process.send_signal(how)
+        return bring_up
+
+    def kill_leader(self):
+        return None if self.down else self.take_down(self.cluster.leader(), signal.SIGKILL)
+
+    def kill_server(self):
+        return self.take_down(self.random.choice(self.cluster.nodes), signal.SIGKILL)
+
+    def suspend_server(self):
+        return self.take_down(self.random.choice(self.cluster.nodes), signal.SIGSTOP)
+
+    def cut_connections(self):
+        for proxy in self.proxies:
+            proxy.cut()
+        return True
+
+    def kill_gateway(self):
+        self.gateway.stop(signal.SIGKILL)
+        self.start_gateway()
+        return True
+
+    def suspend_gateway(self):
+        self.gateway.process.send_signal(signal.SIGSTOP)
+        wait_a_moment(self.random.uniform(0.1, 2))
+        self.gateway.process.send_signal(signal.SIGCONT)
+        return True
+
+    def take_subject(self):
+        """The stream refuses messages. A full stream does so, too, but servers then remove messages of some replicas."""
+        if self.down:
+            return None
+        self.refusing = True
+        self.update_stream(subjects=["telegate.other"])
+        return lambda: self.update_stream(subjects=STREAM["subjects"])
+
+    def update_stream(self, **changes):
+        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": len(self.cluster.nodes), **changes})
+
+    def revoke_credentials(self):
+        self.allow("other")
+        return lambda: self.allow("secret")
+
+    def step_clock(self):
+        if not CLOCK_SHIM:
+            return None
+        self.clock.step(self.random.choice([-3600, -5, -0.05, 0.05, 5, 3600]))
+        return True
+
+    def fill_disk(self):
+        if not self.disk.is_mounted:
+            return None
+        self.disk.fill()
+        return self.disk.free
+
+    def settle(self):
+        """Waits until everything is delivered, and returns the report of gateway_verify."""
+        self.gateway.ask("/stop", "POST")
+        sampled = self.gateway.status()["ledger"]["total"]["sampled"]
+
+        def is_delivered():
+            log, uplink = self.gateway.status()["log"], self.uplink()
+            lost = sum(log["dropped"].values())
+            return log["samples"] + lost >= sampled and log["synced_position"] == log["next_position"] and \
+                uplink["position"] == log["synced_position"] and uplink["samples"]["pending"] == 0
+        eventually(is_delivered, lambda: f"everything is delivered: {self.uplink()} {self.gateway.status()['log']}", DELIVERY_S)
+        uplink = self.uplink()
+        self.gateway.stop()
+        credentials = self.folder / "admin"
+        credentials.write_text("admin admin\n")
+        done = subprocess.run([VERIFY, self.cluster.nodes[0].url, "--expect", self.disk.path / "log", "--json",
+                               "--credentials-file", credentials], capture_output=True, text=True, check=False)
+        if not done.stdout:
+            raise AssertionError(done.stderr)
+        return json.loads(done.stdout), uplink
+
+    def close(self):
+        if self.gateway:
+            self.gateway.close()
+        self.cluster.kill()
+        for proxy in self.proxies:
+            proxy.end()
+        self.disk.close()
+
+
+FAULTS = {"kill_leader": Round.kill_leader, "kill_server": Round.kill_server, "suspend_server": Round.suspend_server,
+          "cut_connections": Round.cut_connections, "kill_gateway": Round.kill_gateway,
+          "suspend_gateway": Round.suspend_gateway, "take_subject": Round.take_subject,
+          "revoke_credentials": Round.revoke_credentials, "step_clock": Round.step_clock, "fill_disk": Round.fill_disk}
+
+
+def run_round(seed, arguments):
+    folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
+    round_ = Round(seed, arguments, folder)
+    good = False
+    try:
+        report, uplink = round_.run()
+        good = report["complete"] and report["duplicates"] == 0 and (report["inversions"] == 0 or round_.refusing)
+        print(f"seed {seed}: {report['samples']:,} samples in {len(report['epochs'])} epochs and {report['messages']:,} "
+              f"messages, faults {round_.counts}\n  missing {report['missing_by_reason']}, {report['duplicates']:,} "
+              f"duplicates, {report['inversions']:,} out of order; last gateway: {uplink['messages']}", flush=True)
+        if not good:
+            for epoch in report["epochs"]:
+                for channel in epoch["channels"][:3]:
+                    print(f"  {epoch['epoch_ms']} {channel}"[:1000])
+    finally:
+        if not good and round_.gateway:
+            print(round_.gateway.log()[-3000:])
+        round_.close()
+        if good:
+            shutil.rmtree(folder)
+        else:
+            print(f"  logs are in {folder}")
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--rate", type=int, default=50_000, help="samples per second")
+    parser.add_argument("--seeds", type=int, default=1, help="rounds")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2 ** 32), help="seed of the first round")
+    parser.add_argument("--faults", default="", help=f"some of {', '.join(FAULTS)} (default: all)")
+    arguments = parser.parse_args()
+    good = [run_round(arguments.seed + i, arguments) for i in range(arguments.seeds)]
+    print(f"{sum(good)} of {len(good)} rounds: every sample is in the stream, or named as missing")
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

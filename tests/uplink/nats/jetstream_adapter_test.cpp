@@ -1,0 +1,243 @@
+#include "nats/jetstream_adapter.hpp"
+
+#include "core/reactor.hpp"
+#include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "uplink/nats/played_nats_server.hpp"
+#include "uplink/reactor_loop.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::uplink {
+namespace {
+
+/// An adapter and its server.
+struct Connection {
+    PlayedNatsServer server;
+    Reactor reactor;
+    ReactorLoop loop{reactor};
+    std::vector<std::string> events;
+    std::vector<std::string> warnings;
+    AdapterOptions options;
+    std::optional<JetStreamAdapter> adapter;
+
+    explicit Connection(PlayedNatsServer::Options played = {}) : server(std::move(played)) {
+        options.urls = {server.url()};
+        options.subjects = "samples";
+        options.client_name = "test";
+        options.headers = {{"Telegate-Format", "json"}};
+        options.message_bytes_max = 500;
+        options.resend_max = std::chrono::seconds(60);
+        options.secrets = [] {
+            return AdapterSecrets{};
+        };
+        options.warn = [this](const std::string& text) {
+            warnings.push_back(text);
+        };
+    }
+
+    void connect() {
+        if (!adapter) {
+            Adapter::Events into;
+            into.up = [this](const std::string&) {
+                events.emplace_back("up");
+            };
+            into.acknowledged = [this](std::uint64_t number, bool is_duplicate) {
+                events.push_back("acknowledged " + std::to_string(number) + (is_duplicate ? " again" : ""));
+            };
+            into.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
+                events.push_back("refused " + std::to_string(number) + " " + reason +
+                                 (refusal == Refusal::permanent ? ", permanently" : ""));
+            };
+            into.down = [this](const std::string& reason) {
+                events.push_back("down " + reason);
+            };
+            adapter.emplace(loop, options, into);
+        }
+        adapter->connect();
+    }
+    void connect_and_expect_up() {
+        connect();
+        REQUIRE(event() == "up");
+    }
+
+    /// Runs the adapter until the condition holds.
+    template <class Condition>
+    [[nodiscard]] bool until(Condition condition) {
+        return test::eventually([&] {
+            reactor.poll();
+            return condition();
+        });
+    }
+    /// Returns the next event without the address of the server.
+    std::string event() {
+        CHECK(until([this] { return !events.empty(); }));
+        std::string first = events.empty() ? "" : events.front();
+        events.clear();
+        const std::string address = options.urls.back() + ": ";
+        const std::size_t at = first.find(address);
+        return at == std::string::npos ? first : first.erase(at, address.size());
+    }
+    [[nodiscard]] bool receives(const std::string& text) {
+        return until([&] { return server.received().find(text) != std::string::npos; });
+    }
+};
+
+OutgoingMessage text_message(const std::string& payload) {
+    OutgoingMessage message;
+    message.id = "log.1.0.abc";
+    message.subject = "samples";
+    message.payload = payload;
+    return message;
+}
+
+}  // namespace
+
+TEST_CASE("a message is published with its id, and its response is passed on", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.adapter->send(text_message("hello\n"), 7);
+    CHECK(f.receives("hello\n\r\n"));
+    CHECK(f.receives("HPUB samples " + f.server.inbox() + "7 "));
+    CHECK(f.receives("\r\nNats-Msg-Id: log.1.0.abc\r\n"));
+    CHECK(f.receives("\r\nTelegate-Format: json\r\n"));
+    f.server.respond("7", R"({"stream":"S","seq":1})");
+    CHECK(f.event() == "acknowledged 7");
+    f.server.respond("8", R"({"stream":"S","seq":1,"duplicate":true})");
+    CHECK(f.event() == "acknowledged 8 again");
+    f.server.respond("9", R"({"error":{"code":503,"description":"full"}})");
+    CHECK(f.event() == "refused 9 full");
+}
+
+TEST_CASE("a message that nobody stores is refused", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.send("HMSG " + f.server.inbox() + "4 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n");
+    CHECK(f.event() == "refused 4 no stream has this subject, or JetStream is unavailable");
+}
+
+TEST_CASE("a message that the server would not accept is refused without sending it", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.adapter->send(text_message(std::string(1'000, 'x')), 1);
+    CHECK(f.events.empty());
+    CHECK(f.event() ==
+          "refused 1 message is larger than the server's max_payload of 1000 bytes; lower batch_bytes, permanently");
+}
+
+TEST_CASE("a ping of the server is answered", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.send("PING\r\n");
+    CHECK(f.receives("PONG\r\n"));
+}
+
+TEST_CASE("a connection that cannot be used ends with a reason", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    std::string reason;
+    SECTION("the server is not a NATS server") {
+        played.greeting = "HTTP/1.1 400 Bad Request\r\n";
+        reason = "down cannot connect: Unexpected protocol";
+    }
+    SECTION("the server is too old") {
+        played.greeting = "INFO {\"version\":\"1.0.0\"}\r\n";
+        reason = "down the server does not support headers: NATS 2.2 or later is required";
+    }
+    SECTION("the credentials are wrong") {
+        played.connected = "-ERR 'Authorization Violation'\r\n";
+        reason = "down cannot connect: Authorization Violation";
+    }
+    SECTION("there is no stream") {
+        played.names = R"({"total":0,"streams":null})";
+        reason = "down no stream has the subject samples; create one: nats stream add TELEGATE --subjects 'samples'";
+    }
+    SECTION("the stream is not suitable") {
+        played.info = R"({"config":{"name":"S","duplicate_window":1000000000}})";
+        reason = "down the duplicate window of stream S is 1 s";
+    }
+    Connection f(played);
+    f.connect();
+    const std::string event = f.event();
+    CAPTURE(event);
+    CHECK(event.starts_with(reason));
+}
+
+TEST_CASE("a stream that may not be inspected is used with a warning", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    played.names = "";
+    Connection f(played);
+    f.connect();
+    CHECK(f.receives("PUB $JS.API.STREAM.NAMES"));
+    SECTION("the user has no permission") {
+        f.server.send("-ERR 'Permissions Violation for Publish to \"$JS.API.STREAM.NAMES\"'\r\n");
+    }
+    SECTION("the server does not forward the request") {
+        f.server.send("HMSG " + f.server.inbox() + "name 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n");
+    }
+    CHECK(f.event() == "up");
+    REQUIRE(f.warnings.size() == 1);
+    CHECK(f.warnings[0].find("cannot check the stream") != std::string::npos);
+    f.server.respond("7", R"({"stream":"S","seq":1})");
+    CHECK(f.event() == "acknowledged 7");
+}
+
+TEST_CASE("an error of the server ends the connection with its text", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    const auto [error, reason] = GENERATE(Catch::Generators::table<std::string, std::string>(
+        {{"Permissions Violation for Publish to \"samples\"", "down Permissions Violation for Publish to \"samples\""},
+         {"Maximum Payload Violation", "down Maximum Payload Violation"}}));
+    f.server.send("-ERR '" + error + "'\r\n");
+    CHECK(f.event() == reason);
+}
+
+TEST_CASE("credentials that cannot be read end the connection", "[uplink][jetstream]") {
+    Connection f;
+    f.options.secrets = []() -> AdapterSecrets {
+        throw std::runtime_error("no such file");
+    };
+    f.connect();
+    CHECK(f.event() == "down no such file");
+}
+
+TEST_CASE("after the end of a connection, the next one uses another subject for responses", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    const std::string before = f.server.inbox();
+    f.server.end_connection();
+    CHECK(f.event() == "down the server closed the connection");
+    f.connect_and_expect_up();
+    CHECK(f.server.inbox() != before);
+}
+
+TEST_CASE("no event follows the closing of an adapter, even with messages that are not written",
+          "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.adapter->send(text_message("never written"), 1);
+    f.adapter->send(text_message(std::string(1'000, 'x')), 2);
+    const auto before = std::chrono::steady_clock::now();
+    f.adapter->close();
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::milliseconds(400));
+    f.reactor.poll();
+    CHECK(f.events.empty());
+    f.connect_and_expect_up();
+    CHECK(f.server.connections() == 2);
+}
+
+TEST_CASE("a server that refuses connections is reported, and the next one is used", "[uplink][jetstream]") {
+    Connection f;
+    f.options.urls = {"nats://127.0.0.1:1", f.server.url()};
+    f.connect();
+    CHECK(f.events.empty());
+    CHECK(f.event().ends_with("cannot connect: the host is unknown, or no server responds at this address"));
+    f.connect_and_expect_up();
+}
+
+}  // namespace telegate::uplink

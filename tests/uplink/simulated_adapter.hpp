@@ -1,0 +1,145 @@
+#pragma once
+
+#include "uplink/adapter.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::uplink {
+
+/// A back end that stores messages once per id, and everything that can go wrong on the way to it. It outlives the
+/// processes that deliver to it.
+///
+/// Threads: one. Limits: memory. Failure: none.
+class SimulatedBackEnd {
+  public:
+    explicit SimulatedBackEnd(std::uint64_t seed) : random_(seed) {}
+
+    /// The payloads in the order in which they were stored.
+    [[nodiscard]] const std::vector<std::string>& stored() const noexcept { return stored_; }
+    /// Loses the last messages and their ids, as after a power failure.
+    void lose_last(std::size_t count) {
+        for (; count > 0 && !stored_.empty(); --count) {
+            ids_.erase(stored_ids_.back());
+            stored_ids_.pop_back();
+            stored_.pop_back();
+        }
+    }
+    /// Whether a message is refused permanently.
+    [[nodiscard]] bool refuses(const std::string& payload) const {
+        return payload.size() > payload_bytes_max || (refuse && refuse(payload));
+    }
+    std::function<bool(const std::string& payload)> refuse = {};
+    std::size_t payload_bytes_max = 1'000'000;
+
+    /// Forgets the ids of stored messages, as at the end of a duplicate window.
+    void forget_ids() { ids_.clear(); }
+    [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
+        return std::uniform_int_distribution<std::uint64_t>(0, limit - 1)(random_);
+    }
+
+    /// Returns whether the message is new.
+    bool store(const std::string& id, const std::string& payload) {
+        if (!ids_.insert(id).second) {
+            return false;
+        }
+        stored_.push_back(payload);
+        stored_ids_.push_back(id);
+        return true;
+    }
+
+  private:
+    std::mt19937_64 random_;
+    std::vector<std::string> stored_;
+    std::vector<std::string> stored_ids_;
+    std::set<std::string> ids_;
+};
+
+/// Connects to a SimulatedBackEnd. Nothing happens until the test calls step().
+///
+/// Threads: one. Limits: memory. Failure: none.
+class SimulatedAdapter final : public Adapter {
+  public:
+    SimulatedAdapter(SimulatedBackEnd& back_end, Events events) : back_end_(back_end), events_(std::move(events)) {}
+
+    void connect() override { state_ = State::connecting; }
+    void send(const OutgoingMessage& message, std::uint64_t number) override {
+        in_flight_.push_back({number, message.id, message.payload});
+    }
+    void close() override {
+        state_ = State::closed;
+        in_flight_.clear();
+    }
+
+    /// Does one thing that a network and a server may do, or with `is_kind`, one that helps.
+    void step(bool is_kind) {
+        if (state_ == State::connecting) {
+            if (is_kind || back_end_.below(3) > 0) {
+                state_ = State::up;
+                events_.up("simulated");
+            } else {
+                end("cannot connect");
+            }
+        } else if (state_ == State::up && !in_flight_.empty()) {
+            respond(is_kind);
+        } else if (state_ == State::up && !is_kind && back_end_.below(10) == 0) {
+            end("connection closed");
+        }
+    }
+
+  private:
+    enum class State : std::uint8_t { closed, connecting, up };
+    struct Message {
+        std::uint64_t number;
+        std::string id;
+        std::string payload;
+    };
+
+    void end(const std::string& reason) {
+        close();
+        events_.down(reason);
+    }
+
+    void respond(bool is_kind) {
+        const std::uint64_t chance = is_kind ? 99 : back_end_.below(100);
+        // Mostly the oldest message, because a server processes a connection in order.
+        const std::size_t index = chance < 15 ? back_end_.below(in_flight_.size()) : 0;
+        const Message message = in_flight_[index];
+        if (chance < 4) {  // the server goes away after it has received some messages
+            for (std::size_t i = 0; i < index; ++i) {
+                if (!back_end_.refuses(in_flight_[i].payload)) {
+                    back_end_.store(in_flight_[i].id, in_flight_[i].payload);
+                }
+            }
+            return end("connection closed");
+        }
+        const bool is_answered_again = chance < 8;
+        if (!is_answered_again) {
+            in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(index));
+        }
+        if (chance >= 8 && chance < 20) {
+            return events_.refused(message.number, Refusal::transient, "no space");
+        }
+        if (back_end_.refuses(message.payload)) {
+            return events_.refused(message.number, Refusal::permanent, "bad content");
+        }
+        const bool is_new = back_end_.store(message.id, message.payload);
+        if (chance >= 20 && chance < 23) {
+            return;  // the acknowledgment is lost
+        }
+        events_.acknowledged(message.number, !is_new);
+    }
+
+    SimulatedBackEnd& back_end_;
+    const Events events_;
+    State state_ = State::closed;
+    std::vector<Message> in_flight_;
+};
+
+}  // namespace telegate::uplink

@@ -1,0 +1,294 @@
+#include "support/catch.hpp"
+#include "uplink/uplink_world.hpp"
+
+#include <chrono>
+#include <string>
+#include <variant>
+
+namespace telegate::uplink {
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_CASE("samples and gaps are delivered in order, once", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    for (int i = 0; i < 20; ++i) {
+        world.add(0, 10);
+        world.add_gap(1, 3);
+        world.add(1, 5);
+        world.sync();
+    }
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    for (const auto& [key, received] : consume(world.back_end.stored())) {
+        CHECK(received.inversions == 0);
+    }
+    const UplinkStatus status = world.runner->status();
+    CHECK(status.is_connected);
+    CHECK(status.ledger.acknowledged == 300);
+    CHECK(status.ledger.gaps == 60);
+    CHECK(status.counts.resent == 0);
+}
+
+TEST_CASE("nothing is delivered that is not synced", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 10);
+    world.log->sync();
+    world.add(0, 10);
+    world.log->write();
+    world.runner->log_synced(world.log->status().synced);
+    for (int i = 0; i < 100; ++i) {
+        world.turn(true, seconds(1));
+    }
+    CHECK(world.runner->status().ledger.acknowledged == 10);
+    CHECK_FALSE(world.runner->status().is_behind);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.runner->status().ledger.acknowledged == 20);
+}
+
+TEST_CASE("delivery continues where the last process saved its cursor", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 100);
+    world.sync();
+    REQUIRE(world.finish());
+    world.runner->stop();
+    world.end_process();
+    world.start();
+    world.add(0, 50);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.runner->status().ledger.read == 50);
+    CHECK(world.check_complete() == 0);
+    CHECK(world.restarts == 0);
+}
+
+TEST_CASE("a cursor of another log is not used", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    CursorFile file(world.disk, "/log", "cloud");
+    (void)file.read();
+    file.write({store::LogId{std::byte{1}}, 5});
+    world.runner.reset();
+    world.start_runner();
+    REQUIRE(world.finish());
+    CHECK(world.restarts == 1);
+    CHECK(world.runner->status().ledger.read == 10);
+    CHECK(world.check_complete() == 0);  // the back end had all messages
+}
+
+TEST_CASE("samples that retention has removed before their delivery are named as missing", "[uplink][runner]") {
+    World world(1);
+    world.limits.bytes_max = 20'000;
+    world.start();
+    for (int i = 0; i < 300; ++i) {
+        world.add(static_cast<std::size_t>(i) % 3, 200);
+        world.sync();
+    }
+    REQUIRE(world.log->status().segments_removed > 0);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().ledger.gaps > 0);
+}
+
+TEST_CASE("a cursor that cannot be saved is reported and saved later", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 10);
+    world.sync();
+    world.disk.fail_always(std::errc::no_space_on_device);
+    for (int i = 0; i < 100; ++i) {
+        world.turn(true, seconds(1));
+    }
+    CHECK_FALSE(world.runner->status().cursor_error.empty());
+    world.disk.clear_faults();
+    REQUIRE(world.finish());
+    world.turn(true, seconds(2));
+    CHECK(world.runner->status().cursor_error.empty());
+    CHECK(CursorFile(world.disk, "/log", "cloud").read()->position == world.runner->status().settled);
+}
+
+namespace {
+
+/// Makes the back end refuse messages with these samples of channel "a" in the first epoch.
+void refuse_samples(World& world, std::set<std::uint64_t> seqs) {
+    world.back_end.refuse = [seqs = std::move(seqs)](const std::string& payload) {
+        std::istringstream lines(payload);
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("1 a ") && std::count(line.begin(), line.end(), ' ') == 2 &&
+                seqs.contains(std::stoull(line.substr(4)))) {
+                return true;
+            }
+        }
+        return false;
+    };
+}
+
+}  // namespace
+
+TEST_CASE("a refused sample moves to the quarantine and becomes a gap, and delivery continues", "[uplink][runner]") {
+    World world(1);
+    refuse_samples(world, {3, 40, 41});
+    world.start();
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.add_gap(1, 3);
+        world.add(1, 5);
+        world.sync();
+    }
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    const auto received = consume(world.back_end.stored());
+    CHECK(received.at({1, "a"}).missing == std::set<std::uint64_t>{3, 40, 41});
+    const UplinkStatus status = world.runner->status();
+    CHECK(status.ledger.quarantined == 3);
+    CHECK(status.ledger.acknowledged == 147);
+    CHECK(status.ledger.gaps == 30);
+    REQUIRE(world.runner->quarantined().size() == 3);
+    const QuarantinedSample& first = world.runner->quarantined().front();
+    CHECK(first.topic == "device/a");
+    CHECK(first.seq == 3);
+    CHECK(first.reason == "bad content");
+    CHECK(first.message.payload == "1 a 3\n");
+}
+
+TEST_CASE("a quarantined sample stays named after a restart and a rewind", "[uplink][runner]") {
+    World world(1);
+    refuse_samples(world, {3});
+    world.start();
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    const auto stored = world.back_end.stored();
+    const std::uint64_t refused = world.runner->status().counts.refused;
+    CHECK(refused > 0);
+    world.runner.reset();
+    world.start_runner();
+    REQUIRE(world.runner->rewind(RewindTarget(store::Position{0})) == UplinkRunner::RewindResult::done);
+    REQUIRE(world.finish());
+    CHECK(world.back_end.stored() == stored);
+    CHECK(world.runner->status().counts.refused == 0);
+    CHECK(world.runner->status().counts.duplicates > 0);
+    CHECK(world.runner->status().quarantined == 1);
+}
+
+TEST_CASE("quarantined samples are sent again on request, and stay if they are refused again", "[uplink][runner]") {
+    World world(1);
+    refuse_samples(world, {3, 7});
+    world.start();
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    refuse_samples(world, {7});
+    world.runner->retry_quarantined();
+    REQUIRE(world.finish());
+    CHECK(consume(world.back_end.stored()).at({1, "a"}).samples.contains(3));
+    CHECK(world.runner->status().quarantined == 1);
+    CHECK(world.runner->status().ledger.balanced());
+    world.turn(true, seconds(2));
+    world.runner.reset();
+    world.start_runner();
+    CHECK(world.runner->quarantined().size() == 1);
+    world.runner->clear_quarantine();
+    world.runner.reset();
+    world.start_runner();
+    CHECK(world.runner->quarantined().empty());
+}
+
+TEST_CASE("while the quarantine is full, a refused sample is sent again", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.back_end.refuse = [](const std::string& payload) {
+        return payload.find("log_slow") == std::string::npos && payload.find("refused") == std::string::npos;
+    };
+    world.add(0, 30);
+    world.sync();
+    CHECK_FALSE(world.finish());
+    CHECK(world.runner->status().quarantined == 10);
+    CHECK(world.runner->status().is_behind);
+    world.back_end.refuse = {};
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+}
+
+TEST_CASE("a message that is too large is delivered in parts", "[uplink][runner]") {
+    World world(1);
+    world.back_end.payload_bytes_max = 15;  // two lines
+    world.start();
+    world.add(0, 40);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().ledger.acknowledged == 40);
+    CHECK(world.runner->status().quarantined == 0);
+}
+
+TEST_CASE("a paused uplink sends nothing, also after a restart, until it is resumed", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.runner->pause(true);
+    world.add(0, 10);
+    world.sync();
+    for (int restart = 0; restart < 2; ++restart) {
+        for (int i = 0; i < 20; ++i) {
+            world.turn(true, seconds(1));
+        }
+        CHECK(world.runner->status().is_paused);
+        CHECK(world.runner->status().is_connected);
+        CHECK(world.runner->status().counts.sent == 0);
+        world.runner.reset();
+        world.start_runner();
+    }
+    world.runner->pause(false);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    world.runner.reset();
+    world.start_runner();
+    CHECK_FALSE(world.runner->status().is_paused);
+}
+
+TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.sync();
+    }
+    REQUIRE(world.finish());
+    const store::Position end = world.runner->status().settled;
+    world.back_end.lose_last(8);
+    CHECK(world.runner->rewind(RewindTarget(end + 1)) == UplinkRunner::RewindResult::not_delivered);
+    CHECK(world.runner->status().settled == end);
+    REQUIRE(world.runner->rewind(RewindTarget(store::Position{5})) == UplinkRunner::RewindResult::done);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().settled == end);
+    CHECK(world.runner->status().counts.duplicates > 0);
+    const std::uint64_t sent = world.runner->status().counts.sent;
+    const auto time = std::chrono::nanoseconds(store::make_sample(1, ChannelId{0}, 91).time_utc_ns);
+    REQUIRE(world.runner->rewind(RewindTarget(time)) == UplinkRunner::RewindResult::done);
+    REQUIRE(world.finish());
+    CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
+}
+
+TEST_CASE("a rewind that cannot be saved changes nothing", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    const store::Position end = world.runner->status().settled;
+    world.disk.fail_always(std::errc::no_space_on_device);
+    CHECK_THROWS_AS(world.runner->rewind(RewindTarget(store::Position{0})), std::system_error);
+    CHECK_THROWS_AS(world.runner->pause(true), std::system_error);
+    CHECK(world.runner->status().settled == end);
+    CHECK_FALSE(world.runner->status().is_paused);
+}
+
+}  // namespace telegate::uplink

@@ -1,0 +1,141 @@
+#include "support/catch.hpp"
+#include "support/rounds.hpp"
+#include "uplink/uplink_world.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace telegate::uplink {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The number of seeds that are run, and the first one. UPLINK_SEEDS=COUNT runs more.
+std::uint64_t seeds() {
+    const char* const wanted = std::getenv("UPLINK_SEEDS");
+    return wanted == nullptr ? test::rounds(2'000U) : std::stoull(wanted);
+}
+
+/// Whether a payload has a sample that the back end never stores: one in 40, by its name.
+bool has_bad_sample(const std::string& payload) {
+    std::istringstream lines(payload);
+    for (std::string line; std::getline(lines, line);) {
+        const bool is_sample = std::count(line.begin(), line.end(), ' ') == 2;
+        if (is_sample && std::hash<std::string>()(line) % 40 == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Everything that can happen to an uplink, chosen by a seed.
+class Fate {
+  public:
+    explicit Fate(std::uint64_t seed) : dice_(seed + 1'000'000), world_(seed) {
+        if (seed % 3 == 0) {
+            world_.limits.bytes_max = 12'000;  // retention removes what is not delivered
+            may_repeat_ = true;
+        }
+        if (seed % 4 == 1) {
+            world_.back_end.refuse = has_bad_sample;
+        }
+        if (seed % 8 == 2) {
+            world_.back_end.payload_bytes_max = 20;
+        }
+    }
+
+    void run() {
+        world_.start();
+        for (int step = 0; step < 300; ++step) {
+            try {
+                take_step(dice_.below(100));
+                REQUIRE(world_.runner->status().ledger.balanced());
+            } catch (const store::PowerFailure&) {
+                restart([this] { world_.disk.clear_faults(); });
+            }
+        }
+        finish();
+    }
+
+  private:
+    void take_step(std::uint64_t kind) {
+        if (kind < 12) {
+            world_.add(dice_.below(3), 1 + dice_.below(20));
+        } else if (kind < 14) {
+            world_.add_gap(dice_.below(3), 1 + dice_.below(5));
+        } else if (kind < 24) {
+            world_.sync();
+        } else if (kind < 30) {
+            take_rare_step(dice_.below(9));
+        } else {
+            world_.turn(false, milliseconds(dice_.below(2'000)));
+        }
+    }
+
+    void take_rare_step(std::uint64_t kind) {
+        switch (kind) {
+            case 0: return restart([] {});                             // the process is killed
+            case 1: return restart([this] { world_.disk.crash(); });   // the power fails
+            case 2: return world_.disk.crash_at(1 + dice_.below(30));  // the power will fail within a call
+            case 3:
+            case 4: return world_.runner->pause(kind == 3);
+            case 5: return rewind();
+            case 6: return world_.runner->retry_quarantined();
+            case 7:
+                if (dice_.below(4) == 0) {
+                    world_.back_end.forget_ids();
+                    may_repeat_ = true;
+                }
+                return;
+            default:
+                if (dice_.below(4) == 0) {
+                    world_.runner->clear_quarantine();
+                }
+                return;
+        }
+    }
+
+    void rewind() {
+        const store::Position position = dice_.below(world_.runner->status().settled + 1);
+        (void)world_.runner->rewind(RewindTarget(position));
+    }
+
+    void restart(const std::function<void()>& between) {
+        world_.end_process();
+        between();
+        world_.start();
+    }
+
+    /// Without further faults, everything is delivered.
+    void finish() {
+        world_.disk.clear_faults();
+        world_.runner->pause(false);
+        world_.sync();
+        REQUIRE(world_.finish());
+        REQUIRE(world_.runner->status().ledger.balanced());
+        const std::uint64_t repeated = world_.check_complete();
+        REQUIRE((repeated == 0 || may_repeat_));
+        REQUIRE(world_.restarts == 0);
+    }
+
+    SimulatedBackEnd dice_;
+    World world_;
+    bool may_repeat_ = false;  // samples may be stored twice
+};
+
+}  // namespace
+
+TEST_CASE("whatever fails, everything synced is delivered or named, and repeated only if ids were forgotten",
+          "[uplink][runner]") {
+    for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
+        CAPTURE(seed);
+        Fate(seed).run();
+    }
+}
+
+}  // namespace telegate::uplink

@@ -1,0 +1,244 @@
+#include "command.hpp"
+#include "footprint/gateway_process.hpp"
+#include "footprint/scratch.hpp"
+#include "log/data_sets.hpp"
+#include "log/stores.hpp"
+#include "system.hpp"
+
+#include <httplib.h>
+#include <nats/nats.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace telegate::perf {
+
+namespace {
+
+constexpr const char* stream_name = "TELEGATE_PERF";
+constexpr const char* stream_subject = "telegate.perf";
+constexpr std::int64_t response_ms = 60'000;
+constexpr std::int64_t window_messages = 64;  // as the uplink's default
+constexpr double poll_seconds = 0.01;
+
+struct UplinkOptions {
+    std::string url = "nats://127.0.0.1:4222";
+    std::vector<std::string> formats{"json"};
+    std::int64_t replicas = 1;
+    std::uint64_t samples = 2'000'000;
+    std::size_t channels = 100;
+    std::string program = gateway_beside();
+};
+
+void check_nats(natsStatus status) {
+    if (status != NATS_OK) {
+        const char* const detail = nats_GetLastError(nullptr);
+        throw std::runtime_error(std::string("NATS: ") + (detail != nullptr ? detail : natsStatus_GetText(status)));
+    }
+}
+
+template <class Object, void (*destroy)(Object*), class Create>
+std::shared_ptr<Object> made(const Create& create) {
+    Object* object = nullptr;
+    check_nats(create(&object));
+    return {object, destroy};
+}
+
+using Message = std::shared_ptr<natsMsg>;
+
+/// A connection with a stream that is empty at first.
+class PerfStream {
+  public:
+    explicit PerfStream(const UplinkOptions& options)
+        : replicas_(options.replicas),
+          connection_(made<natsConnection, natsConnection_Destroy>(
+              [&](auto** made) { return natsConnection_ConnectTo(made, options.url.c_str()); })),
+          context_(made<jsCtx, jsCtx_Destroy>([&](auto** made) {
+              jsOptions settings;
+              check_nats(jsOptions_Init(&settings));
+              settings.Wait = response_ms;
+              settings.PublishAsync.MaxPending = window_messages;
+              settings.PublishAsync.StallWait = response_ms;
+              return natsConnection_JetStream(made, connection_.get(), &settings);
+          })) {
+        clear();
+    }
+    ~PerfStream() { (void)js_DeleteStream(context_.get(), stream_name, nullptr, nullptr); }
+    PerfStream(const PerfStream&) = delete;
+    PerfStream& operator=(const PerfStream&) = delete;
+
+    void clear() {
+        (void)js_DeleteStream(context_.get(), stream_name, nullptr, nullptr);  // also forgets the ids of messages
+        jsStreamConfig config;
+        check_nats(jsStreamConfig_Init(&config));
+        const char* subject = stream_subject;
+        config.Name = stream_name;
+        config.Subjects = &subject;
+        config.SubjectsLen = 1;
+        config.Replicas = replicas_;
+        check_nats(js_AddStream(nullptr, context_.get(), &config, nullptr, nullptr));
+    }
+    [[nodiscard]] std::vector<Message> read_all() {
+        const auto info = made<jsStreamInfo, jsStreamInfo_Destroy>(
+            [&](auto** made) { return js_GetStreamInfo(made, context_.get(), stream_name, nullptr, nullptr); });
+        const auto subscription = made<natsSubscription, natsSubscription_Destroy>([&](auto** made) {
+            jsSubOptions ordered;
+            check_nats(jsSubOptions_Init(&ordered));
+            ordered.Ordered = true;
+            return js_SubscribeSync(made, context_.get(), stream_subject, nullptr, &ordered, nullptr);
+        });
+        std::vector<Message> messages(info->State.Msgs);
+        for (Message& message : messages) {
+            message = made<natsMsg, natsMsg_Destroy>(
+                [&](auto** made) { return natsSubscription_NextMsg(made, subscription.get(), response_ms); });
+        }
+        return messages;
+    }
+    /// Publishes copies of the messages and waits for all acknowledgments.
+    void publish(const std::vector<Message>& messages) {
+        for (const Message& message : messages) {
+            natsMsg* copy = nullptr;
+            check_nats(natsMsg_Create(&copy, stream_subject, nullptr, natsMsg_GetData(message.get()),
+                                      natsMsg_GetDataLength(message.get())));
+            copy_headers(*message, *copy);
+            const natsStatus status = js_PublishMsgAsync(context_.get(), &copy, nullptr);
+            natsMsg_Destroy(copy);  // null if libnats owns it now
+            check_nats(status);
+        }
+        check_nats(js_PublishAsyncComplete(context_.get(), nullptr));
+    }
+
+  private:
+    static void copy_headers(natsMsg& from, natsMsg& to) {
+        const char** keys = nullptr;
+        int count = 0;
+        check_nats(natsMsgHeader_Keys(&from, &keys, &count));
+        for (int i = 0; i < count; ++i) {
+            const char* value = nullptr;
+            check_nats(natsMsgHeader_Get(&from, keys[i], &value));
+            check_nats(natsMsgHeader_Set(&to, keys[i], value));
+        }
+        std::free(static_cast<void*>(keys));
+    }
+
+    std::int64_t replicas_;
+    std::shared_ptr<natsConnection> connection_;
+    std::shared_ptr<jsCtx> context_;
+};
+
+/// A point in time of a delivery.
+struct Progress {
+    double samples = 0;
+    double cpu_ns = 0;
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+};
+
+void add_progress(Section& section, const std::string& name, const Progress& begin, const Progress& end, Goal goal) {
+    const double samples = end.samples - begin.samples;
+    section.add(name + ", samples/s", samples / std::chrono::duration<double>(end.at - begin.at).count(), goal);
+    section.add(name + ", CPU ns/sample", (end.cpu_ns - begin.cpu_ns) / samples);
+}
+
+/// Runs a gateway with the log in `folder` until everything in it is in the stream.
+void deliver(Section& section, const UplinkOptions& options, const std::string& format, const ScratchFolder& folder,
+             std::size_t run) {
+    const std::string name = format + std::to_string(run);  // has no cursor yet
+    const GatewayProcess gateway(
+        {options.program,
+         folder.write(name + ".ini",
+                      "[rest]\nlisten = 127.0.0.1:0\n[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:0\n"
+                      "[log]\npath = " +
+                          folder.path() + "/log\nfree_bytes_min = 0\n[uplink \"" + name + "\"]\nurl = " + options.url +
+                          "\nsubject = " + stream_subject + "\n" +
+                          (format == "json" ? "" : "format = " + format + "\n")),
+         {}});
+    httplib::Client client("http://" + gateway.rest_address());
+    clockid_t clock{};
+    checked(-::clock_getcpuclockid(gateway.id(), &clock), "clock_getcpuclockid");
+    const EndInOrder signals;
+    std::optional<Progress> begin;
+    for (;;) {
+        const auto response = client.Get("/uplinks");
+        if (!response) {
+            throw std::runtime_error("the gateway does not respond: " + httplib::to_string(response.error()));
+        }
+        const Progress now{nlohmann::json::parse(response->body)["uplinks"][0]["samples"]["acknowledged"],
+                           cpu_ns_of(clock)};
+        begin = begin || now.samples == 0 ? begin : now;
+        if (now.samples >= static_cast<double>(options.samples)) {
+            const double goal = format == "record"  ? (options.replicas == 1 ? 1.5e6 : 0.5e6)
+                                : format == "block" ? (options.replicas == 1 ? 5e6 : 2e6)
+                                                    : 0;
+            return add_progress(section, "uplink " + format, *begin, now, goal > 0 ? Goal::at_least(goal) : Goal{});
+        }
+        signals.wait_seconds(poll_seconds);
+    }
+}
+
+Report run_uplink(const UplinkOptions& options, std::size_t runs) {
+    Report report{"uplink", ""};
+    report.ratios_heading = "uplink over the plain libnats program, run by run";
+    report.parameters = {{"stream", options.url + ", replicas " + std::to_string(options.replicas)},
+                         {"log", std::to_string(options.samples) + " samples of " + std::to_string(options.channels) +
+                                     " channels at 10 Hz, written before"},
+                         {"libnats", "publishes the messages of the uplink again, from memory, with the same window"},
+                         {"runs", std::to_string(runs)}};
+    const ScratchFolder folder;
+    std::filesystem::create_directory(folder.path() + "/log");
+    UplinkOptions exact = options;
+    {
+        const auto log = open_log(folder.path() + "/log", options.channels);
+        std::vector<TelemetrySample> samples(options.channels);
+        exact.samples = 0;
+        for (std::uint64_t tick = 0; exact.samples < options.samples; ++tick, exact.samples += samples.size()) {
+            make_tick(data_sets().front(), tick, samples);
+            log->append(samples);
+        }
+        log->sync();
+    }
+    PerfStream stream(options);
+    Section& section = report.section(options.replicas == 1 ? "single server" : "cluster", "");
+    for (std::size_t run = 0; run < runs; ++run) {
+        for (const std::string& format : options.formats) {
+            show_run(run, runs, format);
+            deliver(section, exact, format, folder, run);
+            const std::vector<Message> messages = stream.read_all();
+            stream.clear();
+            const Progress begin{0, cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
+            stream.publish(messages);
+            const Progress end{static_cast<double>(exact.samples), cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
+            add_progress(section, "libnats " + format, begin, end, {});
+            stream.clear();
+        }
+    }
+    const auto row = [&](const std::string& name) -> const Row& {
+        return *std::ranges::find(section.rows, name, &Row::name);
+    };
+    for (const std::string& format : options.formats) {
+        report.ratios.push_back(ratio(format + ", samples/s", row("uplink " + format + ", samples/s"),
+                                      row("libnats " + format + ", samples/s")));
+        report.ratios.back().goal = Goal::at_least(0.9);
+    }
+    return report;
+}
+
+}  // namespace
+
+Command::Action describe_uplink_command(CLI::App& options) {
+    const auto chosen = std::make_shared<UplinkOptions>();
+    options.add_option("--url", chosen->url, "Server of NATS with JetStream; a stream TELEGATE_PERF is created");
+    options.add_option("--formats", chosen->formats, "Formats of messages")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"json", "cbor", "record", "block"}));
+    options.add_option("--replicas", chosen->replicas, "Replicas of the stream")->check(CLI::Range(1, 5));
+    options.add_option("--samples", chosen->samples, "Samples in the log")->check(CLI::Range(1, 1'000'000'000));
+    options.add_option("--channels", chosen->channels, "Channels")->check(CLI::Range(1, 65'536));
+    options.add_option("--program", chosen->program, "gateway_app");
+    return [chosen](std::size_t runs) {
+        return run_uplink(*chosen, runs);
+    };
+}
+
+}  // namespace telegate::perf

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "uplink/delivery.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace telegate::uplink {
+
+/// Speaks the protocol of one kind of back end. It keeps no messages, files or timers, and retries nothing: Delivery
+/// decides what is sent, and UplinkRunner limits how long anything may take.
+///
+/// Threads: the reactor's.
+/// Limits:  the messages that were sent and not acknowledged, which Delivery limits.
+/// Failure: reported by the events; send() throws std::bad_alloc.
+class Adapter {
+  public:
+    /// Called on the reactor's thread, never from within connect(), send() or close().
+    struct Events {
+        std::function<void(const std::string& server)> up;
+        std::function<void(std::uint64_t number, bool is_duplicate)> acknowledged;
+        std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
+        /// The connection has ended, or could not be opened.
+        std::function<void(const std::string& reason)> down;
+    };
+
+    Adapter() = default;
+    virtual ~Adapter() = default;
+    Adapter(const Adapter&) = delete;
+    Adapter& operator=(const Adapter&) = delete;
+
+    /// Opens a connection. up() or down() follows, unless close() is called before.
+    virtual void connect() = 0;
+    /// Sends a message; acknowledged(), refused() or down() follows. Only while connected.
+    virtual void send(const OutgoingMessage& message, std::uint64_t number) = 0;
+    /// Ends the connection; no events follow.
+    virtual void close() = 0;
+};
+
+}  // namespace telegate::uplink

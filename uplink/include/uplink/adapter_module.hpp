@@ -1,0 +1,57 @@
+#pragma once
+
+#include "uplink/adapter.hpp"
+#include "uplink/adapter_loop.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telegate::uplink {
+
+/// What a connection is authenticated and encrypted with. Paths are those of files; "": none.
+struct AdapterSecrets {
+    std::string credentials_path;
+    std::string credentials;  // content of the file
+    std::string tls_ca;
+    std::string tls_certificate;
+    std::string tls_key;
+};
+
+/// What an adapter needs to know of its back end.
+struct AdapterOptions {
+    std::vector<std::string> urls;
+    std::string subjects;  // all subjects of the messages; "*": any word
+    std::string client_name;
+    std::string tls_server_name;                               // "": the host of the URL
+    std::vector<std::pair<std::string, std::string>> headers;  // of each message, besides those that differ
+    std::size_t message_bytes_max = 0;                         // of a payload
+    /// Messages may be sent again until this long after they were sent first, except after long outages.
+    std::chrono::seconds resend_max{0};
+    /// Called for each connection; throws std::exception if the files cannot be read.
+    std::function<AdapterSecrets()> secrets;
+    /// Called with a reason why the guarantees of an uplink may not hold, once for each connection.
+    std::function<void(const std::string& text)> warn;
+};
+
+/// Creates the adapters of one type. A module is a shared library with a constant of this type that has the name
+/// adapter_module_symbol.
+struct AdapterModule {
+    const char* version;  // must be adapter_module_version
+    std::unique_ptr<Adapter> (*make)(AdapterLoop& loop, AdapterOptions options, Adapter::Events events);
+};
+inline constexpr const char* adapter_module_symbol = "telegate_adapter_module";
+/// A module and the program must have the same version, because they share types.
+inline constexpr std::string_view adapter_module_version = TELEGATE_MODULE_VERSION;
+
+/// Returns the module of a type of uplink, and loads its library at the first call for the type. It is searched next to
+/// the program and in ../lib/telegate, and is never unloaded. Threads: any. Failure: throws std::runtime_error if it
+/// cannot be loaded.
+[[nodiscard]] const AdapterModule& load_adapter_module(const std::string& type);
+
+}  // namespace telegate::uplink

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "store/file_system.hpp"
+#include "store/segment_format.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace telegate::uplink {
+
+/// How far an uplink has delivered a log.
+struct Cursor {
+    store::LogId log_id{};
+    store::Position position = 0;  // everything before it is delivered
+    bool is_paused = false;
+
+    bool operator==(const Cursor&) const = default;
+};
+
+/// The cursor of one uplink on disk, in the directory of the log: NAME.cursor. The file has two slots that are written
+/// in turn, so one of them is intact after a crash or a power failure.
+///
+/// Threads: one.
+/// Limits:  two slots of slot_bytes bytes.
+/// Failure: write() throws std::system_error; the file then has the cursor before or this one. read() throws
+///          std::system_error if an existing file cannot be read.
+class CursorFile {
+  public:
+    static constexpr std::size_t slot_bytes = 4'096;  // a partly written page does not damage the other slot
+
+    CursorFile(store::FileSystem& files, std::string directory, std::string_view uplink);
+
+    /// Returns the last cursor written; nullopt if there is none or no slot is intact.
+    [[nodiscard]] std::optional<Cursor> read();
+    /// Returns after the cursor is on the disk. read() must have been called before.
+    void write(const Cursor& cursor);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  private:
+    void open_or_create();
+
+    store::FileSystem& files_;
+    const std::string directory_;
+    const std::string path_;
+    std::unique_ptr<store::File> file_;  // null: not open for writing
+    std::uint64_t number_ = 0;           // of the last slot written
+};
+
+}  // namespace telegate::uplink

@@ -1,0 +1,158 @@
+#pragma once
+
+#include "uplink/adapter.hpp"
+#include "uplink/cursor_file.hpp"
+#include "uplink/delivery.hpp"
+#include "uplink/log_feed.hpp"
+#include "uplink/progress.hpp"
+#include "uplink/quarantine.hpp"
+
+#include "core/clock.hpp"
+#include "core/reactor.hpp"
+#include "core/watch.hpp"
+#include "store/file_system.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace telegate::uplink {
+
+/// The state of an uplink at one moment.
+struct UplinkStatus {
+    bool is_connected = false;
+    DeliveryState state = DeliveryState::down;
+    std::string server;      // of the last connection; "": none yet
+    std::string error;       // why nothing is delivered now; "": no failure since the last acknowledgment
+    std::string last_error;  // the last failure; "": none yet
+    std::int64_t last_error_utc_ns = 0;
+    std::string cursor_error;     // why the cursor cannot be saved; "": it can
+    store::Position settled = 0;  // everything before it is delivered
+    bool is_behind = false;       // something that is synced is not delivered
+    std::int64_t delivered_utc_ns = 0;
+    std::uint64_t connections = 0;  // since the start
+    DeliveryLedger ledger;
+    DeliveryCounts counts;
+    store::Position lag = 0;                            // entries of the log that are synced and not delivered
+    std::optional<std::chrono::seconds> catch_up_time;  // until everything is delivered; nullopt: never, at this rate
+    std::chrono::nanoseconds round_trip{0};  // between a message and its acknowledgment, on average; 0: unknown
+    bool is_paused = false;
+    std::size_t quarantined = 0;  // samples in the quarantine
+    std::size_t quarantine_bytes = 0;
+};
+
+/// Where an uplink delivers again from: a position, or the first block with a sample of a time or later.
+using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
+
+/// Delivers a durable log to a back end, from the position at which the last process ended. It reads the log block by
+/// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
+/// missing from the log after a power failure.
+///
+/// Threads: status() any; everything else the reactor's.
+/// Limits:  Delivery's, and one block of the log in memory.
+/// Failure: nothing fails but the constructor and start(), which throw std::bad_alloc. A connection, a log or a cursor
+///          that fails is used again after a while; status() has the reason.
+class UplinkRunner {
+  public:
+    static constexpr std::chrono::milliseconds connect_max{10'000};
+    static constexpr std::chrono::milliseconds read_retry{1'000};
+    static constexpr std::chrono::milliseconds cursor_interval{1'000};
+
+    /// Called when a connection is opened, with the server, and when one ends or fails, with the reason. Not called
+    /// again for the same reason.
+    struct Notes {
+        std::function<void(const std::string& server)> connected;
+        std::function<void(const std::string& reason)> failed;
+        std::function<void(const std::string& reason)> restarted;  // the cursor cannot be used
+    };
+    struct Parts {
+        Reactor& reactor;
+        const Clock& clock;
+        store::FileSystem& files;
+        std::function<std::unique_ptr<Adapter>(Adapter::Events events)> make_adapter;
+        EncodeBlock encode;
+        Notes notes;
+        ArrangeBlock arrange = {};
+    };
+    struct Options {
+        std::string name;
+        std::string log_directory;
+        Delivery::Options delivery;
+        Quarantine::Limits quarantine = {};
+    };
+    UplinkRunner(Parts parts, Options options);
+    ~UplinkRunner();
+    UplinkRunner(const UplinkRunner&) = delete;
+    UplinkRunner& operator=(const UplinkRunner&) = delete;
+
+    /// Everything in the log before `position` is synced.
+    void log_synced(store::Position position);
+    /// Closes the connection and saves the cursor.
+    void stop();
+
+    /// Stops sending until resumed, also after a restart. Throws std::system_error if the cursor cannot be saved; then
+    /// nothing has changed.
+    void pause(bool is_paused);
+    /// Delivers again from the beginning of the block at a position. Throws std::system_error if the log cannot be read
+    /// or the cursor cannot be saved; then nothing has changed.
+    enum class RewindResult : std::uint8_t { done, no_log, not_delivered };
+    [[nodiscard]] RewindResult rewind(const RewindTarget& target);
+    [[nodiscard]] const std::deque<QuarantinedSample>& quarantined();
+    /// Sends the quarantined samples again. Those that are refused again stay in the quarantine.
+    void retry_quarantined();
+    /// Removes all samples from the quarantine. Throws std::system_error if its file cannot be written.
+    void clear_quarantine();
+
+    [[nodiscard]] UplinkStatus status() const;
+
+  private:
+    [[nodiscard]] Adapter::Events events();
+    void work();
+    void connect_or_close(MonoTime now);
+    void fill(MonoTime now);
+    void load();
+    [[nodiscard]] bool open_log();
+    void replace_rejected();
+    void read_again();
+    [[nodiscard]] store::Position find(const RewindTarget& target) const;
+    [[nodiscard]] Cursor cursor() const;
+    void send(MonoTime now);
+    void save_cursor(MonoTime now);
+    void note_round_trip(std::uint64_t number);
+    void note_failure(const std::string& reason);
+    void set_alarm(MonoTime now);
+    void show();
+
+    const Parts parts_;
+    const Options options_;
+    const std::unique_ptr<Adapter> adapter_;
+    CursorFile cursor_file_;
+    Quarantine quarantine_;
+    LogFeed feed_;
+    Delivery delivery_;
+    Progress progress_;
+    bool is_loaded_ = false;  // the cursor and the quarantine
+    std::optional<Cursor> loaded_;
+    bool is_paused_ = false;
+    std::string rejection_;               // the last reason of a permanent refusal
+    std::optional<store::LogId> log_id_;  // nullopt: the log is not open yet
+    store::Position synced_ = 0;
+    MonoTime read_again_at_{};  // after a failure
+    std::optional<MonoTime> connecting_since_;
+    store::Position saved_ = 0;
+    MonoTime saved_at_{};
+    Later later_;
+    Alarm alarm_;
+
+    mutable std::mutex mutex_;
+    UplinkStatus status_;
+    UplinkStatus next_status_;  // used by the reactor's thread; becomes status_
+};
+
+}  // namespace telegate::uplink

@@ -1,0 +1,41 @@
+#include "uplink/adapter_module.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace telegate::uplink {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the path of the module if it exists, otherwise where a package installs it.
+fs::path find_module(const std::string& type) {
+    const std::string name = "telegate_uplink_" + type + ".so";
+    const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+    fs::path next_to_program = folder / name;
+    return fs::exists(next_to_program) ? next_to_program : folder.parent_path() / "lib" / "telegate" / name;
+}
+
+}  // namespace
+
+const AdapterModule& load_adapter_module(const std::string& type) {
+    const fs::path path = find_module(type);
+    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* const reason = ::dlerror();
+        throw std::runtime_error("cannot load the library for uplinks of type " + type + ": " +
+                                 (reason == nullptr ? path.string() : reason) +
+                                 "; builds with libnats-dev and the Debian package have it");
+    }
+    const auto* const module = static_cast<const AdapterModule*>(::dlsym(library, adapter_module_symbol));
+    if (module == nullptr || module->version != adapter_module_version) {
+        throw std::runtime_error("cannot use " + path.string() +
+                                 ": it belongs to another version of telegate, and this is " +
+                                 std::string(adapter_module_version));
+    }
+    return *module;
+}
+
+}  // namespace telegate::uplink

@@ -1,0 +1,240 @@
+#include "uplink/delivery.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace telegate::uplink {
+
+std::string_view to_string(DeliveryState state) noexcept {
+    switch (state) {
+        case DeliveryState::down: return "down";
+        case DeliveryState::sending: return "sending";
+        case DeliveryState::settling: return "settling";
+        case DeliveryState::backing_off: return "backing_off";
+    }
+    return "";
+}
+
+Delivery::Delivery(const Options& options, store::Position settled)
+    : options_(options), random_(options.seed), settled_(settled) {}
+
+bool Delivery::has_capacity() const noexcept {
+    return window_.empty() || (window_.size() < options_.messages_max && bytes_ < options_.bytes_max);
+}
+
+void Delivery::add(OutgoingMessage message) {
+    TELEGATE_ASSERT(message.quarantine_id != 0 || message.position >= settled_);
+    const std::uint64_t samples = message.all_samples();
+    const std::size_t bytes = message.bytes();
+    const store::Position settles = message.is_last_part ? message.end_position : 0;
+    window_.push_back({.message = std::move(message), .settles = settles});
+    bytes_ += bytes;
+    ledger_.read += samples;
+    ledger_.in_flight += samples;
+}
+
+void Delivery::skip_to(store::Position position) noexcept {
+    TELEGATE_ASSERT(position >= settled_);
+    if (window_.empty()) {
+        settled_ = position;
+    } else {
+        window_.back().settles = position;
+    }
+}
+
+bool Delivery::may_connect(MonoTime now) const noexcept {
+    return state_ == DeliveryState::down && now >= retry_at_;
+}
+
+void Delivery::connected() noexcept {
+    state_ = DeliveryState::sending;
+}
+
+void Delivery::disconnected(MonoTime now) noexcept {
+    go_back();
+    back_off(now);
+    state_ = DeliveryState::down;
+}
+
+const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
+    if (state_ == DeliveryState::backing_off && now >= retry_at_) {
+        state_ = DeliveryState::sending;
+    }
+    if (state_ != DeliveryState::sending) {
+        return nullptr;
+    }
+    while (next_ < window_.size() && window_[next_].status != Status::waiting) {
+        ++next_;
+    }
+    return next_ < window_.size() ? &window_[next_].message : nullptr;
+}
+
+std::uint64_t Delivery::sent(MonoTime now) noexcept {
+    TELEGATE_ASSERT(state_ == DeliveryState::sending && next_ < window_.size());
+    Entry& entry = window_[next_];
+    TELEGATE_ASSERT(entry.status == Status::waiting);
+    entry.status = Status::in_flight;
+    entry.sent_at = now;
+    ++in_flight_;
+    ++counts_.sent;
+    counts_.resent += std::uint64_t{std::exchange(entry.was_sent, true)};
+    return first_number_ + next_++;
+}
+
+Delivery::Entry* Delivery::find(std::uint64_t number) noexcept {
+    const std::uint64_t index = number - first_number_;
+    const bool is_known = number >= first_number_ && index < window_.size();
+    return is_known && window_[index].status == Status::in_flight ? &window_[index] : nullptr;
+}
+
+void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
+    Entry* const entry = find(number);
+    if (entry == nullptr) {
+        return;
+    }
+    entry->status = Status::acknowledged;
+    --in_flight_;
+    ++counts_.acknowledged;
+    counts_.duplicates += std::uint64_t{is_duplicate};
+    settle();
+    if (state_ == DeliveryState::settling && in_flight_ == 0) {
+        state_ = DeliveryState::backing_off;
+    } else if (state_ == DeliveryState::sending) {
+        retry_ = std::chrono::milliseconds(0);
+    }
+}
+
+void Delivery::refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept {
+    Entry* const entry = find(number);
+    if (entry == nullptr) {
+        return;
+    }
+    entry->status = Status::waiting;
+    entry->refusals += refusal == Refusal::permanent ? 1U : 0U;
+    --in_flight_;
+    ++counts_.refused;
+    next_ = 0;
+    if (state_ == DeliveryState::sending) {
+        state_ = DeliveryState::settling;
+        back_off(now);
+    }
+    if (in_flight_ == 0) {
+        state_ = DeliveryState::backing_off;
+    }
+}
+
+const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept {
+    const std::uint64_t index = number - first_number_;
+    const bool is_known = number >= first_number_ && index < window_.size();
+    return is_known && window_[index].status == Status::in_flight ? &window_[index].message : nullptr;
+}
+
+MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
+    return window_[number - first_number_].sent_at;
+}
+
+bool Delivery::is_rejected(const Entry& entry) const noexcept {
+    const bool is_known_bad = entry.message.is_divided || entry.message.quarantine_id != 0;
+    return entry.status == Status::waiting && entry.refusals >= (is_known_bad ? 1 : options_.refusals_max);
+}
+
+std::vector<const OutgoingMessage*> Delivery::rejected() const {
+    std::vector<const OutgoingMessage*> messages;
+    for (const Entry& entry : window_) {
+        if (in_flight_ == 0 && is_rejected(entry)) {
+            messages.push_back(&entry.message);
+        }
+    }
+    return messages;
+}
+
+bool Delivery::has_quarantined() const noexcept {
+    return std::any_of(window_.begin(), window_.end(),
+                       [](const Entry& entry) { return entry.message.quarantine_id != 0; });
+}
+
+void Delivery::return_all() noexcept {
+    for (const Entry& entry : window_) {
+        ledger_.in_flight -= entry.message.all_samples();
+        ledger_.returned += entry.message.all_samples();
+    }
+    first_number_ += window_.size();  // responses to messages in flight have no effect
+    window_.clear();
+    next_ = 0;
+    in_flight_ = 0;
+    bytes_ = 0;
+    if (state_ == DeliveryState::settling) {
+        state_ = DeliveryState::backing_off;
+    }
+}
+
+void Delivery::retry_now() noexcept {
+    retry_ = std::chrono::milliseconds(0);
+    if (state_ == DeliveryState::backing_off) {
+        state_ = DeliveryState::sending;
+    }
+}
+
+void Delivery::move_to(store::Position position) noexcept {
+    return_all();
+    settled_ = position;
+}
+
+/// Makes all messages in flight wait again.
+void Delivery::go_back() noexcept {
+    for (Entry& entry : window_) {
+        if (entry.status == Status::in_flight) {
+            entry.status = Status::waiting;
+        }
+    }
+    in_flight_ = 0;
+    next_ = 0;
+}
+
+void Delivery::back_off(MonoTime now) noexcept {
+    retry_ = retry_.count() == 0 ? options_.retry_min : std::min(retry_ * 2, options_.retry_max);
+    // Between half of the delay and all of it, so that many gateways do not return at the same time.
+    const auto half = retry_.count() / 2;
+    retry_at_ = now + std::chrono::milliseconds(
+                          half + std::uniform_int_distribution<std::chrono::milliseconds::rep>(0, half)(random_));
+}
+
+/// Removes what is acknowledged from the front of the window.
+void Delivery::settle() noexcept {
+    while (!window_.empty() && window_.front().status == Status::acknowledged) {
+        const OutgoingMessage& message = window_.front().message;
+        settled_ = std::max(settled_, window_.front().settles);
+        ledger_.acknowledged += message.samples;
+        ledger_.quarantined += message.refused;
+        ledger_.gaps += message.missing;
+        ledger_.in_flight -= message.all_samples();
+        delivered_utc_ns_ = std::max(delivered_utc_ns_, message.utc_max_ns);
+        bytes_ -= message.bytes();
+        window_.pop_front();
+        ++first_number_;
+        next_ -= std::min<std::size_t>(next_, 1);
+    }
+}
+
+bool Delivery::is_overdue(MonoTime now) const noexcept {
+    return std::any_of(window_.begin(), window_.end(), [&](const Entry& entry) {
+        return entry.status == Status::in_flight && now - entry.sent_at >= options_.acknowledge_max;
+    });
+}
+
+MonoTime Delivery::due() const noexcept {
+    if (state_ == DeliveryState::down || state_ == DeliveryState::backing_off) {
+        return retry_at_;
+    }
+    MonoTime due = MonoTime::max();
+    for (const Entry& entry : window_) {
+        if (entry.status == Status::in_flight) {
+            due = std::min(due, entry.sent_at + options_.acknowledge_max);
+        }
+    }
+    return due;
+}
+
+}  // namespace telegate::uplink

@@ -1,0 +1,97 @@
+#include "nats/nkey.hpp"
+
+#include <sodium.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace telegate::uplink {
+namespace {
+
+constexpr std::string_view base32_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+constexpr unsigned bits_per_digit = 5;
+constexpr std::size_t seed_digits = 58;
+
+// A seed consists of two bytes with its kind and that of its key, 32 bytes, and a checksum. A public key has one byte
+// with its kind.
+constexpr std::uint8_t seed_kind = 18U << 3U;  // S
+constexpr std::uint8_t user_kind = 20U << 3U;  // U
+constexpr std::size_t prefix_bytes = 2;
+constexpr std::size_t checksum_bytes = 2;
+using Seed = std::array<std::uint8_t, prefix_bytes + crypto_sign_SEEDBYTES + checksum_bytes>;
+using PublicKey = std::array<std::uint8_t, 1 + crypto_sign_PUBLICKEYBYTES + checksum_bytes>;
+
+/// CRC-16/XMODEM.
+std::uint16_t crc16(std::span<const std::uint8_t> bytes) noexcept {
+    constexpr unsigned polynomial = 0x1021;
+    unsigned crc = 0;
+    for (const std::uint8_t byte : bytes) {
+        crc ^= unsigned{byte} << 8U;
+        for (int bit = 0; bit < 8; ++bit) {
+            crc = ((crc << 1U) ^ ((crc & 0x8000U) != 0 ? polynomial : 0U)) & 0xFFFFU;
+        }
+    }
+    return static_cast<std::uint16_t>(crc);
+}
+
+bool decode(std::string_view text, Seed& seed) noexcept {
+    unsigned value = 0;
+    unsigned bits = 0;
+    std::size_t bytes = 0;
+    for (const char each : text) {
+        const std::size_t digit = base32_digits.find(each);
+        if (digit == std::string_view::npos) {
+            return false;
+        }
+        value = (value << bits_per_digit | static_cast<unsigned>(digit)) & 0xFFFFU;
+        bits += bits_per_digit;
+        if (bits >= 8) {
+            bits -= 8;
+            seed[bytes++] = static_cast<std::uint8_t>(value >> bits);
+        }
+    }
+    return bytes == seed.size();
+}
+
+std::string encode(const PublicKey& key) {
+    std::string text;
+    unsigned value = 0;
+    unsigned bits = 0;
+    for (const std::uint8_t byte : key) {
+        value = (value << 8U | byte) & 0xFFFFU;
+        bits += 8;
+        while (bits >= bits_per_digit) {
+            bits -= bits_per_digit;
+            text += base32_digits[value >> bits & 0x1FU];
+        }
+    }
+    return text;  // 280 bits are 56 digits
+}
+
+}  // namespace
+
+std::optional<std::string> nkey_public_key(std::string_view text) {
+    Seed seed{};
+    if (text.size() != seed_digits || !decode(text, seed)) {
+        return std::nullopt;
+    }
+    const std::size_t checksum_at = seed.size() - checksum_bytes;
+    const unsigned checksum = seed[checksum_at] | unsigned{seed[checksum_at + 1]} << 8U;
+    const unsigned kind = (seed[0] & 7U) << 5U | seed[1] >> 3U;
+    if ((seed[0] & 0xF8U) != seed_kind || kind != user_kind || checksum != crc16(std::span(seed).first(checksum_at))) {
+        return std::nullopt;
+    }
+    PublicKey key{user_kind};
+    std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES> secret{};
+    ::crypto_sign_seed_keypair(key.data() + 1, secret.data(), seed.data() + prefix_bytes);
+    ::sodium_memzero(secret.data(), secret.size());
+    ::sodium_memzero(seed.data(), seed.size());
+    const std::uint16_t check = crc16(std::span(key).first(key.size() - checksum_bytes));
+    key[key.size() - 2] = static_cast<std::uint8_t>(check & 0xFFU);
+    key[key.size() - 1] = static_cast<std::uint8_t>(check >> 8U);
+    return encode(key);
+}
+
+}  // namespace telegate::uplink
