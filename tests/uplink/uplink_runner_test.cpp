@@ -277,6 +277,73 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
 }
 
+TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 100);
+    world.sync();
+    REQUIRE(world.finish());
+    world.turn(true, seconds(2));
+    const store::Position end = world.runner->status().settled;
+    CHECK(world.runner->keep_from() == 0);
+    world.turn(true, seconds(301));
+    CHECK(world.runner->keep_from() == end);
+    (void)world.runner->rewind(RewindTarget(store::Position{0}));
+    CHECK(world.runner->keep_from() == 0);
+    REQUIRE(world.finish());
+    world.turn(true, seconds(2));
+    world.runner.reset();
+    world.start_runner();
+    CHECK(world.runner->keep_from() == 0);
+    world.turn(true, seconds(301));
+    CHECK(world.runner->keep_from() == end);
+}
+
+TEST_CASE("rate_max limits the samples per second", "[uplink][runner]") {
+    World world(1);
+    world.rates = {.samples_max = 100};
+    world.start();
+    world.add(0, 1'000);
+    world.sync();
+    for (int i = 0; i < 500; ++i) {  // 5 s
+        world.turn(true, milliseconds(10));
+    }
+    const std::uint64_t acknowledged = world.runner->status().ledger.acknowledged;
+    CHECK(acknowledged > 300);
+    CHECK(acknowledged < 650);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+}
+
+TEST_CASE("catch_up limits the backlog to a multiple of the live rate", "[uplink][runner]") {
+    World world(1);
+    world.rates = {.catch_up = 3};
+    world.start();
+    world.add(0, 100'000);
+    world.sync();
+    for (int i = 0; i < 60; ++i) {
+        world.add(1, 1'000);
+        world.sync();
+        for (int j = 0; j < 100; ++j) {
+            world.turn(true, milliseconds(10));
+        }
+    }
+    const UplinkStatus before = world.runner->status();
+    REQUIRE(before.is_behind);
+    REQUIRE(before.catch_up_time);
+    CHECK(*before.catch_up_time < seconds(100));
+    for (int j = 0; j < 1'000; ++j) {  // 10 s
+        if (j % 100 == 0) {
+            world.add(1, 1'000);
+            world.sync();
+        }
+        world.turn(true, milliseconds(10));
+    }
+    const std::uint64_t sent = world.runner->status().settled - before.settled;
+    CHECK(sent > 20'000);
+    CHECK(sent < 45'000);
+}
+
 TEST_CASE("a rewind that cannot be saved changes nothing", "[uplink][runner]") {
     World world(1);
     world.start();

@@ -43,9 +43,10 @@ class Fate {
         }
         if (seed % 4 == 1) {
             world_.back_end.refuse = has_bad_sample;
+            world_.quarantine.samples_max = 1'000;
         }
         if (seed % 8 == 2) {
-            world_.back_end.payload_bytes_max = 20;
+            world_.back_end.payload_bytes_max = 40;  // a gap notice fits
         }
     }
 

@@ -2,7 +2,9 @@
 
 #include "config/section_problems.hpp"
 
-#include <functional>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace telegate {
@@ -32,7 +34,12 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
                         static_cast<std::size_t>(uplink.batch_bytes)};
     options.delivery.messages_max = static_cast<std::size_t>(uplink.window);
     options.delivery.bytes_max = window_bytes_min;
-    options.delivery.seed = static_cast<std::uint32_t>(std::hash<std::string>()(uplink.name));
+    options.delivery.refusals_max = static_cast<std::uint32_t>(uplink.refusals_max);
+    if (uplink.catch_up == 1) {
+        found.add("catch_up", "1 never catches up: must be 0, or 2 or more");
+    }
+    options.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
+    options.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;
 }

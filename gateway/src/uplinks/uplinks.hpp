@@ -29,6 +29,8 @@ struct UplinkOptions {
     std::string credentials_file;  // "": none
     BlockJson::Options messages;
     uplink::Delivery::Options delivery;
+    uplink::UplinkRunner::Rates rates;
+    std::chrono::milliseconds ack_grace{300'000};
     std::chrono::milliseconds lag_alarm{60'000};
 };
 
@@ -77,6 +79,8 @@ class Uplinks {
     void start();
     /// Everything in the log before `position` is synced.
     void log_synced(store::Position position);
+    /// Returns the position before which no uplink needs the log; position_max: there is no uplink. Threads: any.
+    [[nodiscard]] store::Position keep_from() const;
     /// Saves the cursors and ends the threads.
     void close();
 
