@@ -18,8 +18,9 @@ MonoTime TokenBucket::due() const noexcept {
     if (has_tokens()) {
         return filled_at_;
     }
+    constexpr double seconds_min = 0.001;
     constexpr double seconds_max = 3'600;
-    const double seconds = std::min(-tokens_ / rate_, seconds_max);
+    const double seconds = std::clamp(-tokens_ / rate_, seconds_min, seconds_max);
     return filled_at_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
