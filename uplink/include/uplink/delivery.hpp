@@ -47,6 +47,8 @@ struct OutgoingMessage {
     std::uint64_t quarantine_id = 0;  // not 0: of the quarantined sample that is sent again
 
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
+    /// Returns the number of entries of the block in the message, selected or not.
+    [[nodiscard]] std::uint64_t entries() const noexcept { return end.sample - begin.sample + end.gap - begin.gap; }
     [[nodiscard]] std::uint64_t all_samples() const noexcept { return samples + missing + refused; }
 };
 

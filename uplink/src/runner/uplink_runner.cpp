@@ -232,7 +232,7 @@ void UplinkRunner::send(MonoTime now) {
                 return;
             }
             samples_.take(static_cast<double>(message->samples));
-            entries_.take(message->is_last_part ? static_cast<double>(message->end_position - message->position) : 0);
+            entries_.take(static_cast<double>(message->entries()));
             const std::uint64_t number = delivery_.sent(now);
             adapter_->send(*message, number);
         }
