@@ -95,7 +95,7 @@ inline ReceivedByChannel consume(const std::vector<std::string>& payloads) {
 
 /// A gateway that logs and delivers, on a disk and to a back end that outlive it.
 ///
-/// Threads: one. Limits: memory. Failure: store::PowerFailure, if the disk is told to fail.
+/// Threads: one. Limits: memory. Failure: store::PowerFailure, if the disk is set to fail.
 class World {
   public:
     explicit World(std::uint64_t seed) : disk(seed), back_end(seed) {
