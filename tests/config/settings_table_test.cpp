@@ -40,7 +40,8 @@ TEST_CASE("every setting has a complete row", "[config][table]") {
 TEST_CASE("a key that ends in _ms, _age, age_max or _interval has the unit ms", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         CHECK((row.key.ends_with("_ms") || row.key.ends_with("_age") || row.key == "age_max" ||
-               row.key.ends_with("_interval") || row.key == "lag_alarm") == (row.unit == "ms"));
+               row.key.ends_with("_interval") || row.key == "lag_alarm" || row.key == "ack_grace") ==
+              (row.unit == "ms"));
     });
 }
 

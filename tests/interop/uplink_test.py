@@ -11,6 +11,7 @@ import ssl
 import struct
 import subprocess
 import urllib.error
+import urllib.request
 
 from device_peers import APP, DeviceTest, main
 from nats_fixture import Certificates, NatsServer, Nkey, Received
@@ -343,6 +344,68 @@ class Uplink(DeviceTest):
         reload(settings)
         self.stop_sampling_and_deliver(gateway)
         self.assertEqual(0, Received(self.server.messages()).inversions)
+
+    def command(self, gateway, path, method="POST", body=None, status=200):
+        """Sends a request with a JSON body to the first uplink, and returns the response."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{gateway.rest}/uplinks/{path}", data, method=method,
+                                         headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                answer = response.status, json.loads(response.read())
+        except urllib.error.HTTPError as refused:
+            with refused:
+                answer = refused.code, json.loads(refused.read())
+        self.assertEqual(status, answer[0], answer[1])
+        return answer[1]
+
+    def test_messages_that_are_too_large_for_the_stream_are_divided(self):
+        self.server.start()
+        self.server.add_stream(max_msg_size=3000)
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual({}, received.missing)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        self.assertEqual({"samples": []}, self.command(gateway, "cloud/quarantine", "GET"))
+        self.assertEqual(0, self.command(gateway, "cloud/quarantine/retry")["quarantine"]["samples"])
+        self.assertEqual(0, self.command(gateway, "cloud/quarantine", "DELETE")["quarantine"]["samples"])
+
+    def test_an_uplink_stays_paused_after_a_restart_until_it_is_resumed(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 100)
+        self.assertTrue(self.command(gateway, "cloud/pause")["paused"])
+        gateway.stop()
+        gateway = self.start_gateway()
+        self.eventually(lambda: self.uplink(gateway)["lag_s"] > 1, "a lag", lambda: self.uplink(gateway))
+        self.assertTrue(self.uplink(gateway)["paused"])
+        self.assertEqual(0, self.uplink(gateway)["messages"]["sent"])
+        self.assertFalse(self.command(gateway, "cloud/resume")["paused"])
+        self.stop_sampling_and_deliver(gateway)
+        self.check_stream()
+
+    def test_a_rewind_restores_what_the_server_has_lost(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        self.assertNotIn("error", self.server.request("STREAM.DELETE.TELEGATE", {}))
+        self.server.add_stream()
+        end = self.uplink(gateway)["position"]
+        problem = self.command(gateway, "cloud/rewind", body={"position": end + 1}, status=422)
+        self.assertIn("not delivered yet", problem["errors"][0]["detail"])
+        self.command(gateway, "cloud/rewind", body={"when": 1}, status=422)
+        self.command(gateway, "cloud/rewind", body={"time": "yesterday"}, status=422)
+        self.command(gateway, "cluod/rewind", body={"position": 0}, status=404)
+        self.command(gateway, "cloud/rewind", body={"time": "2020-01-01T00:00:00Z"})
+        self.eventually(lambda: self.uplink(gateway)["position"] == end and
+                        self.uplink(gateway)["samples"]["in_flight"] == 0, "delivery", lambda: self.uplink(gateway))
+        received = self.check_stream()
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        self.assertEqual(0, received.duplicates)
 
     def test_a_url_without_a_server_is_skipped(self):
         self.start_server()

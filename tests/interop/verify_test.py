@@ -63,7 +63,7 @@ class Verify(DeviceTest):
     def check_complete(self, sampled):
         code, report, error = self.verify(self.server.url, "--expect", self.log)
         self.assertEqual((0, ""), (code, error), report)
-        self.assertIn(f"stream complete: {sampled:,} samples and 0 named gaps in 1 epoch\n", report)
+        self.assertIn(f"stream complete: {sampled:,} samples and 0 explained gaps in 1 epoch\n", report)
 
     def test_a_complete_stream_agrees_with_the_log(self):
         self.server.start()
@@ -78,7 +78,7 @@ class Verify(DeviceTest):
         self.check_complete(sampled)
         code, report, error = self.verify(self.log)
         self.assertEqual((0, ""), (code, error))
-        self.assertIn(f"log complete: {sampled:,} samples and 0 named gaps in 1 epoch\n", report)
+        self.assertIn(f"log complete: {sampled:,} samples and 0 explained gaps in 1 epoch\n", report)
 
     def test_a_message_that_was_removed_from_the_stream_is_missing(self):
         self.server.start()
@@ -107,7 +107,7 @@ class Verify(DeviceTest):
                 self.gateway.close()
                 code, report, error = self.verify(f"{self.server.url}/{form}", "--expect", self.log)
                 self.assertEqual((0, ""), (code, error), report)
-                self.assertIn(f"stream complete: {sampled:,} samples and 0 named gaps in 1 epoch\n", report)
+                self.assertIn(f"stream complete: {sampled:,} samples and 0 explained gaps in 1 epoch\n", report)
 
     def test_a_rewind_restores_what_the_server_has_lost(self):
         for loss in ("a deleted stream", "a wiped store"):
@@ -148,7 +148,7 @@ class Verify(DeviceTest):
         self.server.add_stream()
         with open(path, "w") as file:
             file.write("telegate secret\n")
-        self.assertEqual((0, "stream complete: 0 samples and 0 named gaps in 0 epochs\n", ""),
+        self.assertEqual((0, "stream complete: 0 samples and 0 explained gaps in 0 epochs\n", ""),
                          self.verify(self.server.url, "--credentials-file", path))
         for arguments, code, text in ((("nats://127.0.0.1:1",), 69, "cannot connect: "),
                                       ((f"{self.folder}/none",), 66, "cannot read the directory"),

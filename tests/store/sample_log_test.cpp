@@ -219,6 +219,22 @@ TEST_CASE("old segments are removed by age", "[store][log]") {
     CHECK(f.check() == "");
 }
 
+TEST_CASE("age does not remove segments that are still needed", "[store][log]") {
+    LogFixture f;
+    f.log->set_limits({.age_max_ns = 1, .keep_from = 0});
+    for (int i = 0; i < 50; ++i) {
+        f.add(0, 50);
+        f.sync();
+    }
+    const std::uint64_t segments = f.log->status().segments;
+    CHECK(segments > 2);
+    f.log->set_limits({.age_max_ns = 1, .keep_from = f.log->status().oldest + 200});
+    f.sync();
+    CHECK(f.log->status().segments < segments);
+    CHECK(f.log->status().segments > 1);
+    CHECK(f.check() == "");
+}
+
 TEST_CASE("a full log that drops new samples reports them as gaps", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 8'000, .when_full = WhenFull::drop_newest});

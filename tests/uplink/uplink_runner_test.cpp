@@ -277,6 +277,73 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
 }
 
+TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.add(0, 100);
+    world.sync();
+    REQUIRE(world.finish());
+    world.turn(true, seconds(2));
+    const store::Position end = world.runner->status().settled;
+    CHECK(world.runner->keep_from() == 0);
+    world.turn(true, seconds(301));
+    CHECK(world.runner->keep_from() == end);
+    (void)world.runner->rewind(RewindTarget(store::Position{0}));
+    CHECK(world.runner->keep_from() == 0);
+    REQUIRE(world.finish());
+    world.turn(true, seconds(2));
+    world.runner.reset();
+    world.start_runner();
+    CHECK(world.runner->keep_from() == 0);
+    world.turn(true, seconds(301));
+    CHECK(world.runner->keep_from() == end);
+}
+
+TEST_CASE("rate_max limits the samples per second", "[uplink][runner]") {
+    World world(1);
+    world.rates = {.samples_max = 100};
+    world.start();
+    world.add(0, 1'000);
+    world.sync();
+    for (int i = 0; i < 500; ++i) {  // 5 s
+        world.turn(true, milliseconds(10));
+    }
+    const std::size_t stored = world.back_end.stored().size() * lines_max;
+    CHECK(stored > 300);
+    CHECK(stored < 650);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+}
+
+TEST_CASE("catch_up limits the backlog to a multiple of the live rate", "[uplink][runner]") {
+    World world(1);
+    world.rates = {.catch_up = 3};
+    world.start();
+    world.add(0, 100'000);
+    world.sync();
+    const auto run_for = [&](int count) {
+        for (int i = 0; i < count * 100; ++i) {  // count seconds
+            if (i % 100 == 0) {
+                world.add(1, 1'000);
+                world.sync();
+            }
+            for (int step = 0; step < 8; ++step) {
+                world.turn(true, milliseconds(step == 0 ? 10 : 0));
+            }
+        }
+    };
+    run_for(30);
+    CHECK(world.runner->status().is_behind);
+    const auto left = world.runner->status().catch_up_time;
+    REQUIRE(left);
+    CHECK(*left < seconds(200));
+    const std::size_t before = world.back_end.stored().size();
+    run_for(10);
+    const std::size_t sent = (world.back_end.stored().size() - before) * lines_max;
+    CHECK(sent > 24'000);
+    CHECK(sent < 36'000);
+}
+
 TEST_CASE("a rewind that cannot be saved changes nothing", "[uplink][runner]") {
     World world(1);
     world.start();

@@ -95,7 +95,7 @@ inline ReceivedByChannel consume(const std::vector<std::string>& payloads) {
 
 /// A gateway that logs and delivers, on a disk and to a back end that outlive it.
 ///
-/// Threads: one. Limits: memory. Failure: store::PowerFailure, if the disk is told to fail.
+/// Threads: one. Limits: memory. Failure: store::PowerFailure, if the disk is set to fail.
 class World {
   public:
     explicit World(std::uint64_t seed) : disk(seed), back_end(seed) {
@@ -129,7 +129,7 @@ class World {
                                  [this](const std::string&) {
                                      ++restarts;
                                  }}},
-            UplinkRunner::Options{"cloud", "/log", {.messages_max = 8, .bytes_max = 2'000}, {.samples_max = 10}});
+            UplinkRunner::Options{"cloud", "/log", {.messages_max = 8, .bytes_max = 2'000}, quarantine, rates});
         runner->log_synced(log->status().synced);
     }
 
@@ -204,6 +204,8 @@ class World {
 
     store::LogId log_id{std::byte{9}};
     store::LogLimits limits{};
+    UplinkRunner::Rates rates{};
+    Quarantine::Limits quarantine{.samples_max = 10};
     store::SimulatedDisk disk;
     SimulatedBackEnd back_end;
     test::ManualClock clock;

@@ -124,6 +124,9 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
     parts.note_synced = [this](store::Position position) {
         uplinks_.log_synced(position);
     };
+    parts.keep_from = [this] {
+        return uplinks_.keep_from();
+    };
     auto log = std::make_unique<DurableLog>(std::move(parts), std::move(options));
     if (const auto last = log->status().previous_run) {
         state_file_.learn(last->epoch_ms, log->take_last_seqs());

@@ -308,7 +308,10 @@ void DurableLog::sync_until_closed() {
 }
 
 void DurableLog::write_once() {
-    const DurableLogOptions now = options();
+    DurableLogOptions now = options();
+    if (parts_.keep_from) {
+        now.limits.keep_from = parts_.keep_from();
+    }
     log_->set_limits(now.limits);
     const MonoTime time = parts_.clock.mono_now();
     if (time - synced_at_ >= now.sync_interval || log_->status().is_full || !log_->has_capacity()) {

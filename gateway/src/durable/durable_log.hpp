@@ -93,6 +93,8 @@ class DurableLog final : public SampleConsumer {
         std::function<void()> wake_pump;
         /// Called on tg-log, and in the constructor, with the position before which everything is synced.
         std::function<void(store::Position)> note_synced = {};
+        /// Called on tg-log. Returns the position from which on age_max does not remove segments.
+        std::function<store::Position()> keep_from = {};
         store::FileSystem& files = store::real_file_system();
         /// Returns the last sequence number of a channel that was published or found to be lost. Threads: any.
         std::function<std::uint64_t(ChannelId)> published = {};

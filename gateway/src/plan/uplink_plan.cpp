@@ -6,7 +6,9 @@
 #include "uplink/nats_address.hpp"
 #include "uplinks/subject_template.hpp"
 
-#include <functional>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -64,7 +66,12 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
                         static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};
     options.delivery.messages_max = static_cast<std::size_t>(uplink.window);
     options.delivery.bytes_max = window_bytes_min;
-    options.delivery.seed = static_cast<std::uint32_t>(std::hash<std::string>()(uplink.name));
+    options.delivery.refusals_max = static_cast<std::uint32_t>(uplink.refusals_max);
+    if (uplink.catch_up == 1) {
+        found.add("catch_up", "1 never catches up: must be 0, or 2 or more");
+    }
+    options.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
+    options.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;
 }

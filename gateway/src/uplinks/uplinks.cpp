@@ -14,6 +14,9 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <random>
+#include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -49,7 +52,7 @@ class Uplinks::One {
           encoder_(parts.tags, options.messages),
           blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
           started_utc_ns_(parts.clock.utc_now_ns()),
-          runner_(runner_parts(), {options.name, parts.log_directory, options.delivery}) {}
+          runner_(runner_parts(), runner_options(parts.log_directory, options)) {}
     ~One() {
         if (thread_.joinable()) {
             begin_close();
@@ -81,6 +84,7 @@ class Uplinks::One {
     }
 
     [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+    [[nodiscard]] store::Position keep_from() const { return runner_.keep_from(); }
     /// Runs a command on the thread. Returns false if it does not start in time.
     template <class Command>
     [[nodiscard]] bool call(Command command) {
@@ -100,6 +104,14 @@ class Uplinks::One {
     }
 
   private:
+    [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const std::string& log_directory,
+                                                                      const UplinkOptions& options) {
+        uplink::UplinkRunner::Options result{options.name, log_directory, options.delivery};
+        result.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
+        result.rates = options.rates;
+        result.ack_grace = options.ack_grace;
+        return result;
+    }
     [[nodiscard]] uplink::UplinkRunner::Parts runner_parts() {
         const auto make_adapter = [this](uplink::Adapter::Events events) {
             return options_.module->make(loop_, adapter_options(), std::move(events));
@@ -248,6 +260,14 @@ void Uplinks::log_synced(store::Position position) {
     for (const auto& each : list()) {
         each->log_synced(position);
     }
+}
+
+store::Position Uplinks::keep_from() const {
+    store::Position position = store::position_max;
+    for (const auto& each : list()) {
+        position = std::min(position, each->keep_from());
+    }
+    return position;
 }
 
 void Uplinks::close() {

@@ -37,6 +37,8 @@ struct UplinkOptions {
     std::string tls_server_name;
     MessageEncoder::Options messages;
     uplink::Delivery::Options delivery;
+    uplink::UplinkRunner::Rates rates;
+    std::chrono::milliseconds ack_grace{300'000};
     std::chrono::milliseconds lag_alarm{60'000};
 };
 
@@ -90,6 +92,8 @@ class Uplinks {
                 const std::function<bool(const std::string& name)>& has_changed);
     /// Everything in the log before `position` is synced.
     void log_synced(store::Position position);
+    /// Returns the position before which no uplink needs the log; position_max: there is no uplink. Threads: any.
+    [[nodiscard]] store::Position keep_from() const;
     /// Saves the cursors and ends the threads.
     void close();
 

@@ -28,6 +28,7 @@ struct LogLimits {
     std::int64_t age_max_ns = 0;              // of the newest sample of a segment
     std::uint64_t free_bytes_min = 0;         // of the file system
     WhenFull when_full = WhenFull::drop_oldest;
+    Position keep_from = position_max;  // age_max does not remove segments with entries from here on
 
     bool operator==(const LogLimits&) const = default;
 };

@@ -106,7 +106,8 @@ bool SegmentDirectory::is_too_old(Segment& segment, std::int64_t utc_now_ns) con
 }
 
 bool SegmentDirectory::make_capacity(std::uint64_t more_bytes, std::int64_t utc_now_ns) {
-    while (limits_.age_max_ns > 0 && segments_.size() > 1 && is_too_old(segments_.front(), utc_now_ns)) {
+    while (limits_.age_max_ns > 0 && segments_.size() > 1 && segments_[1].first_position <= limits_.keep_from &&
+           is_too_old(segments_.front(), utc_now_ns)) {
         remove_oldest();
     }
     const auto is_over = [&] {

@@ -71,7 +71,7 @@ TEST_CASE("a stream with all samples is complete, in any order and with duplicat
           "  dev/a: 5 duplicates\n"
           "  dev/a: 5 out of order\n"
           "5 duplicates, 5 samples out of order\n"
-          "stream complete: 20 samples and 0 named gaps in 1 epoch\n");
+          "stream complete: 20 samples and 0 explained gaps in 1 epoch\n");
 }
 
 TEST_CASE("a named gap explains what is missing, also if it arrives late", "[gateway_verify]") {
@@ -80,7 +80,7 @@ TEST_CASE("a named gap explains what is missing, also if it arrives late", "[gat
     const Outcome outcome = f.run();
     CHECK(outcome.code == 0);
     CHECK(outcome.has("  dev/a: missing 3..5 (retention)\n"));
-    CHECK(outcome.last_line() == "stream complete: 4 samples and 1 named gap in 1 epoch");
+    CHECK(outcome.last_line() == "stream complete: 4 samples and 1 explained gap in 1 epoch");
 }
 
 TEST_CASE("a missing sample is unexplained without a gap, or with one for no known reason", "[gateway_verify]") {
@@ -129,7 +129,7 @@ TEST_CASE("objects in CBOR are read like lines of JSON", "[gateway_verify]") {
         payload.append(object.begin(), object.end());
     }
     f.messages = {payload};
-    CHECK(f.run().last_line() == "stream complete: 3 samples and 1 named gap in 1 epoch");
+    CHECK(f.run().last_line() == "stream complete: 3 samples and 1 explained gap in 1 epoch");
     f.messages.push_back(payload.substr(0, payload.size() - 1));
     CHECK(f.run().code == 1);
 }
@@ -156,7 +156,7 @@ TEST_CASE("records have the topics of the table before them", "[gateway_verify]"
     const std::string head = number(std::uint32_t{2}) + number(static_cast<std::uint32_t>(topics.size())) + topics;
     const std::string payload = head + record(1, 0, 1, 0) + record(1, 1, 1, 0) + record(2, 1, 16, 9);
     f.messages = {payload};
-    CHECK(f.run().last_line() == "stream complete: 2 samples and 1 named gap in 1 epoch");
+    CHECK(f.run().last_line() == "stream complete: 2 samples and 1 explained gap in 1 epoch");
     CHECK(f.run().has("  dev/cpu.user: missing 2..9 (crash)\n"));
     for (const std::string& wrong : {payload.substr(1), payload.substr(0, 7), head, head + record(1, 2, 1, 0),
                                      head + record(0, 0, 1, 0), payload.substr(0, 20)}) {
@@ -176,7 +176,7 @@ TEST_CASE("a block is read like a segment of the log", "[gateway_verify]") {
     const std::vector<std::byte>& content = f.log.content(0);
     const std::string payload(reinterpret_cast<const char*>(content.data()), content.size());
     f.messages = {payload};
-    CHECK(f.run().last_line() == "stream complete: 8 samples and 1 named gap in 1 epoch");
+    CHECK(f.run().last_line() == "stream complete: 8 samples and 1 explained gap in 1 epoch");
     for (std::size_t at = 0; at < payload.size(); at += 3) {
         f.messages = {payload};
         f.messages[0][at] = static_cast<char>(~f.messages[0][at]);
@@ -189,7 +189,7 @@ TEST_CASE("a block is read like a segment of the log", "[gateway_verify]") {
 TEST_CASE("epochs and channels are separate", "[gateway_verify]") {
     StreamFixture f;
     f.messages = {sample(1), sample(1, 7), sample(1, 7, "b") + sample(2, 7, "b")};
-    CHECK(f.run().last_line() == "stream complete: 4 samples and 0 named gaps in 2 epochs");
+    CHECK(f.run().last_line() == "stream complete: 4 samples and 0 explained gaps in 2 epochs");
 }
 
 TEST_CASE("a message of which a part cannot be read makes the result incomplete", "[gateway_verify]") {

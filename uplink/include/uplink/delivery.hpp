@@ -48,14 +48,16 @@ struct OutgoingMessage {
     std::uint64_t quarantine_id = 0;  // not 0: of the quarantined sample that is sent again
 
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
+    /// Returns the number of entries of the block in the message, selected or not.
+    [[nodiscard]] std::uint64_t entries() const noexcept { return end.sample - begin.sample + end.gap - begin.gap; }
     [[nodiscard]] std::uint64_t all_samples() const noexcept { return samples + missing + refused; }
 };
 
 /// Samples by what happened to them, including those that gaps name.
 struct DeliveryLedger {
     std::uint64_t read = 0;          // handed to the delivery
-    std::uint64_t acknowledged = 0;  // stored by the back end, and so is everything before
-    std::uint64_t in_flight = 0;     // in messages of the window
+    std::uint64_t acknowledged = 0;  // stored by the back end, together with their block and everything before it
+    std::uint64_t in_flight = 0;     // not counted otherwise yet
     std::uint64_t quarantined = 0;   // refused, and acknowledged as missing
     std::uint64_t gaps = 0;          // acknowledged as missing for other reasons
     std::uint64_t returned = 0;      // to be read again
@@ -101,8 +103,9 @@ class Delivery {
         std::chrono::milliseconds acknowledge_max{10'000};  // then the connection counts as broken
         std::chrono::milliseconds retry_min{250};
         std::chrono::milliseconds retry_max{30'000};
-        std::uint32_t refusals_max = 3;  // permanent ones of a message, after which it is rejected
-        std::uint32_t seed = 1;          // of the random part of the delays
+        std::chrono::milliseconds start_max{1'000};  // delay of the first connection, at random
+        std::uint32_t refusals_max = 3;              // permanent ones of a message, after which it is rejected
+        std::uint32_t seed = 1;                      // of the random part of the delays
     };
 
     /// Everything in the log before `settled` is delivered.
@@ -114,6 +117,8 @@ class Delivery {
     /// Records that the log has nothing to send up to `position`, after the messages that were added.
     void skip_to(store::Position position) noexcept;
 
+    /// Delays the first connection, so that gateways that start together do not connect at the same time.
+    void start(MonoTime now) noexcept;
     /// Whether a connection may be opened now.
     [[nodiscard]] bool may_connect(MonoTime now) const noexcept;
     void connected() noexcept;
@@ -173,6 +178,7 @@ class Delivery {
     void go_back() noexcept;
     void back_off(MonoTime now) noexcept;
     void settle() noexcept;
+    void count_partial() noexcept;
 
     Options options_;
     std::minstd_rand random_;
@@ -187,6 +193,7 @@ class Delivery {
     store::Position settled_;
     std::int64_t delivered_utc_ns_ = 0;
     DeliveryLedger ledger_;
+    DeliveryLedger partial_;  // of the messages before the window whose block is not delivered
     DeliveryCounts counts_;
 };
 

@@ -52,7 +52,7 @@ class LogFeed {
     void set_log(const store::LogId& id) noexcept { log_id_ = id; }
     /// Continues at a position, or at the oldest one after it that the log has.
     void seek(store::Position position);
-    /// Adds messages with what is synced to the delivery, up to its capacity.
+    /// Adds messages with synced samples and gaps to the delivery, up to its capacity.
     void fill(Delivery& delivery, store::Position synced);
     /// Divides a message when it is read again. Returns false if that is impossible: it is a gap notice, or a sample
     /// for which the quarantine has no capacity.
@@ -96,7 +96,7 @@ class LogFeed {
     bool has_batch_ = false;                 // read, but not encoded, because it is not synced
     std::vector<OutgoingMessage> encoded_;   // memory that encode_block() reuses
     std::deque<OutgoingMessage> outgoing_;   // of the block, not handed to the delivery yet
-    store::Position read_to_end_at_ = 0;     // what was synced when the log had nothing more
+    store::Position read_to_end_at_ = 0;     // the synced position when the log had nothing more
     std::set<std::uint32_t> quarantined_;    // samples of the block, by index
     std::map<Range, std::string> rejected_;  // with the reason
 };

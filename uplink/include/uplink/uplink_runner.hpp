@@ -6,12 +6,14 @@
 #include "uplink/log_feed.hpp"
 #include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
+#include "uplink/token_bucket.hpp"
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "store/file_system.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -20,6 +22,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace telegate::uplink {
@@ -54,7 +57,7 @@ using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 /// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
 /// missing from the log after a power failure.
 ///
-/// Threads: status() any; everything else the reactor's.
+/// Threads: status() and keep_from() any; everything else the reactor's.
 /// Limits:  Delivery's, and one block of the log in memory.
 /// Failure: nothing fails but the constructor and start(), which throw std::bad_alloc. A connection, a log or a cursor
 ///          that fails is used again after a while; status() has the reason.
@@ -63,6 +66,14 @@ class UplinkRunner {
     static constexpr std::chrono::milliseconds connect_max{10'000};
     static constexpr std::chrono::milliseconds read_retry{1'000};
     static constexpr std::chrono::milliseconds cursor_interval{1'000};
+    static constexpr int graces_max = 64;          // positions that wait for the end of ack_grace
+    static constexpr double catch_up_min = 1'000;  // entries of the log per second, if it does not grow
+
+    /// Limits of the rate of sending; 0 means no limit.
+    struct Rates {
+        double samples_max = 0;  // per second
+        double catch_up = 0;     // multiple of the rate at which the log grows
+    };
 
     /// Called when a connection is opened, with the server, and when one ends or fails, with the reason. Not called
     /// again for the same reason.
@@ -85,6 +96,8 @@ class UplinkRunner {
         std::string log_directory;
         Delivery::Options delivery;
         Quarantine::Limits quarantine = {};
+        Rates rates = {};
+        std::chrono::milliseconds ack_grace{300'000};
     };
     UplinkRunner(Parts parts, Options options);
     ~UplinkRunner();
@@ -110,6 +123,9 @@ class UplinkRunner {
     void clear_quarantine();
 
     [[nodiscard]] UplinkStatus status() const;
+    /// Returns the position before which everything was delivered at least ack_grace ago, as far as the saved cursor
+    /// says. Threads: any.
+    [[nodiscard]] store::Position keep_from() const noexcept { return keep_from_; }
 
   private:
     [[nodiscard]] Adapter::Events events();
@@ -122,7 +138,10 @@ class UplinkRunner {
     void read_again();
     [[nodiscard]] store::Position find(const RewindTarget& target) const;
     [[nodiscard]] Cursor cursor() const;
+    void refill(MonoTime now);
     void send(MonoTime now);
+    void note_saved(MonoTime now);
+    void end_graces(MonoTime now);
     void save_cursor(MonoTime now);
     void note_round_trip(std::uint64_t number);
     void note_failure(const std::string& reason);
@@ -137,6 +156,12 @@ class UplinkRunner {
     LogFeed feed_;
     Delivery delivery_;
     Progress progress_;
+    TokenBucket samples_;  // that may be sent
+    TokenBucket entries_;  // of the log that may be sent
+    /// Positions up to which the log was delivered, and when.
+    std::deque<std::pair<MonoTime, store::Position>> graces_;
+    std::atomic<store::Position> keep_from_{0};
+    bool is_started_ = false;
     bool is_loaded_ = false;  // the cursor and the quarantine
     std::optional<Cursor> loaded_;
     bool is_paused_ = false;

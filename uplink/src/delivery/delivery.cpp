@@ -44,6 +44,12 @@ void Delivery::skip_to(store::Position position) noexcept {
     }
 }
 
+void Delivery::start(MonoTime now) noexcept {
+    using Count = std::chrono::milliseconds::rep;
+    retry_at_ =
+        now + std::chrono::milliseconds(std::uniform_int_distribution<Count>(0, options_.start_max.count())(random_));
+}
+
 bool Delivery::may_connect(MonoTime now) const noexcept {
     return state_ == DeliveryState::down && now >= retry_at_;
 }
@@ -155,7 +161,19 @@ bool Delivery::has_quarantined() const noexcept {
                        [](const Entry& entry) { return entry.message.quarantine_id != 0; });
 }
 
+/// Counts the messages of a block that is delivered.
+void Delivery::count_partial() noexcept {
+    ledger_.acknowledged += partial_.acknowledged;
+    ledger_.quarantined += partial_.quarantined;
+    ledger_.gaps += partial_.gaps;
+    ledger_.in_flight -= partial_.in_flight;
+    partial_ = {};
+}
+
 void Delivery::return_all() noexcept {
+    ledger_.in_flight -= partial_.in_flight;
+    ledger_.returned += partial_.in_flight;
+    partial_ = {};
     for (const Entry& entry : window_) {
         ledger_.in_flight -= entry.message.all_samples();
         ledger_.returned += entry.message.all_samples();
@@ -205,11 +223,14 @@ void Delivery::back_off(MonoTime now) noexcept {
 void Delivery::settle() noexcept {
     while (!window_.empty() && window_.front().status == Status::acknowledged) {
         const OutgoingMessage& message = window_.front().message;
-        settled_ = std::max(settled_, window_.front().settles);
-        ledger_.acknowledged += message.samples;
-        ledger_.quarantined += message.refused;
-        ledger_.gaps += message.missing;
-        ledger_.in_flight -= message.all_samples();
+        partial_.acknowledged += message.samples;
+        partial_.quarantined += message.refused;
+        partial_.gaps += message.missing;
+        partial_.in_flight += message.all_samples();
+        if (window_.front().settles > 0 || message.quarantine_id != 0) {
+            settled_ = std::max(settled_, window_.front().settles);
+            count_partial();
+        }
         delivered_utc_ns_ = std::max(delivered_utc_ns_, message.utc_max_ns);
         bytes_ -= message.bytes();
         window_.pop_front();

@@ -100,14 +100,19 @@ void UplinkRunner::stop() {
 /// Does everything that can be done now, and sets the alarm for the rest.
 void UplinkRunner::work() {
     const MonoTime now = parts_.clock.mono_now();
+    if (!std::exchange(is_started_, true)) {
+        delivery_.start(now);
+    }
     if (log_id_) {
         progress_.note(now, synced_, delivery_.settled());
     }
     connect_or_close(now);
     replace_rejected();
     fill(now);
+    refill(now);
     send(now);
     save_cursor(now);
+    end_graces(now);
     set_alarm(now);
     show();
 }
@@ -203,10 +208,17 @@ bool UplinkRunner::open_log() {
         feed_.seek(position);
         delivery_.skip_to(position);
         saved_ = position;
+        note_saved(parts_.clock.mono_now());
         log_id_ = head->log_id;
         return true;
     }
     return false;
+}
+
+void UplinkRunner::refill(MonoTime now) {
+    samples_.refill(now, options_.rates.samples_max);
+    const double catch_up = options_.rates.catch_up;
+    entries_.refill(now, catch_up > 0 ? std::max(catch_up * progress_.live_rate(), catch_up_min) : 0);
 }
 
 void UplinkRunner::send(MonoTime now) {
@@ -214,7 +226,13 @@ void UplinkRunner::send(MonoTime now) {
         return;
     }
     try {
-        while (const OutgoingMessage* const message = delivery_.next(now)) {
+        while (samples_.has_tokens() && entries_.has_tokens()) {
+            const OutgoingMessage* const message = delivery_.next(now);
+            if (message == nullptr) {
+                return;
+            }
+            samples_.take(static_cast<double>(message->samples));
+            entries_.take(static_cast<double>(message->entries()));
             const std::uint64_t number = delivery_.sent(now);
             adapter_->send(*message, number);
         }
@@ -283,6 +301,8 @@ UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
     changed.position = position;
     cursor_file_.write(changed);
     saved_ = position;
+    graces_.clear();
+    keep_from_ = std::min<store::Position>(keep_from_, position);
     delivery_.move_to(position);
     read_again();
     work();
@@ -320,6 +340,7 @@ void UplinkRunner::save_cursor(MonoTime now) {
         quarantine_.save();
         cursor_file_.write(cursor());
         saved_ = delivery_.settled();
+        note_saved(now);
         next_status_.cursor_error.clear();
     } catch (const std::exception& error) {
         if (next_status_.cursor_error.empty()) {
@@ -329,10 +350,28 @@ void UplinkRunner::save_cursor(MonoTime now) {
     }
 }
 
+void UplinkRunner::note_saved(MonoTime now) {
+    if (graces_.empty() || now - graces_.back().first >= options_.ack_grace / graces_max) {
+        graces_.emplace_back(now, saved_);
+    }
+}
+
+void UplinkRunner::end_graces(MonoTime now) {
+    while (!graces_.empty() && now - graces_.front().first >= options_.ack_grace) {
+        keep_from_ = graces_.front().second;
+        graces_.pop_front();
+    }
+}
+
 void UplinkRunner::set_alarm(MonoTime now) {
     MonoTime due = connecting_since_ ? *connecting_since_ + connect_max : delivery_.due();
     if (is_paused_ && delivery_.state() == DeliveryState::backing_off) {
         due = MonoTime::max();
+    }
+    if (!is_paused_ && delivery_.state() == DeliveryState::sending) {
+        for (const TokenBucket* const bucket : {&samples_, &entries_}) {
+            due = bucket->has_tokens() ? due : std::min(due, bucket->due());
+        }
     }
     if (now < read_again_at_) {
         due = std::min(due, read_again_at_);
