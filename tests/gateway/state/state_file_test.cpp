@@ -65,6 +65,36 @@ class WithoutRoot {
     WithoutRoot& operator=(const WithoutRoot&) = delete;
 };
 
+TEST_CASE("the last numbers of a run that was killed can be learned later, those of other runs cannot",
+          "[gateway][state]") {
+    const Scratch scratch;
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(1'000);
+        file.end({{"d/a", 5}}, 5, {});
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        file.begin(2'000);
+    }
+    {
+        StateFile file(scratch.dir.path("state"), scratch.log);
+        for (const std::int64_t epoch_ms : {1'000, 2'000, 3'000}) {
+            file.learn(epoch_ms, {{"d/a", 9}});
+        }
+        file.begin(4'000);
+    }
+    StateFile file(scratch.dir.path("state"), scratch.log);
+    file.begin(5'000);
+    CHECK(file.find(1'000)->last_seqs.at("d/a") == 5);
+    CHECK(file.find(2'000)->last_seqs.at("d/a") == 9);
+    CHECK_FALSE(file.find(2'000)->has_ended);
+    CHECK(file.after(1'000) == 2'000);
+    CHECK(file.after(4'000) == 5'000);
+    CHECK(file.after(5'000) == 0);
+    CHECK(file.after(3'000) == 0);
+}
+
 }  // namespace
 
 TEST_CASE("an epoch is the time of the start while the clock moves forward", "[gateway][services][state_file]") {
