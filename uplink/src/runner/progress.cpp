@@ -12,7 +12,7 @@ void Progress::note(MonoTime now, store::Position synced, store::Position settle
         return;
     }
     if (!is_first) {
-        const double weight = 1 - std::exp(-seconds / std::chrono::duration<double>(average).count());
+        const double weight = seconds / (seconds + std::chrono::duration<double>(average).count());
         live_rate_ += weight * (static_cast<double>(synced - synced_) / seconds - live_rate_);
         delivery_rate_ += weight * (static_cast<double>(settled - settled_) / seconds - delivery_rate_);
     }
