@@ -36,16 +36,16 @@ bool has_bad_sample(const std::string& payload) {
 /// Everything that can happen to an uplink, chosen by a seed.
 class Fate {
   public:
-    explicit Fate(std::uint64_t seed) : dice_(seed + 1'000'000), world_(seed) {
-        if (seed % 3 == 0) {
+    explicit Fate(std::uint64_t number) : dice_(number + 1'000'000), world_(number) {
+        if (number % 3 == 0) {
             world_.limits.bytes_max = 12'000;  // retention removes what is not delivered
             may_repeat_ = true;
         }
-        if (seed % 4 == 1) {
+        if (number % 4 == 1) {
             world_.back_end.refuse = has_bad_sample;
             world_.quarantine.samples_max = 1'000;
         }
-        if (seed % 8 == 2) {
+        if (number % 8 == 2) {
             world_.back_end.payload_bytes_max = 40;  // a gap notice fits
         }
     }

@@ -26,27 +26,27 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t rewind_bytes_max = 1'024;
 constexpr std::size_t rewind_depth_max = 4;
 constexpr std::array uplink_refusals{404};
-constexpr std::array command_refusals{404, 503};
+constexpr std::array uplink_command_refusals{404, 503};
 constexpr std::array rewind_refusals{404, 409, 422, 503};
 constexpr std::array uplink_name{RestParameter{.name = "name",
                                                .place = RestParameter::Place::path,
                                                .schema = R"({"type":"string","minLength":1})",
                                                .meaning = "Uplink, as named in the settings."}};
 
-HttpResponse json_response(const Json& json) {
+HttpResponse uplink_response(const Json& json) {
     // An error text may contain any bytes.
     return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
 }
 
 HttpResponse get_uplinks(const RestCall& call) {
-    return json_response({{"uplinks", uplinks_json(call.handlers.uplinks())}});
+    return uplink_response({{"uplinks", uplinks_json(call.handlers.uplinks())}});
 }
 
 HttpResponse get_uplink(const RestCall& call) {
     std::vector<std::string> known;
     for (const UplinkReport& uplink : call.handlers.uplinks()) {
         if (uplink.name == call.arguments.front()) {
-            return json_response(uplink_json(uplink));
+            return uplink_response(uplink_json(uplink));
         }
         known.push_back(uplink.name);
     }
@@ -143,7 +143,7 @@ HttpResponse get_quarantine(const RestCall& call) {
                         {"position", each.message.position},
                         {"bytes", each.message.payload.size()}});
     }
-    return json_response({{"samples", std::move(list)}});
+    return uplink_response({{"samples", std::move(list)}});
 }
 
 HttpResponse delete_quarantine(const RestCall& call) {
@@ -166,7 +166,7 @@ constexpr RestRoute command(std::string_view method, std::string_view path, std:
             .parameters = uplink_name,
             .gives = gives_json,
             .answer_schema = "Uplink",
-            .refusals = command_refusals,
+            .refusals = uplink_command_refusals,
             .answer = answer};
 }
 
@@ -201,7 +201,7 @@ constexpr std::array uplink_route_table{
               .parameters = uplink_name,
               .gives = gives_json,
               .answer_schema = "UplinkQuarantine",
-              .refusals = command_refusals,
+              .refusals = uplink_command_refusals,
               .answer = get_quarantine},
     command("DELETE", "/uplinks/{name}/quarantine", "Remove all samples from the quarantine.", delete_quarantine),
     command("POST", "/uplinks/{name}/quarantine/retry", "Send the quarantined samples again.", post_retry),
