@@ -102,7 +102,8 @@ std::optional<uplink::RewindTarget> read_target(std::string_view body, std::vect
     if (!json.is_object() || json.size() != 1 || (!json.contains("position") && !json.contains("time"))) {
         return fault("", R"(is not a target: must be like {"position":1000} or {"time":"2026-11-20T23:11:34Z"})");
     }
-    const auto& [name, value] = *json.items().begin();
+    const std::string& name = json.begin().key();
+    const Json& value = json.begin().value();
     if (name == "position") {
         return value.is_number_unsigned() ? std::optional<uplink::RewindTarget>(value.get<store::Position>())
                                           : fault("/position", json_excerpt(value) +

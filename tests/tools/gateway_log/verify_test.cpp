@@ -282,7 +282,7 @@ TEST_CASE("samples, gaps and missing ranges always add up to all numbers", "[gat
             CHECK_FALSE(seen.contains(seq));
             const auto name = named.find(seq);
             CHECK(range.reason == (name == named.end() ? GapReason::unknown : name->second));
-            unknown += name == named.end() ? 1 : 0;
+            unknown += name == named.end() ? 1U : 0U;
         }
     }
     CHECK(seen.size() + named.size() + unknown == last);
