@@ -29,8 +29,8 @@ namespace telegate::test {
     return totals.matched == totals.sent + totals.dropped + totals.pending;
 }
 
-/// A bound publisher whose reactor is run by the test: everything happens in one thread, under control of the test. It
-/// sends no heartbeats by default, because RawPeer does not reply to them.
+/// A bound publisher whose reactor is run by the test: everything happens in one thread, under the control of the test.
+/// It sends no heartbeats by default, because RawPeer does not reply to them.
 class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {

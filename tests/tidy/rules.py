@@ -121,7 +121,7 @@ STANDARD_HEADERS = {
 # Names declared in several headers, or by every stream or container.
 IN_MANY_STANDARD_HEADERS = frozenset(
     "FILE _Exit abs defaultfloat erase erase_if fixed get ios isalpha left micro milli ranges right swap".split())
-# Namespaces of other projects, with the beginnings of the names of their headers.
+# Namespaces of other projects, with the prefixes of their header names.
 OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
                  "moodycamel": ("concurrentqueue/", "readerwriterqueue/"), "boost::asio": "boost/asio"}
 # Folders in which includes in quotes are searched, after the folder of the including file.

@@ -120,7 +120,7 @@ class HttpRequest::Connection {
         Woken woken = Woken::ready;
         std::string fault = {};
         bool is_openmetrics = false;
-        bool has_connected = false;    // connected to a server, in this request or before
+        bool has_connected = false;    // connected to a server, in this request or an earlier one
         bool may_be_repeated = false;  // the server closed an idle connection
     };
     struct Wanted {
