@@ -215,7 +215,7 @@ def folder_includes(path, text, links):
             if other in links and other != folder and other not in links[folder]]
 
 
-# Folders or files in which headers of other projects may be included, by the beginnings of the header names.
+# Folders or files in which headers of other projects may be included, by the prefixes of the header names.
 MAY_INCLUDE_OTHERS = {
     "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
     "boost/beast": ("gateway/src/http/",),

@@ -10,7 +10,7 @@
 namespace telegate {
 
 /// The reason why a request failed, as RFC 9457 problem details. The type is always about:blank, so the title is the
-/// reason phrase of the status code.
+/// reason reason phrase of the status code code.
 struct Problem {
     int status = 500;
     std::string detail;    // human-readable: what is wrong with this request and what is allowed
