@@ -111,7 +111,7 @@ class PublisherHarness {
         return all.empty() ? PeerStatus{} : all.back();
     }
     [[nodiscard]] PublisherTotals totals() const { return publisher->totals(); }
-    /// Returns the reason of the last session that ended.
+    /// Returns the reason why the last session ended.
     [[nodiscard]] std::string reason() const { return reasons.empty() ? "" : reasons.back(); }
 
     /// Returns how many events of this kind occurred.

@@ -30,7 +30,7 @@
 namespace telegate::http {
 namespace {
 
-/// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, also to connections that the server has
+/// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, even to connections that the server has
 /// closed.
 void block_sigpipe() noexcept {
     sigset_t set;
