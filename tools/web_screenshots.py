@@ -26,7 +26,7 @@ def take(browser, url, file, settled):
     browser.run("return new Promise(done => setTimeout(done, 8000))")  # rates and sparklines need several readings
     file.write_bytes(browser.screenshot())
     if Image:
-        Image.open(file).convert("RGB").quantize(48, dither=Image.Dither.NONE).save(file, optimize=True)
+        Image.open(file).convert("RGB").quantize(160, dither=Image.Dither.NONE).save(file, optimize=True)
     print(f"{file}: {file.stat().st_size} bytes")
 
 

@@ -27,8 +27,8 @@ function troubles(device) {
   if (device.channels_bad) found.push(["warn", `${plural(device.channels_bad, "channel")} bad for at least a minute.`]);
   if (device.state === "measuring" && !device.last_good_time) found.push(["warn", "There is no good reading yet."]);
   if (device.lost_at_source) found.push(["bad", `${plural(device.lost_at_source, "reading")} lost before the gateway could take them.`]);
-  if (device.refused) found.push(["warn", `${plural(device.refused, "invalid input")} refused; the last one at ${timeText(device.last_refused_time)}: ${device.last_refused}`]);
-  if (device.ticks_missed) found.push(["warn", `${plural(device.ticks_missed, "reading")} skipped because the previous one took too long.`]);
+  if (device.refused) found.push(["muted", `${plural(device.refused, "invalid input")} refused; the last one at ${timeText(device.last_refused_time)}: ${device.last_refused}`]);
+  if (device.ticks_missed) found.push(["muted", `${plural(device.ticks_missed, "reading")} skipped because the previous one took too long.`]);
   return found;
 }
 

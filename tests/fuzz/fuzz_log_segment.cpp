@@ -3,6 +3,7 @@
 // checksums, a mutator changes single records and makes their checksums correct again.
 #include "fuzz/largest_allocation.hpp"
 #include "fuzz/memory_files.hpp"
+#include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 #include "store/sample_log.hpp"
 #include "support/manual_clock.hpp"
@@ -147,6 +148,29 @@ void read_log(MemoryFiles& files, const Witness& witness) {
     }
 }
 
+void read_channel(MemoryFiles& files, const ChannelSelection& selection) {
+    LogReader reader(files, directory);
+    reader.select(selection);
+    reader.seek_last(bytes_of(files));
+    reader.seek_time(selection.since_ns);
+    LogBatch batch;
+    std::size_t batches = 0;
+    while (reader.next(batch)) {
+        TELEGATE_ASSERT(++batches <= bytes_of(files));
+        TELEGATE_ASSERT(batch.samples.empty() ||
+                        (batch.selected != nullptr && topic_of(*batch.selected) == selection.topic));
+        for (std::size_t n = 0; n < batch.samples.size(); ++n) {
+            const TelemetrySample& sample = batch.samples[n];
+            TELEGATE_ASSERT(sample.channel == batch.selected->id);
+            TELEGATE_ASSERT(sample.time_utc_ns >= selection.since_ns && sample.time_utc_ns < selection.until_ns);
+            TELEGATE_ASSERT(n == 0 || sample.seq > batch.samples[n - 1].seq);
+        }
+        for (const BlockGap& each : batch.gaps) {
+            TELEGATE_ASSERT(each.gap.channel == batch.selected->id && each.before_sample <= batch.samples.size());
+        }
+    }
+}
+
 /// Reads what each segment reports about itself, and each of its channels in a time range.
 void read_segments(MemoryFiles& files) {
     for (const std::string& name : files.list(directory)) {
@@ -167,14 +191,7 @@ void read_segments(MemoryFiles& files) {
         constexpr std::size_t channels_read_max = 2;
         for (std::size_t i = 0; i < std::min(index.definitions.size(), channels_read_max); ++i) {
             const std::string topic = index.definitions[i].device + "/" + index.definitions[i].channel;
-            reader.read_channel(topic, since, until, [&](std::int64_t, const SegmentChannel& channel, auto samples) {
-                TELEGATE_ASSERT(channel.device + "/" + channel.channel == topic && !samples.empty());
-                for (std::size_t n = 0; n < samples.size(); ++n) {
-                    TELEGATE_ASSERT(samples[n].time_utc_ns >= since && samples[n].time_utc_ns < until);
-                    TELEGATE_ASSERT(n == 0 || samples[n].seq > samples[n - 1].seq);
-                }
-                return true;
-            });
+            read_channel(files, {topic, since, until});
         }
     }
 }

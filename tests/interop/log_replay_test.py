@@ -145,14 +145,72 @@ class LogReplay(unittest.TestCase):
         self.restart()
         self.assertEqual(oldest, self.asker.ask("catalog")["oldest_time"])
 
-    def stream(self, last_id, until):
-        """Returns the samples and gaps of an event stream that continues after an id, up to `until` samples of this run."""
-        address = re.search(r" running rest=http://(\S+)", self.gateway.log())[1]
+    def request(self, method, path, **fields):
+        address = re.findall(r" running rest=http://(\S+)", self.gateway.log())[-1]
         connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
         self.addCleanup(connection.close)
-        connection.request("GET", "/stream", headers={"Last-Event-ID": last_id})
+        connection.request(method, path, headers=fields)
         response = connection.getresponse()
         self.assertEqual(200, response.status)
+        return response
+
+    def get(self, path):
+        return json.load(self.request("GET", path))
+
+    def samples(self, query):
+        """Returns the samples and gaps of all pages of the channel sine."""
+        samples, gaps = [], []
+        page = self.get(f"/samples/sim/sine?limit=1500&{query}")
+        while True:
+            samples += page["samples"]
+            gaps += page["gaps"]
+            if not page["more"]:
+                return samples, gaps
+            page = self.get("/samples/sim/sine?limit=1500&epoch={epoch}&since_seq={since_seq}".format(**page["next"]))
+
+    def check_numbers(self, samples, gaps, epoch):
+        """Samples and gaps of an epoch are all numbers from 1. Returns the last one."""
+        seqs = [sample["seq"] for sample in samples if sample["epoch"] == epoch]
+        for gap in gaps:
+            seqs += range(gap["first_seq"], gap["last_seq"] + 1) if gap["epoch"] == epoch else []
+        self.assertEqual(list(range(1, len(seqs) + 1)), sorted(seqs))
+        return len(seqs)
+
+    def test_the_samples_of_a_channel_continue_in_the_log_and_across_a_reload(self):
+        self.wait_for(MANY)
+        samples, gaps = self.samples("since_seq=0")
+        self.assertEqual([], gaps)
+        last = self.check_numbers(samples, gaps, self.epoch)
+        self.assertGreaterEqual(last, MANY // len(TOPICS) - 1)
+        self.request("POST", "/-/reload")
+        self.request("POST", "/stop")
+        self.assertGreaterEqual(self.check_numbers(*self.samples("since_seq=0"), self.epoch), last)
+        self.assertGreaterEqual(self.check_numbers(*self.samples("since=1h"), self.epoch), last)
+
+    def test_the_samples_of_a_run_that_was_killed_are_read_and_aggregated(self):
+        self.wait_for(MANY)
+        self.samples("since_seq=0")  # the log has what the history has lost
+        past = self.epoch
+        self.restart(signal.SIGKILL)
+        self.wait_for(MANY)
+        self.request("POST", "/stop")
+        samples, gaps = self.samples(f"epoch={past}")
+        self.assertLessEqual({gap["reason"] for gap in gaps if gap["epoch"] == past}, {"crash"})
+        lasts = [self.check_numbers(samples, gaps, epoch) for epoch in (past, self.epoch)]
+        self.assertGreater(lasts[0], (MANY - 2 * HISTORY_SAMPLES) // len(TOPICS))
+        self.assertEqual({past, self.epoch}, {sample["epoch"] for sample in samples})
+        until = samples[-1]["time"]
+        table = self.get(f"/samples/sim/sine?since=1h&until={until}&interval=1s&aggregate=min,max,mean,count")
+        self.assertEqual(len(samples) - 1, sum(table["count"]))
+        self.assertEqual(sum(gap["last_seq"] - gap["first_seq"] + 1 for gap in gaps), sum(table["missing"]))
+        self.assertEqual(min(sample["value"] for sample in samples[:-1]), min(table["min"]))
+        self.assertEqual(max(sample["value"] for sample in samples[:-1]), max(table["max"]))
+        self.assertEqual(sorted(table["time_ms"]), table["time_ms"])
+        self.assertEqual({0}, {time % 1000 for time in table["time_ms"]})
+
+    def stream(self, last_id, until):
+        """Returns the samples and gaps of an event stream that continues after an id, up to `until` samples of this run."""
+        response = self.request("GET", "/stream", **{"Last-Event-ID": last_id})
         samples, gaps, event = [], [], ""
         while until > 0:
             line = response.readline().decode().rstrip("\n")

@@ -319,6 +319,22 @@ TEST_CASE("samples known from a crashed epoch become gaps", "[store][log]") {
           std::vector<LogGap>{{ChannelId{0}, 11, 25, GapReason::crash}, {ChannelId{1}, 1, 7, GapReason::crash}});
 }
 
+TEST_CASE("a last segment of which only the head is left does not hide what the one before it has", "[store][log]") {
+    LogFixture f;
+    f.add(1, 3);
+    while (f.log->status().segments < 2) {
+        f.add(0, 100);
+        f.sync();
+    }
+    const std::uint64_t logged = f.seqs[0];
+    const std::vector<SegmentRef> segments = list_segments(f.disk, "/log");
+    const auto left = SegmentReader::open(f.disk, "/log/" + segments[0].name)->index().channels[0].last_seq;
+    f.disk.content("/log/" + segments.back().name).resize(SegmentHead::bytes);
+    f.start([&](std::int64_t) { return LastSeqs{{"device/a", logged}, {"device/b", 3}, {"device/c", 2}}; });
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, left + 1, logged, GapReason::crash},
+                                          {ChannelId{2}, 1, 2, GapReason::crash}});
+}
+
 TEST_CASE("a start after a kill names what the process had published and not logged", "[store][log]") {
     LogFixture f;
     f.add(0, 10);
@@ -568,14 +584,17 @@ TEST_CASE("one channel of a time range can be read", "[store][log]") {
     };
     std::vector<std::uint64_t> seqs;
     LogReader reader(f.disk, "/log");
-    reader.read_channel("device/b", time_of(100), time_of(500),
-                        [&](std::int64_t, const SegmentChannel& channel, std::span<TelemetrySample> samples) {
-                            CHECK(channel.unit == "Cel");
-                            for (const TelemetrySample& sample : samples) {
-                                seqs.push_back(sample.seq);
-                            }
-                            return true;
-                        });
+    reader.select({"device/b", time_of(100), time_of(500)});
+    reader.seek_time(time_of(100));
+    LogBatch batch;
+    while (reader.next(batch)) {
+        REQUIRE(batch.selected != nullptr);
+        CHECK(batch.selected->unit == "Cel");
+        CHECK(batch.gaps.empty());
+        for (const TelemetrySample& sample : batch.samples) {
+            seqs.push_back(sample.seq);
+        }
+    }
     REQUIRE(seqs.size() == 400);
     CHECK(seqs.front() == 100);
     CHECK(seqs.back() == 499);

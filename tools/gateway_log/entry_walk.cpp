@@ -1,37 +1,13 @@
 #include "entry_walk.hpp"
 
 #include "store/channel_cache.hpp"
-#include "store/segment_directory.hpp"
-#include "store/segment_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <system_error>
 
 namespace telegate::log_tool {
 namespace {
-
-/// Returns the position after the last block with a sample before `until_ns`.
-store::Position end_of(store::FileSystem& files, const std::string& directory, std::int64_t until_ns) {
-    store::Position end = 0;
-    for (const store::SegmentRef& ref : store::list_segments(files, directory)) {
-        try {
-            const auto segment = store::SegmentReader::open(files, directory + "/" + ref.name);
-            if (segment == nullptr) {
-                continue;
-            }
-            for (const store::BlockEntry& block : segment->index().blocks) {
-                end = block.samples > 0 && block.utc_min_ns < until_ns ? block.position + block.entries : end;
-            }
-        } catch (const std::system_error& error) {
-            if (error.code() != std::errc::no_such_file_or_directory) {  // removed in the meantime
-                throw;
-            }
-        }
-    }
-    return end;
-}
 
 class Walk {
   public:
@@ -109,8 +85,9 @@ void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisi
     if (options.times.has_since()) {
         reader.seek_time(options.times.since_ns);
     }
-    const store::Position end = options.times.has_until() ? end_of(files, options.directory, options.times.until_ns)
-                                                          : std::numeric_limits<store::Position>::max();
+    const store::Position end = options.times.has_until()
+                                    ? store::end_before(files, options.directory, options.times.until_ns)
+                                    : std::numeric_limits<store::Position>::max();
     Walk walk(options, visitor);
     store::LogBatch batch;
     while (reader.position() < end && reader.next(batch)) {

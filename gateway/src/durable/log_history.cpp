@@ -19,6 +19,10 @@ constexpr LogCursor::Limits page_limits{LogHistory::page_samples_max, LogHistory
 LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {}
 
 bool LogHistory::ask(LogQuery query, Done done) {
+    return post([this, query = std::move(query), done = std::move(done)] { done(read(query)); });
+}
+
+bool LogHistory::post(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     if (requests_.size() >= requests_max || is_closed_) {
         ++counts_.refused;
@@ -27,9 +31,20 @@ bool LogHistory::ask(LogQuery query, Done done) {
     if (!thread_.joinable()) {
         thread_ = start_thread("tg-log-read", [this] { run(); });
     }
-    requests_.push_back({std::move(query), std::move(done)});
+    requests_.push_back(std::move(work));
     wake_.notify_one();
     return true;
+}
+
+std::shared_ptr<void> LogHistory::take_place() {
+    const bool is_free = ++places_taken_ <= places_max;
+    std::shared_ptr<void> place(this, [this](void*) { --places_taken_; });
+    if (is_free) {
+        return place;
+    }
+    const std::lock_guard lock(mutex_);
+    ++counts_.refused;
+    return nullptr;
 }
 
 void LogHistory::close() {
@@ -68,10 +83,11 @@ void LogHistory::run() {
         if (is_closed_) {
             return;
         }
-        const Request request = std::move(requests_.front());
+        std::function<void()> request = std::move(requests_.front());
         requests_.pop_front();
         lock.unlock();
-        request.done(read(request.query));
+        request();
+        request = nullptr;
         lock.lock();
     }
 }

@@ -356,7 +356,7 @@ bool HttpConnection::take_head(std::size_t head_bytes) {
         return false;
     }
     phase_ = Phase::answering;
-    answer();
+    (void)answer();
     end_answer();
     return false;
 }
@@ -397,9 +397,21 @@ bool HttpConnection::begin_answer() noexcept {
     return true;
 }
 
-void HttpConnection::answer() noexcept {
+std::function<void(HttpAnswer)> HttpConnection::answer() noexcept {
     try {
         HttpResponse response = ask_handler();
+        if (response.later) {
+            return std::move(response.later);
+        }
+        answer(std::move(response));
+    } catch (const std::exception&) {  // out of memory
+        out_ = HttpReply{};
+    }
+    return nullptr;
+}
+
+void HttpConnection::answer(HttpResponse response) noexcept {
+    try {
         is_last_ = is_last_ || (response.has_open_end() && head_.http_1_0);
         write_reply(std::move(response),
                     {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"}, out_);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,8 +79,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void close() noexcept;
     /// Returns whether the request still waits for a worker. If so, the caller must call answer() next.
     [[nodiscard]] bool begin_answer() noexcept;
-    /// Calls the handler. Threads: a worker.
-    void answer() noexcept;
+    /// Calls the handler. Returns HttpResponse::later, which is empty if there is a response. Threads: a worker.
+    [[nodiscard]] std::function<void(HttpAnswer)> answer() noexcept;
+    /// Takes the response to a request whose handler responds later. Threads: any, before end_answer().
+    void answer(HttpResponse response) noexcept;
     void end_answer() noexcept;
     /// Notifies the connection that its stream may have new data.
     void wake_stream() noexcept;

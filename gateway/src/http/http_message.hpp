@@ -63,6 +63,10 @@ using StreamPull = std::function<StreamState(std::string& out, std::size_t bytes
 /// one thread at a time, but not always by the same one, until it returns false or the client disconnects.
 using BodyPieces = std::function<bool(std::string& out, std::size_t bytes_max)>;
 
+struct HttpResponse;
+/// Receives the response to a request. To be called once, on any thread, while the server runs.
+using HttpAnswer = std::function<void(HttpResponse response)>;
+
 struct HttpResponse {
     int status = 200;
     std::string content_type;
@@ -74,6 +78,9 @@ struct HttpResponse {
     BodyPieces pieces = nullptr;
     /// If set, the body is the data of the stream until the client disconnects.
     StreamPull stream = nullptr;
+    /// If set, the handler has no response yet, and the other members are ignored. The server calls this once, on the
+    /// worker, which is then free for other requests. stop() waits until the response has been given.
+    std::function<void(HttpAnswer answer)> later = nullptr;
     /// The effects of a change, as " key=value ...", for its log line.
     LogFields log_note = {};
 

@@ -103,6 +103,7 @@ class HttpServer::State final : public HttpHost {
             workers_.push_back(start_thread("tg-http-" + std::to_string(index), [this] { run(answers_, [] {}); }));
         }
         answering_.reserve(workers_.size());
+        late_.reserve(budget.limits.connections_max);
         is_running_ = true;
         io_thread_ = start_thread("tg-http", [this] { run_io(); });
     }
@@ -307,19 +308,46 @@ class HttpServer::State final : public HttpHost {
             if (!connection->begin_answer()) {
                 continue;
             }
-            asio::post(answers_, [this, answering = connection.get()] {
-                answering->answer();
-                post_surely(io_, [this, answering] { end_answer(*answering); });
-            });
+            asio::post(answers_, [this, answering = connection.get()] { answer(*answering); });
             answering_.push_back(std::move(connection));
         }
     }
 
-    void end_answer(HttpConnection& connection) {
-        const auto answered = std::find_if(answering_.begin(), answering_.end(),
-                                           [&](const auto& answering) { return answering.get() == &connection; });
-        const auto kept = std::move(*answered);
-        answering_.erase(answered);
+    /// Runs on a worker.
+    void answer(HttpConnection& connection) noexcept {
+        const auto later = connection.answer();
+        if (!later) {
+            return post_surely(io_, [this, &connection] { end_answer(connection, answering_); });
+        }
+        post_surely(io_, [this, &connection] {
+            late_.push_back(take(connection, answering_));
+            feed_workers();
+        });
+        const auto end = [this, &connection] {
+            post_surely(io_, [this, &connection] { end_answer(connection, late_); });
+        };
+        try {
+            later([&connection, end](HttpResponse response) {
+                connection.answer(std::move(response));
+                end();
+            });
+        } catch (const std::exception&) {  // out of memory; without a response, the connection closes
+            end();
+        }
+    }
+
+    using Connections = std::vector<std::shared_ptr<HttpConnection>>;
+
+    static std::shared_ptr<HttpConnection> take(const HttpConnection& connection, Connections& from) noexcept {
+        const auto place =
+            std::find_if(from.begin(), from.end(), [&](const auto& each) { return each.get() == &connection; });
+        auto taken = std::move(*place);
+        from.erase(place);
+        return taken;
+    }
+
+    void end_answer(HttpConnection& connection, Connections& from) {
+        const auto kept = take(connection, from);
         connection.end_answer();
         if (is_stopping_) {
             finish();
@@ -372,9 +400,9 @@ class HttpServer::State final : public HttpHost {
         post_surely(io_, [this] { finish(); });  // after the handlers that are already queued
     }
 
-    /// Closes everything once no worker is busy; then the event loop is out of work.
+    /// Closes everything once no response is outstanding; then the event loop is out of work.
     void finish() {
-        if (!answering_.empty()) {
+        if (!answering_.empty() || !late_.empty()) {
             return;
         }
         for (HttpConnection* const connection : connections_) {
@@ -408,8 +436,10 @@ class HttpServer::State final : public HttpHost {
     asio::io_context answers_;
     asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
     std::vector<std::thread> workers_;
-    std::deque<std::shared_ptr<HttpConnection>> queue_;       // complete requests, at most one per connection
-    std::vector<std::shared_ptr<HttpConnection>> answering_;  // one per busy worker; this is the owning reference
+    std::deque<std::shared_ptr<HttpConnection>> queue_;  // complete requests, at most one per connection
+    // These are the owning references.
+    Connections answering_;  // one per busy worker
+    Connections late_;       // the handler has returned, but not responded
 
     MonoTime streams_due_ = MonoTime::max();
     MonoTime streams_served_{};

@@ -66,6 +66,7 @@ inline constexpr std::size_t prefix_characters_max = 256;
 [[nodiscard]] std::span<const RestRoute> event_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> alarm_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> sample_routes() noexcept;
+[[nodiscard]] std::span<const RestRoute> channel_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> subscriber_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> log_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> log_level_routes() noexcept;

@@ -119,8 +119,16 @@ HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& reques
     if (is_change(request) && request.role != HttpRole::none) {
         log_change(handlers, request, response);
     }
-    if (handlers.traffic != nullptr) {
-        handlers.traffic->count(match.found ? match.row : RestTraffic::no_row, response.status);
+    const std::size_t row = match.found ? match.row : RestTraffic::no_row;
+    if (handlers.traffic != nullptr && response.later) {
+        response.later = [later = std::move(response.later), traffic = handlers.traffic, row](HttpAnswer answer) {
+            later([answer = std::move(answer), traffic, row](HttpResponse late) {
+                traffic->count(row, late.status);
+                answer(std::move(late));
+            });
+        };
+    } else if (handlers.traffic != nullptr) {
+        handlers.traffic->count(row, response.status);
     }
     return response;
 }

@@ -283,17 +283,61 @@ constexpr std::string_view schemas = R"json({
     "first_seq": {"$ref": "#/components/schemas/Count"}, "last_seq": {"$ref": "#/components/schemas/Count"}
   }
 },
+"SampleGap": {
+  "type": "object",
+  "required": ["epoch", "first_seq", "last_seq", "reason"],
+  "properties": {
+    "epoch": {"$ref": "#/components/schemas/Count"},
+    "first_seq": {"$ref": "#/components/schemas/Count"}, "last_seq": {"$ref": "#/components/schemas/Count"},
+    "reason": {"enum": ["queue_overflow", "shutdown", "log_slow", "log_full", "crash", "damaged", "retention", "unknown", "not_recorded"]}
+  }
+},
+"SamplePosition": {
+  "type": "object",
+  "required": ["epoch", "since_seq"],
+  "properties": {
+    "epoch": {"$ref": "#/components/schemas/Count"}, "since_seq": {"$ref": "#/components/schemas/Count"}
+  }
+},
 "ChannelSamples": {
   "type": "object",
-  "required": ["topic", "unit", "epoch", "gap", "more", "samples"],
+  "required": ["topic", "unit", "epoch", "gap", "gaps", "more", "next", "samples"],
   "properties": {
     "topic": {"type": "string"},
     "unit": {"type": "string"},
     "epoch": {"$ref": "#/components/schemas/Count"},
     "gap": {"oneOf": [{"$ref": "#/components/schemas/MissingSamples"}, {"type": "null"}]},
+    "gaps": {"type": "array", "items": {"$ref": "#/components/schemas/SampleGap"}},
     "more": {"type": "boolean"},
+    "next": {"oneOf": [{"$ref": "#/components/schemas/SamplePosition"}, {"type": "null"}]},
     "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
   }
+},
+"Counts": {"type": "array", "items": {"$ref": "#/components/schemas/Count"}},
+"Times": {"type": "array", "items": {"type": "integer"}},
+"Numbers": {"type": "array", "items": {"type": ["number", "null"]}},
+"ChannelIntervals": {
+  "type": "object",
+  "required": ["topic", "unit", "since", "until", "interval_ms", "time_ms", "missing", "not_good"],
+  "properties": {
+    "topic": {"type": "string"},
+    "unit": {"type": "string"},
+    "since": {"type": "string"},
+    "until": {"type": "string"},
+    "interval_ms": {"type": "integer", "minimum": 1},
+    "time_ms": {"$ref": "#/components/schemas/Times"},
+    "min": {"$ref": "#/components/schemas/Numbers"},
+    "max": {"$ref": "#/components/schemas/Numbers"},
+    "mean": {"$ref": "#/components/schemas/Numbers"},
+    "count": {"$ref": "#/components/schemas/Counts"},
+    "first_time_ms": {"$ref": "#/components/schemas/Times"},
+    "last_time_ms": {"$ref": "#/components/schemas/Times"},
+    "missing": {"$ref": "#/components/schemas/Counts"},
+    "not_good": {"$ref": "#/components/schemas/Counts"}
+  }
+},
+"ChannelSamplesOrIntervals": {
+  "oneOf": [{"$ref": "#/components/schemas/ChannelSamples"}, {"$ref": "#/components/schemas/ChannelIntervals"}]
 },
 "Level": {"enum": ["trace", "debug", "info", "warn", "error", "off"]},
 "LogLevel": {

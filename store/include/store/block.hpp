@@ -158,6 +158,8 @@ class BlockDecoder {
 
     [[nodiscard]] bool open_chunk(const BlockHead& head, Bytes payload, std::size_t chunk);
     [[nodiscard]] bool read_order(const BlockHead& head, Bytes payload);
+    [[nodiscard]] bool append_channel(const BlockHead& head, Bytes payload, std::size_t place,
+                                      std::vector<TelemetrySample>& out);
 
     const std::unique_ptr<Scratch> scratch_;
 };

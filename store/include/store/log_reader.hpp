@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,10 +31,22 @@ struct LogBatch {
     std::vector<TelemetrySample> samples;
     std::vector<BlockGap> gaps;                                // in order; each before a sample
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
+    const SegmentChannel* selected = nullptr;  // the selected channel, if the segment has it; valid until the next read
 
     [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
     void clear() noexcept;
 };
+
+/// A channel, and the times of its samples that are wanted.
+struct ChannelSelection {
+    std::string topic;
+    std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
+    std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // not included
+};
+
+/// Returns the position after the last block with a sample before `until_ns`; 0 if there is none. Threads: any.
+/// Failure: throws std::system_error and std::bad_alloc.
+[[nodiscard]] Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns);
 
 /// Reads a log from any position, while another process writes it or afterwards. It reports all missing samples: for
 /// each epoch and channel, the samples and gaps together cover every sequence number from the first one read, once and
@@ -56,21 +68,28 @@ class LogReader {
     /// blocks are passed over.
     using IsWanted = std::function<bool(const BlockHead& head, const std::vector<SegmentChannel>& definitions)>;
     void select(IsWanted is_wanted) { is_wanted_ = std::move(is_wanted); }
+    /// Reads one channel only: its samples within the times, and its gaps next to them. Decodes only what that takes.
+    /// Batches may be empty and have no numbers of published samples; they begin and end with blocks. To be called
+    /// before seek().
+    void select(ChannelSelection selection);
+    /// Continues where the last `samples` samples of the selected channel begin, or at its first one if there are
+    /// fewer.
+    void seek_last(std::uint64_t samples);
     /// Reads the next block. Returns false if the log currently has no more.
     [[nodiscard]] bool next(LogBatch& batch);
 
     [[nodiscard]] Position position() const noexcept { return position_; }
-
-    /// Calls `each` with the samples of a channel from `since_ns` to before `until_ns`, in order of the log, a block's
-    /// at a time, until it returns false. Skips damaged blocks.
-    using EachSamples = std::function<bool(std::int64_t epoch_ms, const SegmentChannel&, std::span<TelemetrySample>)>;
-    void read_channel(std::string_view topic, std::int64_t since_ns, std::int64_t until_ns, const EachSamples& each);
 
   private:
     [[nodiscard]] bool open_segment();
     void begin_segment(LogBatch& batch);
     void end_segment(LogBatch& batch);
     void read_block(const BlockEntry& entry, LogBatch& batch);
+    void read_channel(const BlockEntry& entry, LogBatch& batch);
+    [[nodiscard]] const SegmentChannel* selected_channel();
+    [[nodiscard]] bool is_selected(ChannelId channel) const noexcept;
+    void keep_channel(ChannelId channel, std::span<const TelemetrySample> samples);
+    void keep_times(LogBatch& batch) const;
     void add_lost_block(const BlockHead& head, LogBatch& batch);
     void add_holes(const BlockHead& head, LogBatch& batch);
     void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);
@@ -93,8 +112,12 @@ class LogReader {
     bool is_stop_reported_ = false;
     bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
     std::optional<std::int64_t> epoch_ms_;
-    IsWanted is_wanted_;                    // empty: all are
-    std::vector<std::uint64_t> last_seqs_;  // by channel id: reported in this epoch, as samples or gaps
+    IsWanted is_wanted_;  // empty: all are
+    std::optional<ChannelSelection> selection_;
+    Position end_ = std::numeric_limits<Position>::max();  // of the selection
+    std::size_t searched_ = 0;                             // definitions of the segment that were searched for it
+    std::optional<std::size_t> selected_;                  // its definition in the segment
+    std::vector<std::uint64_t> last_seqs_;                 // by channel id: reported in this epoch, as samples or gaps
     BlockDecoder decoder_;
     BlockHead head_;
     ByteBuffer payload_;

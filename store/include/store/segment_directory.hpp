@@ -7,9 +7,13 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate::store {
+
+/// Added to the name of a segment file that cannot be used.
+inline constexpr std::string_view damaged_suffix = ".damaged";
 
 /// The policy of a log that has reached a limit.
 enum class WhenFull : std::uint8_t {
@@ -67,8 +71,8 @@ class SegmentDirectory {
     void add(const Segment& segment);
     /// Sets the size and the time of the newest segment.
     void update_newest(std::uint64_t bytes, std::int64_t utc_max_ns) noexcept;
-    /// Removes the file of the newest segment.
-    void remove_newest();
+    /// Renames the file of the newest segment and frees its space.
+    void rename_newest(const std::string& path);
     /// Removes the oldest segment, if it is not the newest. Returns whether it did.
     bool remove_oldest();
 

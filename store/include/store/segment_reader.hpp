@@ -64,9 +64,10 @@ class SegmentReader {
     enum class Result : std::uint8_t { intact, damaged_payload, damaged_head };
     /// Reads a block of index(). With Part::head, `payload` is not changed.
     [[nodiscard]] Result read_block(const BlockEntry& entry, Part part, BlockHead& head, ByteBuffer& payload) const;
-    /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes.
+    /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes, so the other
+    /// bytes of `payload` have no meaning.
     [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
-                                      std::vector<TelemetrySample>& out) const;
+                                      BlockHead& head, ByteBuffer& payload, std::vector<TelemetrySample>& out) const;
 
   private:
     SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);
@@ -84,15 +85,19 @@ class SegmentReader {
     void add_block(std::uint64_t offset, const RecordHead& record, const BlockHead& block);
     [[nodiscard]] Result read_block_head(const BlockEntry& entry, RecordHead& record, BlockHead& head) const;
 
+    static constexpr std::size_t read_ahead_bytes = 4'096;  // most heads of blocks are shorter
+
     const std::unique_ptr<File> file_;
     const std::string path_;
     const SegmentHead head_;
     SegmentFooter index_;
-    std::vector<bool> is_defined_;  // by channel id
+    std::vector<bool> is_defined_;       // by channel id
+    std::uint32_t first_undefined_ = 0;  // all channels with lower ids are defined
     bool has_footer_ = false;
     std::vector<DamagedRange> damaged_;
     std::uint64_t end_offset_ = SegmentHead::bytes;
     std::uint64_t records_end_ = SegmentHead::bytes;
+    mutable ByteBuffer block_head_;  // memory that reading reuses
     mutable bool has_read_error_ = false;
 };
 

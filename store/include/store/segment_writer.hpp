@@ -35,7 +35,8 @@ class SegmentWriter {
     void define(const std::vector<SegmentChannel>& channels);
     /// Writes a block that BlockEncoder::encode() has made.
     void append(const BlockHead& block, Bytes head, Bytes payload, Position position);
-    void stop(const StopRecord& stop);
+    /// Ends the epoch at `position`, after all positions that it has used.
+    void stop(const StopRecord& stop, Position position);
     /// Writes the footer. Nothing may follow it.
     void seal();
     void sync() { file_->sync(); }

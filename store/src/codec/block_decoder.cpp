@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <new>
+#include <numeric>
 
 namespace telegate::store {
 namespace {
@@ -52,9 +53,13 @@ struct Order {
     }
 
     [[nodiscard]] bool read(ByteReader& in, const BlockHead& head);
-    [[nodiscard]] bool is_consistent(const BlockHead& head) const;
+    /// Reads only what one channel needs: the numbers of other channels are not read, and their samples not counted.
+    [[nodiscard]] bool read_channel(ByteReader& in, const BlockHead& head, std::size_t place);
 
   private:
+    [[nodiscard]] bool read_readings(ByteReader& in, const BlockHead& head);
+    [[nodiscard]] bool read_seqs(ByteReader& in, const BlockChannel& channel, std::vector<std::uint64_t>& numbers);
+    [[nodiscard]] bool is_consistent(const BlockHead& head) const;
     [[nodiscard]] bool read_patterns(ByteReader& in, std::size_t count, const BlockHead& head);
 };
 
@@ -76,25 +81,47 @@ bool Order::read_patterns(ByteReader& in, std::size_t count, const BlockHead& he
            });
 }
 
-bool Order::read(ByteReader& in, const BlockHead& head) {
+bool Order::read_readings(ByteReader& in, const BlockHead& head) {
     const std::uint64_t readings = in.varint();
     const std::uint64_t pattern_count = in.varint();
-    if (readings == 0 || readings > head.samples || pattern_count > readings ||
-        !read_patterns(in, pattern_count, head) || !read_numbers(in, readings, patterns) ||
-        !read_numbers(in, readings, mono) || !read_numbers(in, readings, utc_offsets)) {
+    return readings > 0 && readings <= head.samples && pattern_count <= readings &&
+           read_patterns(in, pattern_count, head) && read_numbers(in, readings, patterns) &&
+           read_numbers(in, readings, mono) && read_numbers(in, readings, utc_offsets) &&
+           std::all_of(patterns.begin(), patterns.end(),
+                       [&](std::uint64_t pattern) { return pattern < lengths.size(); });
+}
+
+bool Order::read_seqs(ByteReader& in, const BlockChannel& channel, std::vector<std::uint64_t>& numbers) {
+    return read_numbers(in, channel.samples, numbers) && numbers.front() == channel.first_seq &&
+           numbers.back() == channel.last_seq && is_ascending(numbers);
+}
+
+bool Order::read(ByteReader& in, const BlockHead& head) {
+    if (!read_readings(in, head)) {
         return false;
     }
     seqs.resize(head.channels.size());
     for (std::size_t i = 0; i < head.channels.size(); ++i) {
-        const BlockChannel& channel = head.channels[i];
         seqs[i].clear();
-        if (channel.has_holes() &&
-            (!read_numbers(in, channel.samples, seqs[i]) || seqs[i].front() != channel.first_seq ||
-             seqs[i].back() != channel.last_seq || !is_ascending(seqs[i]))) {
+        if (head.channels[i].has_holes() && !read_seqs(in, head.channels[i], seqs[i])) {
             return false;
         }
     }
     return is_consistent(head);
+}
+
+bool Order::read_channel(ByteReader& in, const BlockHead& head, std::size_t place) {
+    if (!read_readings(in, head)) {
+        return false;
+    }
+    const BlockChannel& wanted = head.channels[place];
+    for (std::size_t i = 0; i < place && wanted.has_holes(); ++i) {
+        if (head.channels[i].has_holes()) {
+            skip_integers(in, head.channels[i].samples);
+        }
+    }
+    seqs.resize(std::max(seqs.size(), place + 1));
+    return !wanted.has_holes() || read_seqs(in, wanted, seqs[place]);
 }
 
 /// Returns whether the readings have as many samples of each channel as the header says.
@@ -102,7 +129,7 @@ bool Order::is_consistent(const BlockHead& head) const {
     std::vector<std::uint32_t> counts(head.channels.size());
     std::uint64_t samples = 0;
     for (const std::uint64_t pattern : patterns) {
-        if (pattern >= lengths.size() || lengths[pattern] > head.samples - samples) {
+        if (lengths[pattern] > head.samples - samples) {
             return false;
         }
         samples += lengths[pattern];
@@ -118,6 +145,7 @@ bool Order::is_consistent(const BlockHead& head) const {
 struct BlockDecoder::Scratch {
     Order order;
     ColumnScratch column;
+    std::vector<std::uint32_t> in_pattern;  // by pattern: samples of one channel in a reading
     std::vector<std::uint32_t> first_of_channel;
     std::vector<std::uint32_t> by_channel;
     ByteBuffer chunk;
@@ -157,6 +185,45 @@ bool BlockDecoder::read_order(const BlockHead& head, Bytes payload) {
     }
     ByteReader in(scratch_->chunk);
     return scratch_->order.read(in, head) && in.left() == 0;
+}
+
+/// Appends the samples of a channel without their values. Appends nothing if that is impossible.
+bool BlockDecoder::append_channel(const BlockHead& head, Bytes payload, std::size_t place,
+                                  std::vector<TelemetrySample>& out) {
+    Order& order = scratch_->order;
+    const BlockChannel& channel = head.channels[place];
+    if (!open_chunk(head, payload, 0)) {
+        return false;
+    }
+    ByteReader in(scratch_->chunk);
+    if (!order.read_channel(in, head, place)) {
+        return false;
+    }
+    std::vector<std::uint32_t>& in_pattern = scratch_->in_pattern;
+    in_pattern.clear();
+    for (std::size_t i = 0; i < order.lengths.size(); ++i) {
+        const auto members = std::span(order.members).subspan(order.first_members[i], order.lengths[i]);
+        in_pattern.push_back(static_cast<std::uint32_t>(std::count(members.begin(), members.end(), place)));
+    }
+    std::uint64_t count = 0;
+    for (const std::uint64_t pattern : order.patterns) {
+        count += in_pattern[pattern];
+    }
+    if (count != channel.samples) {
+        return false;
+    }
+    std::uint32_t nth = 0;
+    for (std::size_t i = 0; i < order.patterns.size(); ++i) {
+        for (std::uint32_t n = in_pattern[order.patterns[i]]; n > 0; --n) {
+            TelemetrySample& sample = out.emplace_back();
+            sample.time_utc_ns = static_cast<std::int64_t>(order.mono[i] + order.utc_offsets[i]);
+            sample.time_mono_ns = static_cast<std::int64_t>(order.mono[i]);
+            sample.channel = channel.channel;
+            sample.seq = channel.has_holes() ? order.seqs[place][nth] : channel.first_seq + nth;
+            ++nth;
+        }
+    }
+    return true;
 }
 
 bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out) {
@@ -215,49 +282,29 @@ bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<Tele
 bool BlockDecoder::decode_channel(const BlockHead& head, Bytes payload, ChannelId channel,
                                   std::vector<TelemetrySample>& out) {
     const BlockChannel* const part = head.find(channel);
-    if (part == nullptr || !read_order(head, payload)) {
+    const std::size_t before = out.size();
+    if (part == nullptr) {
         return false;
     }
     const auto place = static_cast<std::size_t>(part - head.channels.data());
-    Scratch& scratch = *scratch_;
-    const std::size_t before = out.size();
-    out.resize(before + part->samples);
-    const std::span<TelemetrySample> samples = std::span(out).subspan(before);
-    std::uint32_t nth = 0;
-    scratch.order.for_readings([&](std::span<const std::uint64_t> members, std::int64_t mono, std::int64_t utc) {
-        for (const std::uint64_t member : members) {
-            if (member == place) {
-                TelemetrySample& sample = samples[nth];
-                sample.time_utc_ns = utc;
-                sample.time_mono_ns = mono;
-                sample.channel = channel;
-                sample.seq = part->has_holes() ? scratch.order.seqs[place][nth] : part->first_seq + nth;
-                ++nth;
-            }
-        }
-    });
     const std::size_t chunk = head.chunk_of(*part);
-    if (chunk == 0 || !open_chunk(head, payload, chunk)) {
-        out.resize(before);
+    if (chunk == 0 || !append_channel(head, payload, place, out)) {
         return false;
     }
-    // The columns before it are decoded too: a column does not say how long it is.
-    ByteReader in(scratch.chunk);
-    std::vector<TelemetrySample> others;
-    for (std::size_t i = head.chunks[chunk].first_channel; i <= place; ++i) {
-        const std::size_t count = head.channels[i].samples;
-        scratch.by_channel.resize(count);
-        for (std::uint32_t index = 0; index < count; ++index) {
-            scratch.by_channel[index] = index;
+    bool is_read = open_chunk(head, payload, chunk);
+    if (is_read) {
+        ByteReader in(scratch_->chunk);
+        for (std::size_t i = head.chunks[chunk].first_channel; i < place; ++i) {
+            skip_values(in, head.channels[i].samples, scratch_->column);
         }
-        others.assign(i == place ? 0 : count, TelemetrySample{});
-        decode_values(in, {i == place ? samples : std::span(others), scratch.by_channel}, scratch.column);
+        std::vector<std::uint32_t>& indexes = scratch_->by_channel;
+        indexes.resize(part->samples);
+        std::iota(indexes.begin(), indexes.end(), 0U);
+        decode_values(in, {std::span(out).subspan(before), indexes}, scratch_->column);
+        is_read = !in.failed();
     }
-    if (in.failed()) {
-        out.resize(before);
-        return false;
-    }
-    return true;
+    out.resize(is_read ? out.size() : before);
+    return is_read;
 }
 
 }  // namespace telegate::store

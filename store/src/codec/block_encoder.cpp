@@ -19,7 +19,7 @@ namespace {
 constexpr int compression_level = 1;
 /// A chunk of values is ended when it has this many bytes: small enough that reading one channel decompresses little,
 /// large enough to compress well.
-constexpr std::size_t chunk_bytes = 16'384;
+constexpr std::size_t chunk_bytes = 5'120;
 
 struct FreeCompressor {
     void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace telegate::store {
 namespace {
@@ -19,25 +20,30 @@ std::uint32_t narrow(std::uint64_t number, ByteReader& in) noexcept {
 }
 
 void read_channels(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numbers) {
-    const auto column = [&](const auto& set) {
-        read_column(in, head.channels, set, numbers);
-    };
-    column([&](BlockChannel& channel, std::uint64_t id) { channel.channel = static_cast<ChannelId>(narrow(id, in)); });
-    column([&](BlockChannel& channel, std::uint64_t samples) { channel.samples = narrow(samples, in); });
-    column([](BlockChannel& channel, std::uint64_t seq) { channel.first_seq = seq; });
-    column([](BlockChannel& channel, std::uint64_t distance) {
-        channel.last_seq = channel.first_seq + channel.samples - 1 + distance;
-    });
+    const std::size_t count = head.channels.size();
+    numbers.resize(4 * count);
+    const std::span<std::uint64_t> columns(numbers);
+    for (std::size_t column = 0; column < 4; ++column) {
+        decode_integers(in, columns.subspan(column * count, count));
+    }
+    if (in.failed()) {
+        return;
+    }
+    std::uint64_t next_id = 0;
     std::uint64_t samples = 0;
-    for (std::size_t i = 0; i < head.channels.size(); ++i) {
-        const BlockChannel& channel = head.channels[i];
-        const bool is_in_order = i == 0 || to_index(head.channels[i - 1].channel) < to_index(channel.channel);
-        if (!is_in_order || to_index(channel.channel) >= channel_ids_max || channel.samples == 0 ||
-            channel.first_seq == 0 || channel.last_seq < channel.first_seq ||
-            channel.last_seq - channel.first_seq < channel.samples - 1) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t id = numbers[i];
+        const std::uint64_t channel_samples = numbers[count + i];
+        const std::uint64_t first_seq = numbers[2 * count + i];
+        const std::uint64_t distance = numbers[3 * count + i];
+        if (id < next_id || id >= channel_ids_max || channel_samples == 0 || channel_samples > head.samples - samples ||
+            first_seq == 0 || distance > UINT64_MAX - first_seq - (channel_samples - 1)) {
             return in.fail();
         }
-        samples += channel.samples;
+        next_id = id + 1;
+        samples += channel_samples;
+        head.channels[i] = {static_cast<ChannelId>(id), static_cast<std::uint32_t>(channel_samples), first_seq,
+                            first_seq + (channel_samples - 1) + distance};
     }
     if (samples != head.samples) {
         in.fail();
@@ -197,7 +203,7 @@ bool BlockDecoder::read_head(Bytes bytes, BlockHead& head) {
     }
     head.samples = static_cast<std::uint32_t>(samples);
     head.gaps.assign(gaps, {});
-    head.channels.assign(channels, {});
+    head.channels.resize(channels);
     head.chunks.assign(chunks, {});
     head.utc_min_ns = in.number<std::int64_t>();
     head.utc_max_ns = in.number<std::int64_t>();

@@ -116,6 +116,22 @@ void encode_bit_patterns(std::span<const std::uint64_t> values, ByteBuffer& out)
     append_column(Form::exclusive_or, values, width_of(all_bits), out);
 }
 
+void skip_integers(ByteReader& in, std::size_t count) noexcept {
+    if (count == 0) {
+        return;
+    }
+    const auto head = in.number<std::uint8_t>();
+    const std::size_t width = head >> form_bits;
+    const std::size_t first = first_values(static_cast<Form>(head & form_mask));
+    if (width > width_max || first > count) {
+        return in.fail();
+    }
+    for (std::size_t i = 0; i < first; ++i) {
+        static_cast<void>(in.varint());
+    }
+    static_cast<void>(in.take((count - first) * width));
+}
+
 void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
     if (values.empty()) {
         return;
@@ -137,9 +153,9 @@ void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
     }
     const std::span<std::uint64_t> rest = values.subspan(first);
     for (std::size_t i = 0; i < residuals; ++i) {
-        rest[i] = 0;
+        rest[i] = width > 0 ? std::to_integer<std::uint64_t>(planes[i]) : 0;
     }
-    for (std::size_t plane = 0; plane < width; ++plane) {
+    for (std::size_t plane = 1; plane < width; ++plane) {
         const std::byte* const bytes = planes.data() + plane * residuals;
         for (std::size_t i = 0; i < residuals; ++i) {
             rest[i] |= std::to_integer<std::uint64_t>(bytes[i]) << (plane * byte_bits);

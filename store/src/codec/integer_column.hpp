@@ -2,6 +2,7 @@
 
 #include "codec/byte_io.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,9 @@ void encode_bit_patterns(std::span<const std::uint64_t> values, ByteBuffer& out)
 /// Fills `values` with what encode_integers() or encode_bit_patterns() appended for the same number of values. Leaves
 /// `in.failed()` true if the input is not such a column. Threads: any.
 void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept;
+
+/// Passes over such a column. Threads: any.
+void skip_integers(ByteReader& in, std::size_t count) noexcept;
 
 /// Appends one column of a list of records: `get(record)` for each record. `scratch` is memory that is overwritten.
 template <class Records, class Get>

@@ -222,4 +222,29 @@ void decode_values(ByteReader& in, const ChannelSamples<TelemetrySample>& channe
     }
 }
 
+void skip_values(ByteReader& in, std::size_t samples, ColumnScratch& scratch) {
+    const auto form = in.number<std::uint8_t>();
+    const std::size_t shown = form == uniform ? 1 : samples;
+    const Bytes types = in.take(shown);
+    static_cast<void>(in.take(2 * shown));  // qualities and flags
+    if (in.failed() || form > uniform) {
+        return in.fail();
+    }
+    for (const ValueType type : value_types) {
+        const auto found =
+            static_cast<std::size_t>(std::count(types.begin(), types.end(), static_cast<std::byte>(type)));
+        const std::size_t count = form == uniform ? found * samples : found;
+        if (type == ValueType::text && count > 0) {
+            scratch.numbers.resize(count);
+            decode_integers(in, scratch.numbers);
+            for (const std::uint64_t bytes : scratch.numbers) {
+                static_cast<void>(in.take(bytes));
+            }
+        } else if (count > 0) {
+            static_cast<void>(in.take(type == ValueType::real ? 1 : 0));  // the number of decimals
+            skip_integers(in, count);
+        }
+    }
+}
+
 }  // namespace telegate::store

@@ -34,4 +34,7 @@ void encode_values(const ChannelSamples<const TelemetrySample>& channel, ColumnS
 /// if the input is not such a column. Threads: any. Failure: throws std::bad_alloc.
 void decode_values(ByteReader& in, const ChannelSamples<TelemetrySample>& channel, ColumnScratch& scratch);
 
+/// Passes over the column of a channel with `samples` samples. Threads: any. Failure: throws std::bad_alloc.
+void skip_values(ByteReader& in, std::size_t samples, ColumnScratch& scratch);
+
 }  // namespace telegate::store

@@ -47,6 +47,24 @@ bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns,
 
 }  // namespace
 
+Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns) {
+    const std::vector<SegmentRef> segments = list_segments(files, directory);
+    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
+        const std::string path = directory + "/" + ref->name;
+        const auto segment = may_have(files, path, std::numeric_limits<std::int64_t>::min(), until_ns)
+                                 ? open_if_there(files, directory, *ref)
+                                 : nullptr;
+        const std::span<const BlockEntry> blocks =
+            segment == nullptr ? std::span<const BlockEntry>() : std::span(segment->index().blocks);
+        for (std::size_t i = blocks.size(); i > 0; --i) {
+            if (blocks[i - 1].samples > 0 && blocks[i - 1].utc_min_ns < until_ns) {
+                return blocks[i - 1].position + blocks[i - 1].entries;
+            }
+        }
+    }
+    return 0;
+}
+
 const SegmentChannel* LogBatch::find(ChannelId channel) const noexcept {
     if (definitions == nullptr) {
         return nullptr;
@@ -68,6 +86,7 @@ void LogBatch::clear() noexcept {
     samples.clear();
     gaps.clear();
     definitions = nullptr;
+    selected = nullptr;
 }
 
 LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
@@ -121,6 +140,8 @@ bool LogReader::open_segment() {
         segment_ = std::move(segment);
         is_begun_ = false;
         is_stop_reported_ = false;
+        searched_ = 0;
+        selected_.reset();
         const auto& blocks = segment_->index().blocks;
         next_block_ = static_cast<std::size_t>(
             std::find_if(blocks.begin(), blocks.end(),
@@ -134,11 +155,12 @@ bool LogReader::open_segment() {
 bool LogReader::next(LogBatch& batch) {
     batch.clear();
     for (;;) {
-        if (segment_ == nullptr && !open_segment()) {
+        if (position_ >= end_ || (segment_ == nullptr && !open_segment())) {
             return false;
         }
         batch.epoch_ms = segment_->head().epoch_ms;
         batch.definitions = &segment_->index().definitions;
+        batch.selected = selected_channel();
         if (!is_begun_) {
             begin_segment(batch);
         }
@@ -164,6 +186,7 @@ bool LogReader::next(LogBatch& batch) {
         if (segment_->refresh() && next_block_ < segment_->index().blocks.size()) {
             continue;
         }
+        batch.selected = selected_channel();
         end_segment(batch);
         batch.position = batch.end_position = position_;
         if (successor != segments.end()) {
@@ -201,7 +224,9 @@ void LogReader::begin_segment(LogBatch& batch) {
         const GapReason reason = is_oldest_ ? GapReason::retention : GapReason::damaged;
         has_unreadable_ = has_unreadable_ || is_start_lost || (is_skipped && !is_oldest_);
         for (const SegmentChannel& channel : segment_->index().definitions) {
-            catch_up(channel.id, channel.last_seq, reason, 0, batch);
+            if (is_selected(channel.id)) {
+                catch_up(channel.id, channel.last_seq, reason, 0, batch);
+            }
         }
     }
     position_ = std::max(position_, head.first_position + (head.begins_epoch ? 1 : 0));
@@ -216,7 +241,9 @@ void LogReader::end_segment(LogBatch& batch) {
     }
     if (segment_->has_footer()) {
         for (const BlockChannel& channel : index.channels) {
-            catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+            if (is_selected(channel.channel)) {
+                catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+            }
         }
     }
     if (index.stop && !std::exchange(is_stop_reported_, true)) {
@@ -229,13 +256,24 @@ void LogReader::learn_progress(std::size_t blocks) {
     for (const SegmentChannel& channel : segment_->index().definitions) {
         last_seq_of(channel.id) = channel.last_seq;
     }
-    for (std::size_t i = 0; i < blocks; ++i) {
-        if (segment_->read_block(segment_->index().blocks[i], SegmentReader::Part::head, head_, payload_) !=
-            SegmentReader::Result::intact) {
-            has_unreadable_ = true;
-            continue;
+    const auto is_learned = [&](std::size_t block) {
+        const bool is_intact = segment_->read_block(segment_->index().blocks[block], SegmentReader::Part::head, head_,
+                                                    payload_) == SegmentReader::Result::intact;
+        has_unreadable_ = has_unreadable_ || !is_intact;
+        return is_intact;
+    };
+    if (const SegmentChannel* const channel = selected_channel()) {
+        for (std::size_t i = blocks; i > 0 && last_seq_of(channel->id) == channel->last_seq; --i) {
+            if (is_learned(i - 1)) {
+                learn(head_);
+            }
         }
-        learn(head_);
+        return;
+    }
+    for (std::size_t i = 0; i < blocks && !selection_; ++i) {
+        if (is_learned(i)) {
+            learn(head_);
+        }
     }
 }
 
@@ -252,6 +290,9 @@ void LogReader::learn(const BlockHead& head) {
 void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     if (entry.position > position_) {
         has_unreadable_ = true;
+    }
+    if (selection_) {
+        return read_channel(entry, batch);
     }
     const std::uint64_t skipped = position_ > entry.position ? position_ - entry.position : 0;
     batch.position = std::max(position_, entry.position);
@@ -370,33 +411,118 @@ GapReason LogReader::hole_reason() const noexcept {
     return has_unreadable_ ? GapReason::damaged : GapReason::unknown;
 }
 
-void LogReader::read_channel(std::string_view topic, std::int64_t since_ns, std::int64_t until_ns,
-                             const EachSamples& each) {
+/// Reads what a block has of the selected channel.
+void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
+    using Result = SegmentReader::Result;
+    batch.position = entry.position;
+    batch.end_position = position_ = entry.position + entry.entries;
+    if (batch.selected == nullptr) {
+        return;
+    }
+    const ChannelId channel = batch.selected->id;
+    const Result result = segment_->read_channel(entry, channel, decoder_, head_, payload_, batch.samples);
+    if (result == Result::damaged_head) {
+        has_unreadable_ = true;
+        return;
+    }
+    keep_channel(channel, batch.samples);
+    if (result == Result::damaged_payload) {
+        has_unreadable_ = true;
+        return add_lost_block(head_, batch);
+    }
+    add_holes(head_, batch);
+    keep_times(batch);
+}
+
+/// Removes everything of other channels from head_. `samples`: those of the channel.
+void LogReader::keep_channel(ChannelId channel, std::span<const TelemetrySample> samples) {
+    std::erase_if(head_.gaps, [&](const BlockGap& each) { return each.gap.channel != channel; });
+    for (BlockGap& each : head_.gaps) {
+        const auto later = std::partition_point(samples.begin(), samples.end(), [&](const TelemetrySample& sample) {
+            return sample.seq < each.gap.first_seq;
+        });
+        each.before_sample = static_cast<std::uint32_t>(later - samples.begin());
+    }
+    std::erase_if(head_.channels, [&](const BlockChannel& each) { return each.channel != channel; });
+    head_.samples = head_.channels.empty() ? 0 : head_.channels.front().samples;
+}
+
+/// Removes samples outside of the selected times, and gaps that are not next to one of the others.
+void LogReader::keep_times(LogBatch& batch) const {
+    std::vector<BlockGap> gaps;
+    std::uint32_t kept = 0;
+    std::size_t next_gap = 0;
+    bool was_kept = batch.samples.empty();
+    for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
+        const bool is_kept = i < batch.samples.size() && batch.samples[i].time_utc_ns >= selection_->since_ns &&
+                             batch.samples[i].time_utc_ns < selection_->until_ns;
+        for (; next_gap < batch.gaps.size() && batch.gaps[next_gap].before_sample <= i; ++next_gap) {
+            if (was_kept || is_kept) {
+                gaps.push_back({kept, batch.gaps[next_gap].gap});
+            }
+        }
+        if (is_kept) {
+            batch.samples[kept++] = batch.samples[i];
+        }
+        was_kept = is_kept;
+    }
+    batch.samples.resize(kept);
+    batch.gaps = std::move(gaps);
+}
+
+/// Returns the definition of the selected channel, or null if the segment has none.
+const SegmentChannel* LogReader::selected_channel() {
+    const std::vector<SegmentChannel>& definitions = segment_->index().definitions;
+    if (selection_ && !selected_ && searched_ < definitions.size()) {
+        const SegmentChannel* const found = segment_->find(selection_->topic);
+        selected_ = found == nullptr ? std::nullopt : std::optional<std::size_t>(found - definitions.data());
+        searched_ = definitions.size();
+    }
+    return selected_ ? &definitions[*selected_] : nullptr;
+}
+
+bool LogReader::is_selected(ChannelId channel) const noexcept {
+    return !selection_ || (selected_ && segment_->index().definitions[*selected_].id == channel);
+}
+
+void LogReader::select(ChannelSelection selection) {
+    end_ = selection.until_ns == std::numeric_limits<std::int64_t>::max()
+               ? std::numeric_limits<Position>::max()
+               : end_before(files_, directory_, selection.until_ns);
+    selection_ = std::move(selection);
+}
+
+void LogReader::seek_last(std::uint64_t samples) {
     const std::vector<SegmentRef> segments = list_segments(files_, directory_);
-    std::vector<TelemetrySample> samples;
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-        const std::string path = directory_ + "/" + segments[i].name;
-        const auto segment =
-            may_have(files_, path, since_ns, until_ns) ? open_if_there(files_, directory_, segments[i]) : nullptr;
-        const SegmentChannel* const channel = segment == nullptr ? nullptr : segment->find(topic);
+    std::uint64_t found = 0;
+    Position first = 0;  // the end of the log, until a sample is found
+    for (auto ref = segments.rbegin(); ref != segments.rend() && found < samples; ++ref) {
+        const std::string path = directory_ + "/" + ref->name;
+        const auto segment = may_have(files_, path, selection_->since_ns, selection_->until_ns)
+                                 ? open_if_there(files_, directory_, *ref)
+                                 : nullptr;
+        if (segment == nullptr) {
+            continue;
+        }
+        first = first == 0 ? segment->index().end_position : first;
+        const SegmentChannel* const channel = segment->find(selection_->topic);
         if (channel == nullptr) {
             continue;
         }
-        for (const BlockEntry& block : segment->index().blocks) {
-            const bool is_superseded = i + 1 < segments.size() && is_beyond(block, segments[i + 1].first_position);
-            if (block.samples == 0 || block.utc_max_ns < since_ns || block.utc_min_ns >= until_ns || is_superseded) {
+        const auto& blocks = segment->index().blocks;
+        for (auto block = blocks.rbegin(); block != blocks.rend() && found < samples; ++block) {
+            if (block->samples == 0 || block->utc_min_ns >= selection_->until_ns ||
+                segment->read_block(*block, SegmentReader::Part::head, head_, payload_) !=
+                    SegmentReader::Result::intact) {
                 continue;
             }
-            samples.clear();
-            static_cast<void>(segment->read_channel(block, channel->id, decoder_, samples));
-            std::erase_if(samples, [&](const TelemetrySample& sample) {
-                return sample.time_utc_ns < since_ns || sample.time_utc_ns >= until_ns;
-            });
-            if (!samples.empty() && !each(segment->head().epoch_ms, *channel, samples)) {
-                return;
+            if (const BlockChannel* const part = head_.find(channel->id)) {
+                found += block->utc_max_ns < selection_->until_ns ? part->samples : 0;
+                first = block->position;
             }
         }
     }
+    seek(first);
 }
 
 }  // namespace telegate::store

@@ -9,7 +9,6 @@
 namespace telegate::store {
 namespace {
 
-constexpr std::string_view damaged_suffix = ".damaged";
 /// After an epoch that did not end cleanly, positions continue this much later. Readers may have seen entries that did
 /// not reach the disk, and no position is ever reused. More than the entries that
 /// SampleLog::unsynced_bytes_max can hold.
@@ -49,6 +48,17 @@ LoggedSeqs last_seqs_of(const SegmentReader& segment) {
     return by_topic;
 }
 
+/// Returns those of the last segment, or, if a power failure has kept only its head, of the segment before it.
+LoggedSeqs logged_seqs(FileSystem& files, const std::string& directory, const SegmentReader& last) {
+    if (!last.index().definitions.empty() || last.head().begins_epoch) {
+        return last_seqs_of(last);
+    }
+    std::vector<SegmentRef> segments = list_segments(files, directory);
+    std::erase_if(segments, [&](const SegmentRef& each) { return each.first_position >= last.head().first_position; });
+    const auto before = segments.empty() ? nullptr : SegmentReader::open(files, directory + "/" + segments.back().name);
+    return before != nullptr && before->head().epoch_ms == last.head().epoch_ms ? last_seqs_of(*before) : LoggedSeqs();
+}
+
 /// Samples that are known to belong to an epoch and are not in the log.
 struct CrashGaps {
     std::vector<SegmentChannel> added;  // channels that the segment does not have
@@ -61,7 +71,7 @@ struct CrashGaps {
     }
 };
 
-void find_crash_gaps(const LoggedSeqs& logged, const LastSeqs& known, CrashGaps& gaps) {
+void find_crash_gaps(const LoggedSeqs& logged, const SegmentReader& segment, const LastSeqs& known, CrashGaps& gaps) {
     std::uint32_t next_id = 0;
     for (const auto& [topic, channel] : logged) {
         next_id = std::max(next_id, to_index(channel.first) + 1);
@@ -73,8 +83,12 @@ void find_crash_gaps(const LoggedSeqs& logged, const LastSeqs& known, CrashGaps&
             continue;
         }
         if (found != logged.end()) {
-            if (last_seq > found->second.second) {
-                gaps.add({found->second.first, found->second.second + 1, last_seq, GapReason::crash});
+            const auto [id, logged_seq] = found->second;
+            if (last_seq > logged_seq) {
+                if (segment.find(topic) == nullptr) {
+                    gaps.added.push_back({id, topic.substr(0, slash), topic.substr(slash + 1), "", logged_seq});
+                }
+                gaps.add({id, logged_seq + 1, last_seq, GapReason::crash});
             }
         } else if (last_seq > 0 && next_id < ChannelTable::channels_max) {
             const auto id = static_cast<ChannelId>(next_id++);
@@ -123,14 +137,14 @@ Position seal(FileSystem& files, const SegmentReader& segment, const std::string
         return end;
     }
     const bool is_crash = !segment.index().stop;
-    const LoggedSeqs logged = last_seqs_of(segment);
+    const LoggedSeqs logged = logged_seqs(files, directory, segment);
     for (const auto& [topic, channel] : logged) {
         report.last_captured += channel.second;
     }
     CrashGaps gaps;
     if (is_crash) {
         report.last_seqs = known_seqs(files, directory, segment.head(), known);
-        find_crash_gaps(logged, report.last_seqs, gaps);
+        find_crash_gaps(logged, segment, report.last_seqs, gaps);
         for (const auto& [topic, channel] : logged) {
             report.last_seqs[topic] = std::max(report.last_seqs[topic], channel.second);
         }

@@ -182,17 +182,13 @@ void SampleLog::open_segment() {
     const ClockPair now = read_both(parts_.clock);
     head.utc_ns = now.utc_ns;
     head.mono_ns = now.mono_ns;
-    if (segments_.newest() == head.first_position) {
-        segments_.remove_newest();  // left by a failed sync: nothing in it is known to be on disk
-    }
     const std::string path = segments_.path_of(head.first_position);
+    const std::string replaced = path + std::string(damaged_suffix);
+    if (segments_.newest() == head.first_position) {  // left by a failed sync: nothing in it is known to be on disk
+        segments_.rename_newest(replaced);            // it may be the only one: a start finds its position in the name
+    }
     parts_.files.remove(path);  // left by a failed attempt to create it
     auto segment = std::make_unique<SegmentWriter>(parts_.files, path, head);
-    // First, so that the next start sees that positions after this one were in use, and so that there is always one
-    // segment that a power failure cannot remove.
-    segment->sync();
-    parts_.files.sync_directory(options_.directory);
-    is_epoch_begun_ = true;
     std::vector<SegmentChannel> known;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         if (channels_[i].pending_seq > 0) {
@@ -202,6 +198,12 @@ void SampleLog::open_segment() {
     if (!known.empty()) {
         segment->define(known);
     }
+    // First, so that the next start sees that positions after this one were in use and how far the channels were, and
+    // so that there is always one segment that a power failure cannot remove.
+    segment->sync();
+    parts_.files.sync_directory(options_.directory);
+    parts_.files.remove(replaced);
+    is_epoch_begun_ = true;
     segments_.add({head.first_position, segment->bytes(), 0});
     segment_ = std::move(segment);
     segment_bytes_max_ = segment_bytes_now();
@@ -374,7 +376,7 @@ void SampleLog::finish() {
     write();
     if (!segment_->has_stop()) {
         const ClockPair now = read_both(parts_.clock);
-        segment_->stop({now.utc_ns, now.mono_ns});
+        segment_->stop({now.utc_ns, now.mono_ns}, next_position_);  // that of dropped blocks is later than the gaps
     }
     end_segment();
 }

@@ -58,8 +58,9 @@ void SegmentDirectory::update_newest(std::uint64_t bytes, std::int64_t utc_max_n
     newest.utc_max_ns = utc_max_ns;
 }
 
-void SegmentDirectory::remove_newest() {
-    files_.remove(path_of(segments_.back().first_position));
+void SegmentDirectory::rename_newest(const std::string& path) {
+    files_.rename(path_of(segments_.back().first_position), path);
+    files_.open(path, FileSystem::Mode::write)->truncate(0);
     bytes_ -= segments_.back().bytes;
     segments_.pop_back();
 }

@@ -164,17 +164,21 @@ bool SegmentReader::load_footer() {
 /// Reads the header of the record at `offset` and checks it, and that the payload lies within the file.
 bool SegmentReader::read_record(std::uint64_t offset, std::uint64_t file_bytes, RecordHead& record,
                                 ByteBuffer& head) const {
-    head.resize(RecordHead::bytes);
-    if (read_some(offset, head) != head.size()) {
-        return false;
+    head.resize(std::max(head.size(), read_ahead_bytes));
+    std::size_t count = read_some(offset, std::span(head).first(read_ahead_bytes));
+    if (count < RecordHead::bytes) {  // perhaps the disk fails to read what follows
+        count = read_some(offset, std::span(head).first(RecordHead::bytes));
     }
-    const auto read = read_record_head(head, head_.log_id);
+    const auto read = count < RecordHead::bytes
+                          ? std::nullopt
+                          : read_record_head(std::span(head).first(RecordHead::bytes), head_.log_id);
     if (!read || read->record_bytes() > file_bytes - offset) {
         return false;
     }
     record = *read;
     head.resize(record.head_bytes);
-    return read_some(offset, head) == head.size() && check_record_head(head);
+    const std::span<std::byte> rest = std::span(head).subspan(std::min<std::size_t>(count, record.head_bytes));
+    return (rest.empty() || read_some(offset + count, rest) == rest.size()) && check_record_head(head);
 }
 
 /// Returns the offset of the first record at or after `offset`, or the end of the file.
@@ -253,8 +257,9 @@ bool SegmentReader::add_record(std::uint64_t offset, const RecordHead& record, B
 /// Returns whether the names of all channels of a block are known. Without them, it is worth no more than one that
 /// cannot be read.
 bool SegmentReader::are_defined(const BlockHead& block) const {
-    return std::all_of(block.channels.begin(), block.channels.end(),
-                       [&](const BlockChannel& each) { return is_defined(each.channel); }) &&
+    const bool are_first_ones = block.channels.empty() || to_index(block.channels.back().channel) < first_undefined_;
+    return (are_first_ones || std::all_of(block.channels.begin(), block.channels.end(),
+                                          [&](const BlockChannel& each) { return is_defined(each.channel); })) &&
            std::all_of(block.gaps.begin(), block.gaps.end(),
                        [&](const BlockGap& each) { return is_defined(each.gap.channel); });
 }
@@ -266,6 +271,9 @@ bool SegmentReader::is_defined(ChannelId channel) const noexcept {
 void SegmentReader::note_defined(ChannelId channel) {
     is_defined_.resize(std::max<std::size_t>(is_defined_.size(), to_index(channel) + 1));
     is_defined_[to_index(channel)] = true;
+    while (is_defined(static_cast<ChannelId>(first_undefined_))) {
+        ++first_undefined_;
+    }
 }
 
 bool SegmentReader::add_definitions(Bytes bytes) {
@@ -291,14 +299,12 @@ void SegmentReader::add_block(std::uint64_t offset, const RecordHead& record, co
 
 SegmentReader::Result SegmentReader::read_block_head(const BlockEntry& entry, RecordHead& record,
                                                      BlockHead& head) const {
-    ByteBuffer bytes;
-    if (!read_record(entry.offset, file_->bytes(), record, bytes) || record.type != RecordType::block ||
-        record.position != entry.position ||
-        !BlockDecoder::read_head(std::span(bytes).subspan(RecordHead::bytes), head) ||
-        head.payload_bytes() > record.payload_bytes || head.entries() != entry.entries || !are_defined(head)) {
-        return Result::damaged_head;
-    }
-    return Result::intact;
+    const bool is_intact = read_record(entry.offset, file_->bytes(), record, block_head_) &&
+                           record.type == RecordType::block && record.position == entry.position &&
+                           BlockDecoder::read_head(std::span(block_head_).subspan(RecordHead::bytes), head) &&
+                           head.payload_bytes() <= record.payload_bytes && head.entries() == entry.entries &&
+                           are_defined(head);
+    return is_intact ? Result::intact : Result::damaged_head;
 }
 
 SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part part, BlockHead& head,
@@ -313,9 +319,9 @@ SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part pa
 }
 
 SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
+                                                  BlockHead& head, ByteBuffer& payload,
                                                   std::vector<TelemetrySample>& out) const {
     RecordHead record;
-    BlockHead head;
     if (read_block_head(entry, record, head) != Result::intact) {
         return Result::damaged_head;
     }
@@ -323,11 +329,12 @@ SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, Chann
     if (part == nullptr) {
         return Result::intact;
     }
-    ByteBuffer payload(head.payload_bytes());
+    payload.resize(head.payload_bytes());
+    const std::size_t chunk_of_values = head.chunk_of(*part);
     std::uint64_t at = 0;
-    for (std::size_t i = 0; i < head.chunks.size(); ++i) {
+    for (std::size_t i = 0; i <= chunk_of_values; ++i) {
         const std::size_t bytes = head.chunks[i].stored_bytes;
-        if (i == 0 || i == head.chunk_of(*part)) {
+        if (i == 0 || i == chunk_of_values) {
             if (read_some(entry.offset + record.head_bytes + at, std::span(payload).subspan(at, bytes)) != bytes) {
                 return Result::damaged_payload;
             }

@@ -68,11 +68,12 @@ void SegmentWriter::append(const BlockHead& block, Bytes head, Bytes payload, Po
     }
 }
 
-void SegmentWriter::stop(const StopRecord& stop) {
+void SegmentWriter::stop(const StopRecord& stop, Position position) {
     buffer_.clear();
-    append_stop(stop, index_.end_position, head_.log_id, buffer_);
+    append_stop(stop, position, head_.log_id, buffer_);
     write();
     index_.stop = stop;
+    index_.end_position = position;
 }
 
 void SegmentWriter::seal() {

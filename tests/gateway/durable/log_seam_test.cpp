@@ -1,3 +1,4 @@
+#include "durable/channel_read.hpp"
 #include "durable/durable_log.hpp"
 #include "durable/log_history.hpp"
 #include "durable/sample_reader.hpp"
@@ -206,6 +207,53 @@ class Checker {
 
 constexpr std::uint64_t no_limit = 0;
 
+/// Reads one channel and checks that its samples and gaps are all numbers from 1, once and in order.
+class ChannelChecker {
+  public:
+    ChannelChecker(const SampleSources& sources, const std::string& topic)
+        : read_(sources, {{topic}, sources.text.epoch_ms()}, [this](const ChannelPart& part) {
+              take(part);
+              return true;
+          }) {}
+
+    bool step() { return read_.step(); }
+    [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_; }
+    [[nodiscard]] std::uint64_t missing(store::GapReason reason) { return missing_[reason]; }
+    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+
+  private:
+    void take(const ChannelPart& part) {
+        std::size_t gap = 0;
+        for (std::size_t i = 0; i <= part.samples.size(); ++i) {
+            for (; gap < part.gaps.size() && part.gaps[gap].before_sample == i; ++gap) {
+                const store::LogGap& each = part.gaps[gap].gap;
+                REQUIRE(each.first_seq == last_seq_ + 1);
+                last_seq_ = each.last_seq;
+                missing_[each.reason] += each.last_seq - each.first_seq + 1;
+            }
+            if (i < part.samples.size()) {
+                REQUIRE(part.samples[i].seq == last_seq_ + 1);
+                last_seq_ = part.samples[i].seq;
+                ++samples_;
+            }
+        }
+        REQUIRE(gap == part.gaps.size());
+    }
+
+    std::uint64_t last_seq_ = 0;
+    std::uint64_t samples_ = 0;
+    std::map<store::GapReason, std::uint64_t> missing_;
+    ChannelRead read_;
+};
+
+std::uint64_t last_published(const Run& run, ChannelId channel) {
+    std::uint64_t last = 0;
+    for (const auto& [id, seq] : run.published.samples) {
+        last = id == channel ? seq : last;
+    }
+    return last;
+}
+
 }  // namespace
 
 TEST_CASE("readers get each sample once and in order from log and history, while both move on", "[gateway][durable]") {
@@ -247,6 +295,76 @@ TEST_CASE("nothing is missing between log and history", "[gateway][durable]") {
         reader.check_all();
         CHECK(reader.missing() == 0);
     }
+}
+
+TEST_CASE("one channel is read once and in order from log and history, while both move on", "[gateway][durable]") {
+    const unsigned seed = GENERATE(range(0U, rounds(6U)));
+    CAPTURE(seed);
+    std::mt19937 random(seed + 100);
+    const ScratchDir scratch;
+    const std::uint64_t bytes_max = random() % 2 == 0 ? no_limit : 300'000;  // segments are removed during a read
+    Run run(scratch.path("log"), 1'000, 64 + random() % 2'000, bytes_max);
+    std::vector<std::pair<std::unique_ptr<ChannelChecker>, std::uint64_t>> readers;
+    for (int i = 0; i < 30; ++i) {
+        run.publish(random, random() % (random() % 10 == 0 ? 60'000 : 2'000));
+        if (random() % 3 == 0) {
+            readers.emplace_back(std::make_unique<ChannelChecker>(run.sources(), "device/b"),
+                                 last_published(run, run.ids[1]));
+        }
+        for (const auto& [reader, last_seq] : readers) {
+            for (std::uint64_t steps = random() % 3; steps > 0; --steps) {
+                static_cast<void>(reader->step());
+            }
+        }
+    }
+    for (const auto& [reader, last_seq] : readers) {
+        while (reader->step()) {
+        }
+        CHECK(reader->last_seq() >= last_seq);
+        CHECK(reader->missing(store::GapReason::unknown) == 0);
+        if (bytes_max == no_limit) {
+            CHECK(reader->missing(store::GapReason::retention) == 0);
+        }
+    }
+}
+
+TEST_CASE("a channel that is damaged or was removed in the log is named", "[gateway][durable]") {
+    std::mt19937 random(4);
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, 300'000);
+    for (int i = 1; i <= 3; ++i) {
+        run.publish(random, 30'000);
+        REQUIRE(eventually([&] { return run.durable->written() >= static_cast<std::uint64_t>(i) * 30'000; }));
+    }
+    const auto segments = store::list_segments(store::real_file_system(), scratch.path("log"));
+    const std::string path = scratch.path("log") + "/" + segments.at(segments.size() / 2).name;
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (std::uintmax_t at = std::filesystem::file_size(path) / 4; at < std::filesystem::file_size(path) / 2;
+         at += 512) {
+        file.seekp(static_cast<std::ptrdiff_t>(at));
+        file << "damaged";
+    }
+    file.close();
+    ChannelChecker reader(run.sources(), "device/b");
+    while (reader.step()) {
+    }
+    CHECK(reader.last_seq() == last_published(run, run.ids[1]));
+    CHECK(reader.missing(store::GapReason::retention) > 0);
+    CHECK(reader.missing(store::GapReason::damaged) > 0);
+    CHECK(reader.samples() > 1'000);
+}
+
+TEST_CASE("the number of readers of single channels is limited", "[gateway][durable]") {
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    std::vector<std::shared_ptr<void>> places;
+    for (std::size_t i = 0; i < LogHistory::places_max; ++i) {
+        places.push_back(run.log_history->take_place());
+        CHECK(places.back() != nullptr);
+    }
+    CHECK(run.log_history->take_place() == nullptr);
+    places.pop_back();
+    CHECK(run.log_history->take_place() != nullptr);
 }
 
 TEST_CASE("the samples of earlier epochs are read from the log", "[gateway][durable]") {

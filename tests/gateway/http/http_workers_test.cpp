@@ -125,3 +125,44 @@ TEST_CASE("a client that disconnects while its request waits for a worker does n
     server.release();
     CHECK(status_of(server.clients.back().read_until("GET /x.")) == 200);
 }
+
+TEST_CASE("a request whose handler responds later occupies no worker", "[gateway][http]") {
+    std::promise<HttpAnswer> pending;
+    EchoServer server(
+        unhurried(),
+        [&](const HttpRequest& request) {
+            HttpResponse response = EchoServer::echo(request);
+            if (request.path == "/large") {
+                response.later = [&](HttpAnswer answer) {
+                    pending.set_value(std::move(answer));
+                };
+            }
+            return response;
+        },
+        1);
+    RawHttpClient waiting = server.connect();
+    waiting.send(get_large);
+    const HttpAnswer answer = pending.get_future().get();
+    CHECK(status_of(server.ask(get_and_close)) == 200);
+    answer({200, "text/plain", "late.", {}});
+    CHECK(status_of(waiting.read_until("late.")) == 200);
+    CHECK(status_of(waiting.send(get).read_until("GET /x.")) == 200);
+}
+
+TEST_CASE("a server that stops waits for responses that come later", "[gateway][http]") {
+    std::promise<HttpAnswer> pending;
+    EchoServer server(unhurried(), [&](const HttpRequest&) {
+        HttpResponse response;
+        response.later = [&](HttpAnswer answer) {
+            pending.set_value(std::move(answer));
+        };
+        return response;
+    });
+    RawHttpClient waiting = server.connect();
+    waiting.send(get);
+    const HttpAnswer answer = pending.get_future().get();
+    auto stopping = std::async(std::launch::async, [&] { server.server.stop(); });
+    answer({200, "text/plain", "late.", {}});
+    stopping.get();
+    CHECK(waiting.read_all().find("late.") != std::string::npos);
+}

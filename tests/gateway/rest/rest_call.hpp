@@ -5,9 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <future>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace telegate::test {
 
@@ -26,7 +28,14 @@ class RestCaller {
             const auto found = fields.find(std::string(name));
             return found == fields.end() ? std::string_view() : std::string_view(found->second);
         };
-        return answer_rest(gateway.handlers(), request);
+        const RestHandlers handlers = gateway.handlers();
+        HttpResponse response = answer_rest(handlers, request);
+        if (!response.later) {
+            return response;
+        }
+        std::promise<HttpResponse> late;
+        response.later([&](HttpResponse answer) { late.set_value(std::move(answer)); });
+        return late.get_future().get();
     }
     nlohmann::json ask(std::string_view method, const std::string& target, std::string_view body = {}) {
         HttpResponse response = (*this)(method, target, body);

@@ -44,7 +44,8 @@ TEST_CASE("the page is served to clients without a role, and the list of paths i
     CHECK(answer_rest(call.gateway.handlers(), request).status == (has_page() ? 200 : 404));
 }
 
-TEST_CASE("every file of the page is compressed, named by a tag and restricted to the gateway", "[gateway][rest][web]") {
+TEST_CASE("every file of the page is compressed, named by a tag and restricted to the gateway",
+          "[gateway][rest][web]") {
     RestCaller call;
     for (const WebFile& file : web_files()) {
         CAPTURE(file.name);

@@ -119,13 +119,16 @@ TEST_CASE("a query aggregates a channel by intervals", "[gateway_log][query]") {
     const Outcome outcome =
         f.run({"query", "/log", "dev/b", "--interval", "5ms", "--json", "--until", "2027-01-15T08:30:00Z"});
     CHECK(outcome.out ==
-          "{\"time\":\"2027-01-15T08:00:00.000000000Z\",\"count\":4,\"min\":1.0,\"max\":4.0,\"mean\":2.5}\n"
-          "{\"time\":\"2027-01-15T08:00:00.005000000Z\",\"count\":5,\"min\":5.0,\"max\":9.0,\"mean\":7.0}\n"
-          "{\"time\":\"2027-01-15T08:00:00.010000000Z\",\"count\":1,\"min\":10.0,\"max\":10.0,\"mean\":10.0}\n");
+          "{\"time\":\"2027-01-15T08:00:00.000000000Z\",\"count\":4,\"min\":1.0,\"max\":4.0,\"mean\":2.5,"
+          "\"missing\":0,\"not_good\":0}\n"
+          "{\"time\":\"2027-01-15T08:00:00.005000000Z\",\"count\":5,\"min\":5.0,\"max\":9.0,\"mean\":7.0,"
+          "\"missing\":0,\"not_good\":0}\n"
+          "{\"time\":\"2027-01-15T08:00:00.010000000Z\",\"count\":1,\"min\":10.0,\"max\":10.0,\"mean\":10.0,"
+          "\"missing\":0,\"not_good\":0}\n");
     CHECK(lines_of(f.run({"query", "/log", "dev/b"}).out) == 3);
     const Outcome unknown = f.run({"query", "/log", "dev"});
     CHECK(unknown.code == exit_code::not_ok);
-    CHECK(unknown.errors.find("no number found in the log for channel \"dev\"") != std::string::npos);
+    CHECK(unknown.errors.find("no sample found in the log for channel \"dev\"") != std::string::npos);
 }
 
 TEST_CASE("times are RFC 3339 or ages", "[gateway_log][options]") {

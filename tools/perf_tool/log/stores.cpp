@@ -58,12 +58,13 @@ class LogStore final : public SampleStore {
         }
     }
     void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) override {
-        store::LogReader(files_, folder_)
-            .read_channel(table_.at(static_cast<ChannelId>(channel)).topic, since_ns, until_ns,
-                          [&](std::int64_t, const store::SegmentChannel&, std::span<TelemetrySample> samples) {
-                              each(samples);
-                              return true;
-                          });
+        store::LogReader reader(files_, folder_);
+        reader.select({table_.at(static_cast<ChannelId>(channel)).topic, since_ns, until_ns});
+        reader.seek_time(since_ns);
+        store::LogBatch batch;
+        while (reader.next(batch)) {
+            each(batch.samples);
+        }
     }
 
   private:

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "durable/channel_read.hpp"
+
+#include "store/interval_table.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace telegate {
+
+/// The body of GET /samples/DEVICE/CHANNEL, created from the parts of a ChannelRead.
+///
+/// Threads: one at a time. Limits: see the implementations. Failure: std::bad_alloc.
+class ChannelAnswer {
+  public:
+    ChannelAnswer() = default;
+    virtual ~ChannelAnswer() = default;
+    ChannelAnswer(const ChannelAnswer&) = delete;
+    ChannelAnswer& operator=(const ChannelAnswer&) = delete;
+
+    /// Takes a part, and returns whether there is capacity for more.
+    [[nodiscard]] virtual bool take(const ChannelPart& part) = 0;
+    [[nodiscard]] virtual bool is_empty() const noexcept = 0;
+    /// Returns the body. `topic`, `unit`: of the channel.
+    [[nodiscard]] virtual std::string body(const std::string& topic) = 0;
+
+  protected:
+    std::string unit_;  // of the last part
+};
+
+/// Samples and gaps. Limits: `limit` samples, and as many gaps.
+class SampleListAnswer final : public ChannelAnswer {
+  public:
+    static constexpr std::size_t samples_max = 10'000;  // per response: about 2 MB
+    static constexpr std::size_t samples_default = 100;
+
+    struct Wanted {
+        std::optional<std::int64_t> epoch_ms;
+        std::optional<std::uint64_t> since_seq;
+        bool is_newest = false;  // the newest samples; otherwise the first ones
+        std::size_t limit = samples_default;
+    };
+    /// `text`: of this epoch. `tags`: of samples of earlier epochs.
+    SampleListAnswer(SampleText& text, const Tags& tags, const Wanted& wanted)
+        : text_(text), tags_(tags), wanted_(wanted) {}
+
+    [[nodiscard]] bool take(const ChannelPart& part) override;
+    [[nodiscard]] bool is_empty() const noexcept override { return samples_.empty() && gaps_.empty(); }
+    [[nodiscard]] std::string body(const std::string& topic) override;
+    /// Returns whether nothing that was requested is missing, if `last_seq` is the last known number of the channel.
+    [[nodiscard]] bool is_complete(std::uint64_t last_seq) const noexcept;
+
+  private:
+    struct Sample {
+        std::int64_t epoch_ms = 0;
+        TelemetrySample sample;
+    };
+    struct Gap {
+        std::int64_t epoch_ms = 0;
+        store::LogGap gap;
+    };
+
+    [[nodiscard]] bool add(std::int64_t epoch_ms, const TelemetrySample& sample);
+    [[nodiscard]] bool add(std::int64_t epoch_ms, const store::LogGap& gap);
+    void note_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept;
+    [[nodiscard]] std::string samples_text(const std::string& topic) const;
+
+    SampleText& text_;
+    const Tags tags_;
+    const Wanted wanted_;
+    std::deque<Sample> samples_;
+    std::deque<Gap> gaps_;
+    bool has_more_ = false;
+    std::int64_t end_epoch_ms_ = 0;  // the last entry
+    std::uint64_t end_seq_ = 0;
+};
+
+/// Intervals. Limits: intervals_max intervals.
+class IntervalAnswer final : public ChannelAnswer {
+  public:
+    static constexpr std::size_t intervals_max = 10'000;  // per response: about 1 MB
+
+    struct Columns {
+        bool min = false;
+        bool max = false;
+        bool mean = false;
+        bool count = false;
+        bool first_time = false;
+        bool last_time = false;
+    };
+    struct Wanted {
+        std::int64_t since_ns = 0;
+        std::int64_t until_ns = 0;
+        std::chrono::milliseconds interval{};
+        Columns columns;
+    };
+    explicit IntervalAnswer(const Wanted& wanted) : wanted_(wanted), table_(wanted.interval, intervals_max + 1) {}
+
+    [[nodiscard]] bool take(const ChannelPart& part) override;
+    [[nodiscard]] bool is_empty() const noexcept override { return table_.intervals().empty(); }
+    [[nodiscard]] std::string body(const std::string& topic) override;
+
+  private:
+    const Wanted wanted_;
+    store::IntervalTable table_;
+};
+
+}  // namespace telegate
