@@ -17,7 +17,7 @@ struct Problem {
     std::string instance;  // the target of the request, shortened if long
 };
 
-/// Returns the RFC 9110 phrase of a status code that this server sends. Threads: any.
+/// Returns the RFC 9110 reason phrase of a status code that this server sends. Threads: any.
 [[nodiscard]] std::string_view status_phrase(int status) noexcept;
 
 /// Returns an application/problem+json response. `extensions` is an object; its members follow the standard ones. Bytes
