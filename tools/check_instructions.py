@@ -26,7 +26,7 @@ CELLS += tuple(("codec", name) for name in ("json", "cbor", "record"))
 # the sent messages.
 COUNTS = {"all": None, "send": "*send_all*", "receive": "*receive_all*"}
 SIZE, BATCH = 64, 64
-# The cost of a message is the difference between two runs, so start-up and shutdown do not count.
+# The cost of a message is the difference between two runs, so start-up and shutdown cancel out.
 FEW, MANY = 2_000, 22_000
 TOLERANCE_PERCENT = 5
 

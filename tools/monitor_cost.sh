@@ -21,7 +21,7 @@ instructions() {
   awk '/Collected :/ { print $4 }' <<< "$output"
 }
 
-# Prints the instructions per message: the difference between two runs, so start-up and shutdown do not count.
+# Prints the instructions per message: the difference between two runs, so start-up and shutdown cancel out.
 per_message() {
   local least most
   least=$(instructions --messages "$few" "$@")

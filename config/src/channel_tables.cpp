@@ -120,7 +120,7 @@ class TableReader {
         columns_ = columns;
         if (std::find(keys_.begin(), keys_.end(), name_column) == keys_.end()) {
             complain(name_column, "missing column: the first line begins with " + quoted(columns.front()) +
-                                      "; must be the column names, one of them name");
+                                      "; must be the column names, including name");
             is_over_ = true;
         }
     }

@@ -38,7 +38,7 @@ constexpr std::array rows{
     SettingRow{.section = "device", .key = "errors_before_safe", .rule = WholeRule{.min = 0, .max = 1'000'000},
                .unit = "readings", .applies = Applies::live,
                .unset = "10, or 0 for a driver with its own thread",
-               .meaning = "Consecutive failed readings after which the device enters the state safe. 0 means never.",
+               .meaning = "Consecutive failed readings after which the device enters the safe state. 0 means never.",
                .slot = slot<&D::errors_before_safe>},
     SettingRow{.section = "device", .key = "breaker_failures", .rule = WholeRule{.min = 0, .max = 1'000},
                .unit = "readings", .applies = Applies::live,

@@ -6,7 +6,7 @@
 namespace telegate {
 namespace {
 
-/// Returns a remainder from 0 to below the interval, also for negative numbers.
+/// Returns a remainder from 0 to below the interval, even for negative numbers.
 Duration remainder_of(std::int64_t ns, Duration interval) noexcept {
     const std::int64_t rest = ns % interval.count();
     return Duration(rest < 0 ? rest + interval.count() : rest);

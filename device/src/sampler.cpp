@@ -94,7 +94,7 @@ MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
             return grid.due();
         }
     }
-    // Read again, so the lateness includes the delay by the devices before this one.
+    // Read again, so the lateness includes the delay caused by the devices before this one.
     const MonoTime at = std::max(now, MonoTime(Duration(both.mono_ns)));
     // A deadline that a clock step has moved back was not missed.
     device.lateness.record(at - std::max(expected, grid.due()));

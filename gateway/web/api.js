@@ -41,7 +41,7 @@ const retryMs = [500, 1000, 2000, 5000, 10_000];
 
 /**
  * The event stream of the topics with some prefixes. It reconnects by itself and continues after the last event that it
- * received, also when the prefixes change. EventSource cannot send a token, so this reads the stream with fetch().
+ * received, even when the prefixes change. EventSource cannot send a token, so this reads the stream with fetch().
  */
 export class SampleStream {
   constructor({ onSamples, onGap, onState }) {

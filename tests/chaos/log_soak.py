@@ -9,7 +9,7 @@ its limit. Subscribers are away most of the time and read what they missed from 
 /stream, and one gateway_tail. Another client of /stream is there most of the time.
 
 At the end, for each epoch and channel, the samples that a client received and those that the services name as lost
-must be all sequence numbers, each once, and the log must name the same losses. gateway_log verify checks the log.
+must cover every sequence number exactly once, and the log must name the same losses. gateway_log verify checks the log.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP, TELEGATE_TAIL and TELEGATE_GATEWAY_LOG; by default,
 those of the release build are used. Exits with 77 if this Python has no pyzmq.
@@ -331,7 +331,7 @@ class Day:
         return done.stdout
 
     def check_client(self, client, epochs, services):
-        """Samples that were received and ranges that are named as gone must be all numbers, each once."""
+        """Received samples and ranges reported as gone must cover every number exactly once."""
         recovered = 0
         for epoch, found in epochs.items():
             logged = {each["topic"]: each for each in found["channels"]}

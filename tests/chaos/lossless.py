@@ -5,10 +5,10 @@ and restarted.
 Usage: tests/chaos/lossless.py [--seconds N] [--rate N] [--seeds N] [--seed N]     default: one short round
 
 Three clients follow a gateway, each through its own proxy. At the end, the seqs that each client reports as received or
-lost must be all seqs of every channel and epoch, each once. The gateway's own counts are read from REST, and for the
-epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and whether
-the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their ranges
-must have no hole before it.
+lost must cover all seqs of every channel and epoch exactly once. The gateway's own counts are read from REST, and
+for the epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and
+whether the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their
+ranges must have no hole before it.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_TAIL; by default, those of the release
 build are used.

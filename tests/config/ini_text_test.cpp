@@ -35,7 +35,7 @@ TEST_CASE("a value extends to the end of the line, including comment signs and q
     CHECK(endpoint_of("endpoint = ipc:///a#b;c \"d\" = e") == "ipc:///a#b;c \"d\" = e");
 }
 
-TEST_CASE("text after a value belongs to the value, also if it looks like a comment", "[config][ini]") {
+TEST_CASE("text after a value belongs to the value, even if it looks like a comment", "[config][ini]") {
     CHECK(has(problem_of("queue_size = 7 # seven"), "not a whole number: \"7 # seven\""));
 }
 

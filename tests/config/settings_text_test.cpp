@@ -46,7 +46,7 @@ TEST_CASE("the sample file of the shipped settings loads back", "[config][print]
     CHECK(all_of(parse(sample_ini(settings))) == all_of(settings));
 }
 
-TEST_CASE("the sample file explains every key, also of sections without instances", "[config][print]") {
+TEST_CASE("the sample file explains every key, even of sections without instances", "[config][print]") {
     const std::string sample = sample_ini(Settings());
     Settings some = parse(
         "[publish \"a\"]\nendpoint = tcp://*:0\n[device \"x\"]\ndriver = simulated\n[device \"y\"]\n"

@@ -31,7 +31,7 @@ struct ConformingTransport {
 
 /// Within a test case: runs it for each transport.
 [[nodiscard]] const TransportTraits& each_transport();
-/// The same for transports that leave the process.
+/// The same for transports whose data leaves the process.
 [[nodiscard]] const TransportTraits& each_outer_transport();
 /// The same for each transport, and for publishers with several threads.
 [[nodiscard]] const TransportTraits& each_publisher_transport();

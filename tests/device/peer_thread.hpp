@@ -27,7 +27,7 @@ class Listener {
 };
 
 /// Serves one end of a conversation until it is destroyed. Threads: its own thread calls `serve` while there is
-/// something to read; the rest is for the thread of the test.
+/// something to read; all other members are for the test's thread.
 class PeerThread {
   public:
     /// Returns whether the connection stays open.

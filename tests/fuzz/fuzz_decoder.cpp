@@ -53,7 +53,7 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
     out.insert(out.end(), frame.body.begin(), frame.body.end());
 }
 
-/// Calls feed() and checks its memory limit: no more than the limit, nor than twice what has arrived.
+/// Calls feed() and checks its memory use: at most the limit, and at most twice the bytes received.
 [[nodiscard]] FeedStatus feed(FrameDecoder& decoder, Bytes& input, std::uint64_t frame_bytes_max,
                               std::size_t arrived_bytes) {
     largest_allocation = 0;

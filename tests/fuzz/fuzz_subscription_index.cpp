@@ -1,6 +1,6 @@
 // The subscription index compared with a plain set. Each operation takes two bytes of the input, the action and the
-// subscriber, and a text: one byte gives the number of letters that follow and how many times 36 letters come before
-// them.
+// subscriber, and a text: one byte gives the number of letters that follow, and how often a prefix of 36 letters is
+// repeated before them.
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "publish/subscription_index.hpp"

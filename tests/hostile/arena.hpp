@@ -32,7 +32,7 @@ class Arena : public Bench {
   public:
     explicit Arena(Victim victim, PublisherOptions options = {}, Transport transport = Transport::tcp);
 
-    /// Exchanges one numbered message, then runs everything that can happen.
+    /// Exchanges one numbered message, then runs all pending work of both sides.
     void turn();
     template <class Condition>
     bool turn_until(Condition condition, std::chrono::milliseconds deadline = long_enough) {

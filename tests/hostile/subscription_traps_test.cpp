@@ -59,7 +59,7 @@ PublisherOptions with_heartbeat(std::chrono::milliseconds interval, std::chrono:
 
 }  // namespace
 
-TEST_CASE("trap: both forms of subscription from peers of any version, also mixed", "[hostile][trap]") {
+TEST_CASE("trap: both forms of subscription from peers of any version, even mixed", "[hostile][trap]") {
     Arena arena(Victim::publisher, {}, tcp_and_ipc());
     const unsigned minor = GENERATE(0U, 1U, 7U);
     CAPTURE(minor);

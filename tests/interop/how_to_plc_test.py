@@ -42,7 +42,7 @@ def general(line):
 
 
 def missing_line(expected, output):
-    """Returns the first expected line that is missing in the output, in the order of the page; None if all are present."""
+    """Returns the first expected line missing from the output, in the order of the page; None if all are present."""
     rest = iter([general(line) for line in output.splitlines()])
     return next((line for line in expected if general(line) not in rest), None)
 

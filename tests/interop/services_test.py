@@ -42,7 +42,7 @@ def seqs(samples):
 class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Large enough for all samples of these tests, also on a slow machine.
+        # Large enough for all samples of these tests, even on a slow machine.
         cls.gateway = Gateway("history_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
 
     @classmethod

@@ -74,7 +74,7 @@ class InteropTest(unittest.TestCase):
         return "tcp://127.0.0.1:*" if transport == "tcp" else f"ipc://{self.scratch}/{self.names}.ipc"
 
     def key_pair(self, name):
-        """Public and secret key, also as files NAME.public and NAME.secret."""
+        """Public and secret key, in memory and as files NAME.public and NAME.secret."""
         public, secret = zmq.curve_keypair()
         for ending, key, mode in (("public", public, 0o644), ("secret", secret, 0o600)):
             with open(os.open(self.path(f"{name}.{ending}"), os.O_CREAT | os.O_WRONLY, mode), "wb") as file:

@@ -29,8 +29,8 @@ namespace telegate::test {
     return totals.matched == totals.sent + totals.dropped + totals.pending;
 }
 
-/// A bound publisher whose reactor is run by the test: everything happens in one thread, under control of the test. It
-/// sends no heartbeats by default, because RawPeer does not reply to them.
+/// A bound publisher whose reactor is run by the test: everything happens in one thread, under the control of the test.
+/// It sends no heartbeats by default, because RawPeer does not reply to them.
 class PublisherHarness {
   public:
     explicit PublisherHarness(PublisherOptions options = {}, Transport transport = Transport::tcp) {
@@ -111,7 +111,7 @@ class PublisherHarness {
         return all.empty() ? PeerStatus{} : all.back();
     }
     [[nodiscard]] PublisherTotals totals() const { return publisher->totals(); }
-    /// Returns the reason of the last session that ended.
+    /// Returns the reason why the last session ended.
     [[nodiscard]] std::string reason() const { return reasons.empty() ? "" : reasons.back(); }
 
     /// Returns how many events of this kind occurred.

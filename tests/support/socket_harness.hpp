@@ -19,7 +19,7 @@ namespace telegate::test {
 
 using Frames = std::vector<std::string>;
 
-/// A reactor that is run by the test: everything happens in one thread, under control of the test.
+/// A reactor that is run by the test: everything happens in one thread, under the control of the test.
 ///
 /// Threads: one. Limits: turn_until() ends at its deadline. Failure: none of its own.
 class Bench {

@@ -27,7 +27,7 @@ inline void drop_nice() {
     }
 }
 
-/// Runs `body` in a thread without the right to real-time priorities, which threads created by it do not have either.
+/// Runs `body` in a thread that may not use real-time priorities, and neither may the threads that it creates.
 /// The limit of the process is lowered meanwhile, which does not affect threads that have CAP_SYS_NICE.
 inline void without_nice(const std::function<void()>& body) {
     rlimit before{};

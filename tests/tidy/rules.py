@@ -122,7 +122,7 @@ STANDARD_HEADERS = {
 # Names declared in several headers, or by every stream or container.
 IN_MANY_STANDARD_HEADERS = frozenset(
     "FILE _Exit abs defaultfloat erase erase_if fixed get ios isalpha left micro milli ranges right swap".split())
-# Namespaces of other projects, with the beginnings of the names of their headers.
+# Namespaces of other projects, with the prefixes of their header names.
 OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
                  "moodycamel": ("concurrentqueue/", "readerwriterqueue/"), "boost::asio": "boost/asio"}
 # Folders in which includes in quotes are searched, after the folder of the including file.
@@ -216,7 +216,7 @@ def folder_includes(path, text, links):
             if other in links and other != folder and other not in links[folder]]
 
 
-# Folders or files in which headers of other projects may be included, by the beginnings of the header names.
+# Folders or files in which headers of other projects may be included, by the prefixes of the header names.
 MAY_INCLUDE_OTHERS = {
     "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
     "boost/beast": ("gateway/src/http/",),

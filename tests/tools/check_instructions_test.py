@@ -14,8 +14,8 @@ CELLS = [f"{pattern} {transport}" for pattern in ("pubsub", "router") for transp
     "fanout tcp"]
 CODEC_CELLS = [f"codec {name}" for name in ("json", "cbor", "record")]
 
-# Reports `all`, `send` or `receive` instructions per message plus 1,000,000 for start and end; records its environment
-# and its arguments in a file.
+# Reports `all`, `send` or `receive` instructions per message plus 1,000,000 for start-up and shutdown; records its
+# environment and its arguments in a file.
 VALGRIND = """#!/bin/sh
 export -p >> {log}
 echo "arguments: $*" >> {log}

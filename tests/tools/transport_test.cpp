@@ -195,7 +195,7 @@ void take_some(ByteRing& ring, std::size_t reader, std::uint64_t& taken) {
 
 }  // namespace
 
-TEST_CASE("each reader of a ring gets every item unchanged, also where the ring wraps around", "[tools][ring]") {
+TEST_CASE("each reader of a ring gets every item unchanged, even where the ring wraps around", "[tools][ring]") {
     ByteRing ring(1, 100, 2);  // a small one
     std::array<std::uint64_t, 2> taken{};
     for (std::uint64_t put = 0; put < 10'000;) {

@@ -32,7 +32,7 @@ struct Texts {
 std::string footer() {
     std::string text =
         "DIR is the directory of [log] path, or a copy of it. All commands except repair only\n"
-        "read, also next to a running gateway.\n\n"
+        "read, even next to a running gateway.\n\n"
         "Exit codes:\n";
     for (const exit_code::Meaning& meaning : exit_code::meanings) {
         const std::string code = std::to_string(meaning.code);

@@ -22,7 +22,7 @@ enum class ObjectCoding : std::uint8_t { json, cbor };
 /// cannot read. Limits: payload_bytes_max.
 [[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
 
-/// Parses a reply of the services. On failure, returns false and sets `what` to the reason.
+/// Parses a reply from the services. On failure, returns false and sets `what` to the reason.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);
 
 /// Samples are much smaller; decoders may use stack space for each byte.

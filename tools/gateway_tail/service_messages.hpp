@@ -53,7 +53,8 @@ struct PastTopic {
     std::uint64_t last_seq = 0;
 };
 
-/// A reply of the services. Omitted members are empty. Texts of samples and gaps point into the frame or into `texts`.
+/// A reply from the services. Omitted members are empty. Texts of samples and gaps point into the frame or into
+/// `texts`.
 struct Answer {
     std::uint64_t id = 0;
     std::int64_t epoch = 0;

@@ -36,7 +36,7 @@ struct SpliceCounts {
 };
 
 /// Merges live samples with recovered ones, so that each sample is output once and in order, or reported as lost.
-/// Interprets replies of the services and decides what to request next, and when.
+/// Interprets replies from the services and decides what to request next, and when.
 ///
 /// Threads: one. It has no sockets and no clock: the owner passes messages and the time.
 /// Limits: splice_limits; samples beyond them are discarded and requested again, or counted.

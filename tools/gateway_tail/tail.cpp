@@ -286,7 +286,7 @@ void Tail::settle() {
     }
 }
 
-/// Returns the reasons why samples may be missing whose seqs are unknown.
+/// Returns the reasons why samples with unknown seqs may be missing.
 std::vector<Doubt> Tail::doubts() const {
     const SpliceCounts& counts = splice_.counts();
     const char* const fault = !is_connected_            ? "no connection"

@@ -18,7 +18,7 @@
 
 namespace telegate::tail {
 
-/// A reason why samples may be missing whose seqs are unknown.
+/// A reason why samples with unknown seqs may be missing.
 struct Doubt {
     std::string_view word;  // key in the report
     std::string words;      // text for the summary

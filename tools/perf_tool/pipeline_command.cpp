@@ -53,7 +53,7 @@ std::uint64_t samples_in(double seconds, std::uint64_t rate) {
 
 /// Returns whether all samples were produced and received at the requested rate, without losses.
 bool sustained(const LineWork& work, const LineResult& result) {
-    constexpr double share = 0.98;  // the time includes the first tick and the last reception
+    constexpr double share = 0.98;  // the time includes the first tick and the receipt of the last sample
     const double nominal_seconds = static_cast<double>(work.samples) / static_cast<double>(work.rate);
     return result.lossless() && result.offered == work.samples && result.seconds * share <= nominal_seconds;
 }

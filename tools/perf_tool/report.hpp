@@ -26,8 +26,8 @@ struct Spread {
 /// Returns the spread of at least one value.
 [[nodiscard]] Spread spread_of(std::vector<double> values);
 
-/// Returns the smallest of the values that a `share` (0 to 1) of all values does not exceed. There is at least one
-/// value. Reorders the values.
+/// Returns a quantile: the smallest value that is not exceeded by at least the `share` (0 to 1) of `values`, which must
+/// not be empty. Reorders `values`.
 template <class Value>
 [[nodiscard]] Value quantile(std::vector<Value>& values, double share) {
     const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));

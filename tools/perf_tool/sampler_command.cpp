@@ -84,8 +84,8 @@ TickRecord run_in_thread(const TickWork& work, unsigned long slack_ns) {
     return record;
 }
 
-/// The system's clock, which remembers the last two times. At the first read of a device, the last one is the time of
-/// the read, and the one before it the time of the step, from which the deadlines of the device count.
+/// The system's clock, which remembers the last two times that it returned. At the first read of a device, the last is
+/// the time of the read. The one before it is the time of the step, which is the origin of the device's deadlines.
 /// Threads: one at a time; the sampling thread once it runs.
 class RememberingClock final : public Clock {
   public:

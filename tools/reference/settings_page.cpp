@@ -47,8 +47,8 @@ constexpr std::string_view introduction = R"(# Settings
 
 A line is blank, a comment, `[section]`, `[section "name"]` or `key = value`. A value extends to the end of its line, so
 `#` and quotes are part of it: the value of `site = "north"` includes the quotes. A backslash at the end of a line
-continues the value on the next line. Keys of `[gateway]` can also be given before the first section. A file can have at
-most 1 MiB, and a line at most 4096 bytes.
+continues the value on the next line. Keys of `[gateway]` can also be given before the first section. A file is limited
+to 1 MiB, and a line to 4096 bytes.
 
 Within a file, duplicate sections and duplicate keys are errors. Sections with the same name in several files are
 merged. If two settings exclude each other, the one from the later source applies.

@@ -40,7 +40,7 @@ struct SettingSpot {
 };
 
 /// Calls `visit` for every setting, in the order of the table and of the instances. Settings of
-/// drivers other than the device's are omitted, also for its channels.
+/// drivers other than the device's are omitted, and so are such settings of its channels.
 void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

@@ -184,7 +184,7 @@ class BoundedQueue {
         const std::lock_guard lock(terms_mutex_);
         divide(capacity);
     }
-    /// Changes the policy immediately, also for producers that wait.
+    /// Changes the policy immediately, including for producers that are waiting.
     void set_policy(OverflowPolicy policy) noexcept {
         policy_.store(policy);
         bell_.ring();

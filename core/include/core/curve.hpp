@@ -31,8 +31,8 @@ struct CurveKeyPair {
 /// Which owner and mode a secret key file may have.
 enum class SecretFile {
     own,         // the effective user; mode 0600 or 0400
-    of_any,      // any user; mode 0600 or 0400; to check settings that another user runs
-    credential,  // any user, no access for others; a file that systemd passes to this service, possibly with an ACL
+    of_any,      // any user; mode 0600 or 0400; for checking settings of a gateway that runs as another user
+    credential,  // any user; no access for others; for files that systemd passes to this service, possibly with an ACL
 };
 
 /// Reads a secret key file and computes the public key. The file is as written by save_curve_key_pair() or contains

@@ -140,7 +140,7 @@ class Ledger {
     using Blocks = ChannelBlocks<Block>;
     static constexpr std::size_t blocks_max = ChannelTable::channels_max / Block::channels;
 
-    /// The page where the thread that samples the device counts, and the device's first cell there.
+    /// The ledger page of the thread that samples the device, and the device's first cell in it.
     struct Page {
         CounterPage& counters;
         std::size_t base;

@@ -109,7 +109,7 @@ class Publisher {
     /// may reconnect. With several io_threads, it may be closed slightly later. `why` is reported to the monitor.
     /// Returns whether the subscriber existed.
     bool close_peer(std::uint64_t id, std::string_view why = "closed on request");
-    /// Returns the bound endpoints, as bound.
+    /// Returns the bound endpoints, with the actual ports.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
     /// Returns the id of a topic. The same topic in another place has another id.

@@ -26,7 +26,7 @@ class ReceivingSocket {
     Endpoint bind(const Endpoint& endpoint);
     /// Stops listening on a bound endpoint; its peers stay connected. Returns whether the endpoint was bound.
     bool unbind(const Endpoint& endpoint);
-    /// Returns the bound endpoints, as bound.
+    /// Returns the bound endpoints, with the actual ports.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
     /// Takes the messages that have arrived from the next peer in turn, without waiting. Returns false if there are

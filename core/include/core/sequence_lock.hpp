@@ -6,7 +6,7 @@
 
 namespace telegate {
 
-/// A sequence lock: one thread changes several atomic values as a whole, and any thread reads them as a whole.
+/// A sequence lock: one thread updates several atomic values together, and any thread reads a consistent copy.
 ///
 /// Between begin() and commit() the writer stores the values with memory_order_release; a reader loads them with
 /// memory_order_acquire. A reader that sees a new value therefore also sees that a change is in progress.

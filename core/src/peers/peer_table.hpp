@@ -110,7 +110,7 @@ class PeerTable {
     [[nodiscard]] bool is_closing() const noexcept;
 
     void set_monitor(MonitorHandler handler);
-    /// Reports an event that only the socket knows: subscribed, unsubscribed. Costs a branch without a monitor.
+    /// Reports an event that only the socket knows of: subscribed, unsubscribed. Without a monitor, costs one branch.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0);
     /// Reports an event from another thread.
     void tell(const MonitorEvent& event);

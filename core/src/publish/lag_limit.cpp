@@ -80,7 +80,7 @@ void LagLimit::cut_off(Session& session) {
     session.cut_off();
 }
 
-/// Drops the largest backlog first, since that frees most memory.
+/// Drops the largest backlog first, since that frees the most memory.
 void LagLimit::enforce_kept_limit() {
     const std::size_t bytes_max = limits::kept_apart_bytes_max + 2 * largest_;
     while (peers_.segments().memory_bytes() > bytes_max) {

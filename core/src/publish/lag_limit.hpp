@@ -29,7 +29,7 @@ class LagLimit {
 
     LagLimit(Reactor& reactor, PeerTable& peers, Limits limits);
 
-    /// Enforces the limits after a segment was opened that ends at `log_end`.
+    /// Enforces the limits after a segment that ends at `log_end` was opened.
     void enforce(std::uint64_t log_end);
     /// Enforces the limit of what is kept for single subscribers, after more was sent to one of them.
     void enforce_kept_limit();

@@ -60,7 +60,7 @@ class Lane {
         collect();
         readers_ = &readers;
     }
-    /// Drops data that is too far behind, after a segment was opened that ends at `log_end`.
+    /// Drops data that is too far behind, after a segment that ends at `log_end` was opened.
     void enforce(std::uint64_t log_end);
 
     /// Passes on as much as the shard can take, and wakes it. The rest waits until the shard reports progress, which

@@ -53,14 +53,14 @@ class PublishLog {
     [[nodiscard]] bool send_short_on(const Topic& topic, std::string_view payload) noexcept {
         return payload.size() - 1 < zmtp::short_body_bytes_max && send_on<zmtp::frame_header_bytes(1)>(topic, payload);
     }
-    /// Publishes a message of a topic that is fresh and has readers. Flushes if enough bytes are pending; otherwise
-    /// requests a flush for later.
+    /// Publishes a message of a topic whose readers are up to date and not empty. Flushes if enough bytes are pending;
+    /// otherwise requests a flush for later.
     void send(Topic& topic, std::string_view payload);
 
-    /// Returns space for a payload in the log; commit() follows. The topic must be fresh.
+    /// Returns space for a payload in the log; commit() follows. The readers of the topic must be up to date.
     [[nodiscard]] std::byte* prepare(Topic& topic, std::size_t payload_bytes_max);
     /// Like prepare(), in a few steps and for any topic, if its readers are those of the previous message and the
-    /// segment has space. Such a topic is fresh and has readers. Otherwise does nothing and returns null.
+    /// segment has space. Such a topic has readers, and they are up to date. Otherwise does nothing and returns null.
     [[nodiscard]] std::byte* prepare_on(Topic& topic, std::size_t payload_bytes_max) noexcept {
         const std::size_t header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
         if (topic.readers.get() != readers_ || !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max)) {
@@ -74,7 +74,7 @@ class PublishLog {
     }
     /// Returns the topic that prepare() was called for.
     [[nodiscard]] Topic& prepared() const noexcept { return *topic_; }
-    /// Publishes the prepared message, whose topic must be fresh. Does not flush.
+    /// Publishes the prepared message. The readers of its topic must be up to date. Does not flush.
     void commit(std::size_t payload_bytes);
     /// Like commit(), in a few steps, if nothing has changed since prepare() and the message follows the previous one.
     /// Otherwise does nothing and returns false. Every change of a topic's readers settles the tail.

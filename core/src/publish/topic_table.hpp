@@ -57,7 +57,7 @@ class TopicFrame {
 
 struct Topic {
     TopicFrame frame;
-    std::shared_ptr<ReaderSet> readers;  // as of the last time it was fresh; null: never searched
+    std::shared_ptr<ReaderSet> readers;  // may be out of date; null: never searched
     std::uint64_t fresh_at = 0;          // the table's generation when `readers` was found
     std::string name;
 };

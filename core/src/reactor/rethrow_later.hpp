@@ -7,8 +7,8 @@
 
 namespace telegate {
 
-/// Makes a call within work that must be completed. An exception of the call leaves the reactor from a later handler of
-/// its own, so that it interrupts only the call.
+/// Calls `call` from code that must run to completion. If `call` throws, the exception is rethrown later, from a
+/// separate handler of the reactor, so the caller is not interrupted.
 ///
 /// Threads: the reactor's. Limits: one posted handler for each exception. Failure: std::bad_alloc if posting fails.
 template <class Call>

@@ -12,7 +12,7 @@
 namespace telegate {
 namespace {
 
-/// One frame at the start of wire bytes that we wrote.
+/// One frame at the start of encoded bytes.
 struct FrameAt {
     std::uint8_t flags;  // more or command
     Bytes body;

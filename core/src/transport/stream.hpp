@@ -56,7 +56,7 @@ class Stream {
     /// Sets the callbacks; called once, before the first wait. Throws std::system_error if the event loop cannot watch
     /// another descriptor. No callback runs after destruction, which may happen inside a callback.
     virtual void watch(std::function<void()> on_readable, std::function<void()> on_writable) = 0;
-    /// Requests one call to on_readable when there is data, the end or an error. Requesting twice is requesting once.
+    /// Requests one call to on_readable when there is data, the end or an error. A second request has no effect.
     virtual void wait_readable() = 0;
     virtual void wait_writable() = 0;
     /// Returns whether a write() is worth trying before on_writable is called. Always false where a check needs a

@@ -94,13 +94,13 @@ class SampleBatch {
     [[nodiscard]] bool has_samples() const noexcept { return count_ > 0; }
 
     /// Counts a line, frame or datagram that was refused. `why` is the reason, and `text` (any bytes) the refused data,
-    /// of which the beginning is stored. Stores the reason of the last one; if memory is exhausted, that of the one
-    /// before.
+    /// of which the beginning is stored. Stores the reason for the last one; if memory is exhausted, the previous
+    /// reason remains.
     void refused(std::string_view why, std::string_view text = {}) noexcept;
-    /// Return the number of refusals, and the reason of the last one.
+    /// Return the number of refusals, and the reason for the last one.
     [[nodiscard]] std::uint64_t refusals() const noexcept { return refusals_; }
     [[nodiscard]] const std::string& last_refused() const noexcept { return last_refused_; }
-    /// Sets a handler that is called with the reason of each refusal. Exceptions of the handler are ignored.
+    /// Sets a handler that is called with the reason for each refusal. Exceptions of the handler are ignored.
     void on_refused(std::function<void(std::string_view)> handler) { on_refused_ = std::move(handler); }
 
     /// Hands over the remaining samples and reports suppressed samples.

@@ -62,7 +62,7 @@ struct DeviceStatus {
     std::optional<BreakerState> breaker{};  // for a device with its own thread
     std::string last_error = {};            // of the last failed reading; "": none since start or reset
     std::uint64_t refused = 0;              // lines, frames and datagrams of the device that were refused
-    std::string last_refused = {};          // reason of the last refusal; "": none since start or reset
+    std::string last_refused = {};          // reason for the last refusal; "": none since start or reset
     std::int64_t last_refused_utc_ns = 0;   // time of the last refusal
     bool is_error_current = false;          // false: the device has recovered from last_error
     std::int64_t last_error_utc_ns = 0;     // 0: none since start or reset

@@ -24,8 +24,8 @@ struct ScheduleGrant {
     std::error_code processors_refused;  // why all processors were refused
 };
 
-/// Requests a schedule for `thread`. The system may grant a part: some of the processors, or only the priority or the
-/// processors.
+/// Requests a schedule for `thread`. The system may grant only part of it: some of the processors, or only the
+/// priority or the processors.
 ///
 /// Threads: any, while `thread` has not been joined.
 /// Failure: a refused request is reported in the result and changes nothing.

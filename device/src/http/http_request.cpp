@@ -30,7 +30,7 @@
 namespace telegate::http {
 namespace {
 
-/// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, also to connections that the server has
+/// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, even to connections that the server has
 /// closed.
 void block_sigpipe() noexcept {
     sigset_t set;
@@ -120,7 +120,7 @@ class HttpRequest::Connection {
         Woken woken = Woken::ready;
         std::string fault = {};
         bool is_openmetrics = false;
-        bool has_connected = false;    // connected to a server, in this request or before
+        bool has_connected = false;    // connected to a server, in this request or an earlier one
         bool may_be_repeated = false;  // the server closed an idle connection
     };
     struct Wanted {

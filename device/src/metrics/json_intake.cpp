@@ -51,7 +51,7 @@ void JsonIntake::begin_line() noexcept {
     }
 }
 
-/// Returns the next event, and sets the name of the value that it is or begins.
+/// Returns the next event. If it is a value or begins one, sets the name of that value.
 JsonEvent JsonIntake::step(JsonScan& scan) noexcept {
     const JsonEvent event = scan.next();
     if (event == JsonEvent::end_object || event == JsonEvent::end_array) {

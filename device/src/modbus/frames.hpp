@@ -35,7 +35,7 @@ struct Scan {
         need_more,  // no complete frame yet
         answer,     // the response to this request
         other,      // an unrelated frame, such as a late response to an earlier request: must be skipped
-        mismatch,   // a response to this request that does not match it
+        mismatch,   // a response to this request whose content does not fit it
         violation,  // not Modbus: the start of the next frame cannot be found
     };
     Found found = Found::need_more;

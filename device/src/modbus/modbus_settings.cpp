@@ -66,7 +66,7 @@ constexpr std::array rows{
                .meaning = "Maximum number of registers per request.", .slot = driver_slot<&S::registers_max>},
     SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 1'152'000},
                .applies = Applies::live,
-               .meaning = "Bit rate of the serial line in bits per second, one of the usual rates.",
+               .meaning = "Bit rate of the serial line in bits per second, one of the standard rates.",
                .slot = driver_slot<&S::baud>},
     SettingRow{.section = "device", .key = "parity", .rule = ChoiceRule{parities.names},
                .applies = Applies::live, .meaning = "Parity of the serial line.",

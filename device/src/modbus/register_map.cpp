@@ -89,7 +89,7 @@ ModbusType type_of(const ModbusChannel& channel) {
     return channel.type.value_or(ModbusType::uint16);
 }
 
-/// The driver creates channels for its units. Their names are reserved, also before these channels exist.
+/// The driver creates channels for its units. Their names are reserved even before these channels exist.
 void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t>& units) {
     std::set<std::string> made;
     for (const std::uint8_t unit : units) {

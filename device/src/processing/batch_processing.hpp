@@ -30,7 +30,7 @@ class SampleBatch::Processing {
     Processing(SampleBatch& batch, ProcessingPlan plan, ProcessingObserver observer)
         : batch_(batch), plan_(std::move(plan)), observer_(std::move(observer)) {}
 
-    /// Moves the state of each channel out of `before`, also for channels that are declared later.
+    /// Moves the state of each channel out of `before`, including channels that are declared later.
     void continue_from(Processing& before);
 
     /// Returns nullptr if the plan does not contain the channel.

@@ -79,7 +79,7 @@ constexpr std::array rows{
                .slot = driver_slot<&S::port>},
     SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 4'000'000},
                .applies = Applies::live,
-               .meaning = "Bit rate of the port in bits per second, one of the usual rates.",
+               .meaning = "Bit rate of the port in bits per second, one of the standard rates.",
                .slot = driver_slot<&S::baud>},
     SettingRow{.section = "device", .key = "data_bits", .rule = WholeRule{.min = 5, .max = 8},
                .applies = Applies::live, .meaning = "Data bits per character.", .slot = driver_slot<&S::data_bits>},

@@ -28,7 +28,7 @@ struct DeviceReading {
     Duration took{0};
     std::vector<Value> values;  // of channels with a sample, ordered by id
     bool has_failed = false;
-    std::string what;  // the error, also of a partial failure; "": none
+    std::string what;  // the error, including that of a partial failure; "": none
 };
 
 /// Reads one device without a sampler and a queue.

@@ -103,7 +103,7 @@ class Gateway {
     /// Closes the connection of a subscriber. Returns false if it does not exist. nullopt: the I/O thread did not
     /// respond in time.
     [[nodiscard]] std::optional<bool> close_subscriber(PayloadFormat format, std::uint64_t id);
-    /// Checks all parts; waits at most response_time_max for the I/O thread. Threads: any, also while stopping.
+    /// Checks all parts; waits at most response_time_max for the I/O thread. Threads: any, even while stopping.
     [[nodiscard]] Health health();
 
     [[nodiscard]] LiveSettings& live_settings() noexcept { return live_settings_; }

@@ -24,7 +24,7 @@ inline constexpr std::size_t alarms_bytes_max = 64 * 1024 * 1024;
 /// Parses the text; returns the error text if it is invalid. Pure. Threads: any.
 [[nodiscard]] std::variant<SavedAlarms, std::string> read_alarms(std::string_view text);
 
-/// The alarm file, which preserves alarms across restarts. It is replaced as a whole.
+/// The alarm file, which preserves alarms across restarts. It is replaced atomically.
 ///
 /// Threads: one at a time.
 /// Limits: alarms_bytes_max.

@@ -13,7 +13,7 @@
 namespace telegate {
 
 /// Writes events to the log and to the event file on a thread `tg-events`, so that neither a sampling thread nor the io
-/// thread waits for a disk. The file is replaced as a whole, so it has either the old or the new contents.
+/// thread waits for a disk. The file is replaced atomically, so it has either the old or the new contents.
 ///
 /// Threads: constructor, start() and stop(): the main thread; wake(): any.
 /// Limits: the file is written at most once per write_interval, immediately after an acknowledgment, and at stop(). A

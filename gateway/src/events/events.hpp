@@ -129,7 +129,7 @@ class EventLog {
     /// How often to call settle() while is_settled() is false.
     static constexpr std::chrono::seconds settle_interval{6};
 
-    /// `on_news` is called after each event, also a suppressed one, on the thread that adds it.
+    /// `on_news` is called after each event, including a suppressed one, on the thread that adds it.
     explicit EventLog(const Clock& clock, std::function<void()> on_news = {})
         : clock_(clock), on_news_(std::move(on_news)) {}
     EventLog(const EventLog&) = delete;

@@ -59,8 +59,8 @@ class History final : public SampleConsumer {
     [[nodiscard]] std::uint64_t first_since(MonoTime time) const noexcept;
     /// Like first_since(), by UTC, for a clock that may have been set in between: checks up to first_where_checks_max
     /// positions spread over all held ones, takes the first that is not before `time_utc_ns`, then finds the exact
-    /// position between it and the check before. So a clock that was set back hides no later samples, except within the
-    /// distance of two checks.
+    /// position between it and the previous one. If the clock was set back, only samples between two checked positions
+    /// can be missed.
     [[nodiscard]] std::uint64_t first_since_utc(std::int64_t time_utc_ns) const noexcept;
     /// Returns the maximum number of samples, without those in kept().
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }

@@ -141,7 +141,7 @@ std::optional<HttpResponse> refuse_unless_allowed(const HttpRequest& request, Ht
     }
     const bool wrong = !field_of(request, "Authorization").empty();
     HttpResponse response = refused(
-        request, 401, wrong ? "unknown token" : "a token is required: send the field \"Authorization: Bearer TOKEN\"");
+        request, 401, wrong ? "unknown token" : "a token is required: send the header \"Authorization: Bearer TOKEN\"");
     response.headers.emplace_back("WWW-Authenticate", wrong ? R"(Bearer error="invalid_token")" : "Bearer");
     return response;
 }

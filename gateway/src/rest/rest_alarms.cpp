@@ -128,7 +128,7 @@ constexpr std::array alarm_route_table{
     RestRoute{.method = "POST",
               .path = "/alarms/{device}/{channel}/acknowledge",
               .role = HttpRole::admin,
-              .summary = "Acknowledge an active alarm until it changes.",
+              .summary = "Acknowledge an active alarm until its state changes.",
               .parameters = acknowledge_parameters,
               .gives = gives_json,
               .answer_schema = "Alarm",

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* reason_dropped = "dropped";
 constexpr const char* reason_not_retained = "not_retained";
 
-/// Returns the reason of a gap in the log as it is in replies.
+/// Returns the reason for a gap in the log as it appears in replies.
 std::string_view reason_of(store::GapReason reason) {
     return !store::was_published(reason)         ? reason_dropped
            : reason == store::GapReason::unknown ? std::string_view(reason_not_retained)

@@ -247,7 +247,7 @@ std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
     const PastEpoch* const past = parts_.past.find(*request.epoch);
     if (!request.holes || past == nullptr || !past->has_ended) {
         std::string why = parts_.log == nullptr
-                              ? " is not the current epoch; only holes can be requested of an earlier one"
+                              ? " is not the current epoch; only holes can be requested from an earlier one"
                               : " is not in the log";
         if (request.since) {
             why = " is not the current epoch; since cannot be used with an earlier one";

@@ -76,7 +76,7 @@ void StateFile::begin(std::int64_t epoch_ms) {
     }
 }
 
-/// Logs what is known of a run that was killed or lost power.
+/// Logs what is known about a run that was killed or lost power.
 void StateFile::log_unclean() const {
     if (epochs_.empty() || epochs_.back().has_ended) {
         return;

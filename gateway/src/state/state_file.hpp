@@ -36,7 +36,7 @@ class FileLock {
 /// end(). Limits: past_epochs_max epochs with past_channels_max channels; a file of state_bytes_max; broken_files_max
 /// broken files next to it. Failure: the constructor throws SettingsError if another gateway uses the file, and
 /// SettingFailure if it exists but cannot be read. Other errors are logged and do not stop the gateway. A broken file
-/// is renamed to PATH.broken, or PATH.broken2 and so on. The file is always replaced as a whole; a symbolic link to it
+/// is renamed to PATH.broken, or PATH.broken2 and so on. The file is always replaced atomically; a symbolic link to it
 /// is kept.
 class StateFile {
   public:

@@ -107,7 +107,7 @@ class SampleLog {
     [[nodiscard]] bool is_blocking() const noexcept;
     void append(std::span<const TelemetrySample> samples);
     void append(const LogGap& gap);
-    /// Notes that this many samples were published that are not appended, but are in gaps.
+    /// Counts published samples that are not appended but are in gaps.
     void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
 
     /// Records the last published numbers of channels whose samples have not been appended yet, so that the next start

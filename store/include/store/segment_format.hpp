@@ -108,7 +108,7 @@ void append_block(const EncodedBlock& block, Position position, const LogId& id,
 void append_stop(const StopRecord& stop, Position position, const LogId& id, ByteBuffer& out);
 void append_footer(const SegmentFooter& footer, Position position, const LogId& id, ByteBuffer& out);
 
-/// Each of these returns nullopt or false for bytes that are not such a piece. Threads: any. Failure: throws
+/// Each of these returns nullopt or false if the bytes are invalid. Threads: any. Failure: throws
 /// std::bad_alloc.
 [[nodiscard]] std::optional<SegmentHead> read_segment_head(Bytes bytes);
 /// Reads the common header alone, without its checksum; check_record_head() then checks whether the whole header is

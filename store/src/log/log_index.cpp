@@ -67,7 +67,7 @@ std::optional<SegmentRef> LogIndex::last_before(std::int64_t epoch_ms, const IsB
     return *(later - 1);
 }
 
-/// Returns where to start so that everything missing before the segment is named.
+/// Returns where to start so that everything missing before the segment is reported.
 Position LogIndex::start_of(const SegmentReader& segment) const {
     const SegmentHead& head = segment.head();
     return head.first_position == oldest_ && !head.begins_epoch ? 0 : head.first_position;

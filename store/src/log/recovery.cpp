@@ -181,7 +181,7 @@ std::uint64_t size_of(FileSystem& files, const std::string& path) {
     }
 }
 
-/// Returns a position after all that segments renamed at earlier starts may have used.
+/// Returns a position that follows every position used by segments that earlier starts renamed.
 Position end_of_renamed(const FileSystem& files, const std::string& directory) {
     Position end = 0;
     for (const std::string& name : files.list(directory)) {

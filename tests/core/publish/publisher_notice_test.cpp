@@ -34,7 +34,7 @@ struct Stalling {
 
 }  // namespace
 
-TEST_CASE("a slow subscriber receives gap notices exactly where messages are missing in its stream",
+TEST_CASE("a slow subscriber receives gap notices exactly where messages are missing from its stream",
           "[core][publisher][notice]") {
     const auto policy = GENERATE(SlowPolicy::drop_oldest, SlowPolicy::drop_newest);
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);

@@ -68,7 +68,7 @@ TEST_CASE("messages come out whole, with all their frames, in order", "[core][se
           "(one)(a||b)()");
 }
 
-TEST_CASE("commands come out in their order, also between the frames of a message", "[core][session][receiver]") {
+TEST_CASE("commands come out in their order, even between the frames of a message", "[core][session][receiver]") {
     const Transcript result =
         all_at_once(command("PING", "12") + frame(1, "a") + command("PONG", "") + frame(1, "b") + frame(0, "c"));
     CHECK(result.messages == "(a|b|c)");

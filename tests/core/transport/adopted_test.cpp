@@ -54,7 +54,7 @@ struct Adopted {
     std::unique_ptr<transport::Listener> listener;
 };
 
-/// Returns the reason of the refusal; "" if there is none.
+/// Returns the reason for the refusal; "" if there is none.
 std::string refusal(const Endpoint& endpoint, int descriptor) {
     try {
         const Adopted adopted(endpoint, descriptor);

@@ -168,7 +168,7 @@ TEST_CASE("names are bound and connected from two threads in any order", "[core]
             });
         }
     }
-    // On a busy machine, possibly no attempt met a listener before it ended.
+    // On a busy machine, each attempt may have ended before it found a listener.
     const bool has_accepted = eventually([&] {
         Reactor reactor;
         Connecting connecting(reactor, name);

@@ -10,11 +10,11 @@
 
 namespace telegate::test {
 
-/// Long enough for a busy machine; for tests that do not wait for it.
+/// A timeout for tests that do not expect one: long enough for a busy machine.
 inline constexpr std::chrono::milliseconds patience{10'000};
-/// For tests where some units respond and others do not.
+/// A timeout for tests where some units respond and others do not.
 inline constexpr std::chrono::milliseconds some_patience{500};
-/// For tests where no unit responds.
+/// A timeout for tests where no unit responds.
 inline constexpr std::chrono::milliseconds impatience{50};
 
 [[nodiscard]] inline ModbusDriverOptions options_for(std::string endpoint, std::vector<ModbusChannel> channels,

@@ -116,7 +116,7 @@ TEST_CASE("random reloads and restarts cause no false normal state and no missed
 }
 
 TEST_CASE(
-    "a batch continues the alarms of the previous batch, also for channels that are declared "
+    "a batch continues the alarms of the previous batch, even for channels that are declared "
     "later",
     "[processing]") {
     ChannelProcessing how;

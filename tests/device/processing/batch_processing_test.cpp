@@ -158,7 +158,7 @@ TEST_CASE("each reason has its own count", "[processing]") {
     CHECK(f.samples.empty());
 }
 
-TEST_CASE("a suppressed sample is not missing in its tick", "[processing]") {
+TEST_CASE("a suppressed sample is not missing from its tick", "[processing]") {
     ProcessedBatch f(test::with_deadband(1.0));
     f.add(0, 5.0);
     f.begin(1);

@@ -149,7 +149,7 @@ TEST_CASE("assignments and a folder of settings are passed on in order", "[gatew
     CHECK(parsed.command_line.sources.drop_in_folder == "x.d");
 }
 
-TEST_CASE("the settings can be printed in three formats, also without a file", "[gateway][command_line]") {
+TEST_CASE("the settings can be printed in three formats, even without a file", "[gateway][command_line]") {
     const auto [option, format] = GENERATE(table<const char*, std::string>({{"--print-config", "text"},
                                                                             {"--print-config=text", "text"},
                                                                             {"--print-config=ini", "ini"},

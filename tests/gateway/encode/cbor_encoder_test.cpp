@@ -86,7 +86,7 @@ TEST_CASE("NaN and infinities are null with quality bad in CBOR too", "[gateway]
     CHECK(decoded["quality"] == "bad");
 }
 
-TEST_CASE("tags are a map in the CBOR sample, also with an unsynchronized time", "[gateway][cbor]") {
+TEST_CASE("tags are a map in the CBOR sample, even with an unsynchronized time", "[gateway][cbor]") {
     CborHarness h;
     h.encoder = CborEncoder(h.channels, epoch_ms, {{"site", "north"}, {"line", std::string(128, 'x')}});
     TelemetrySample sample = h.real(12.5);

@@ -62,7 +62,7 @@ class RawHttpClient {
         return std::move(in_);
     }
 
-    /// Returns everything up to and including `mark`, or less if the server closes before.
+    /// Returns everything up to and including `mark`, or less if the server closes the connection first.
     std::string read_until(std::string_view mark) {
         std::size_t at = in_.find(mark);
         while (at == std::string::npos && receive()) {

@@ -31,10 +31,10 @@ struct LineResult {
     std::uint64_t lost_at_backlogs = 0;  // messages to subscribers that read
     std::uint64_t lost_to_stalled = 0;   // messages to stalled subscribers
     std::uint64_t lost_by_log = 0;       // samples, for which the disk was too slow
-    double memory_more_mib = 0;          // growth of this process until the last reception
+    double memory_more_mib = 0;          // growth of this process until the last sample is received
     std::size_t queue_high_water = 0;
-    double offering_seconds = 0;  // from the first capture to the last
-    double seconds = 0;           // from the first capture to the last reception
+    double offering_seconds = 0;  // from the first sample captured to the last one
+    double seconds = 0;           // from the first sample captured to the last one received
     DelayCounts delays;
     ThreadFigures sampling;
     ThreadFigures io;

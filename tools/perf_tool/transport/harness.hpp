@@ -20,9 +20,9 @@
 ///             Sender(Shared&, const Workload&);      // listens
 ///             std::string address();
 ///             void greet(std::string_view payload);  // sends it to the connected receivers, on every subscribed topic
-///             void send(std::string_view payload);   // sends the next message to the next topic; waits while it is
-///             full void flush();                          // sends everything that is queued void turn(); // processes
-///             events for about a millisecond
+///             void send(std::string_view payload);   // sends the next message to the next topic; waits while full
+///             void flush();                          // sends everything that is queued
+///             void turn();                           // processes events for about a millisecond
 ///         };
 ///         struct Receiver {
 ///             Receiver(Shared&, const Workload&, const std::string& address, std::size_t index);

@@ -236,7 +236,7 @@ void print_text(std::ostream& out, const Matrix& matrix) {
         }
     }
     print_table(out, rows);
-    out << "\nRatios above 1 mean that Telegate is better. All comparisons are medians of the ratios of each run.\n";
+    out << "\nRatios above 1 mean that Telegate is better. Each comparison is the median of the ratios of the runs.\n";
 }
 
 void print_json(std::ostream& out, const Matrix& matrix) {

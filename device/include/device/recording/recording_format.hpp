@@ -30,7 +30,7 @@ inline constexpr std::size_t unit_bytes_max = 256;
 
 enum class RecordType : std::uint16_t { start = 1, channel = 2, samples = 3, gap = 4, end = 5 };
 
-/// Why samples are missing in a recording.
+/// Why samples are missing from a recording.
 enum class GapReason : std::uint32_t {
     queue_overflow = 1,  // dropped before they were published
     shutdown = 2,        // dropped before they were published
@@ -49,7 +49,7 @@ struct Channel {
     std::string_view channel = {};  // a topic part
     std::string_view unit = {};
 };
-/// Samples first_seq to last_seq of the channel are missing in the recording.
+/// Samples first_seq to last_seq of the channel are missing from the recording.
 struct Gap {
     std::uint32_t channel = 0;
     GapReason reason = GapReason::recorder;
