@@ -55,8 +55,7 @@ std::string connect_error(natsStatus status) {
     if (status == NATS_NO_SERVER) {
         return "cannot connect: the host is unknown, or no server responds at this address";
     }
-    const char* const text = nats_GetLastError(nullptr);
-    return std::string("cannot connect: ") + (text == nullptr || *text == '\0' ? natsStatus_GetText(status) : text);
+    return "cannot connect: " + nats_error_text(status);
 }
 
 }  // namespace
