@@ -81,9 +81,15 @@ void check_nats(natsStatus status, const std::string& what) {
         throw std::bad_alloc();
     }
     if (status != NATS_OK) {
-        const char* const text = nats_GetLastError(nullptr);
-        throw std::runtime_error(what + ": " + (text == nullptr || *text == '\0' ? natsStatus_GetText(status) : text));
+        throw std::runtime_error(what + ": " + nats_error_text(status));
     }
+}
+
+std::string nats_error_text(natsStatus status) {
+    const char* const text = nats_GetLastError(nullptr);
+    const std::string_view all = text == nullptr || *text == '\0' ? natsStatus_GetText(status) : text;
+    const std::size_t place_end = all.starts_with('(') ? all.find("): ") : std::string_view::npos;
+    return std::string(place_end == std::string_view::npos ? all : all.substr(place_end + 3));
 }
 
 NatsOptions make_connect_options(const AdapterOptions& options, const std::string& url,

@@ -30,6 +30,9 @@ using NatsCredentials = std::variant<NatsToken, NatsUser, NatsNkey, NatsJwt>;
 /// Throws std::runtime_error with the reason if a call of libnats has failed. Threads: any.
 void check_nats(natsStatus status, const std::string& what);
 
+/// Returns the text of the last error of libnats on this thread, without its place in the source of libnats.
+[[nodiscard]] std::string nats_error_text(natsStatus status);
+
 /// Returns the options for a connection to one server: nothing is retried, and libnats has no thread for it. Throws
 /// std::exception if a file cannot be read or an option is invalid.
 [[nodiscard]] NatsOptions make_connect_options(const AdapterOptions& options, const std::string& url,

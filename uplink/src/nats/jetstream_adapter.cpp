@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* name_reply = "name";    // of the stream
 constexpr const char* stream_reply = "info";  // about the stream
-constexpr std::string_view unavailable = "no stream has this subject, or JetStream is unavailable";
+constexpr const char* unavailable = "no stream has this subject, or JetStream is unavailable";
 
 /// A subject that no other connection uses.
 std::string random_inbox() {
@@ -55,8 +55,7 @@ std::string connect_error(natsStatus status) {
     if (status == NATS_NO_SERVER) {
         return "cannot connect: the host is unknown, or no server responds at this address";
     }
-    const char* const text = nats_GetLastError(nullptr);
-    return std::string("cannot connect: ") + (text == nullptr || *text == '\0' ? natsStatus_GetText(status) : text);
+    return "cannot connect: " + nats_error_text(status);
 }
 
 }  // namespace
@@ -254,38 +253,46 @@ void JetStreamAdapter::set_up() {
 }
 
 void JetStreamAdapter::receive() {
-    natsMsg* received = nullptr;
-    while (state_ != State::closed && natsSubscription_NextMsg(&received, replies_.get(), 0) == NATS_OK) {
-        const NatsMessage message(received);
-        handle(received);
+    while (state_ != State::closed) {
+        natsMsg* received = nullptr;
+        const natsStatus status = natsSubscription_NextMsg(&received, replies_.get(), 0);
+        if (status == NATS_NO_RESPONDERS) {
+            handle_no_responders();
+        } else if (status == NATS_OK) {
+            const NatsMessage message(received);
+            handle(received);
+        } else {
+            return;
+        }
     }
+}
+
+/// Nobody has received a message. libnats does not tell which one.
+void JetStreamAdapter::handle_no_responders() {
+    if (state_ == State::up) {
+        return fail(unavailable);
+    }
+    // The stream may be behind a server that does not forward requests about streams.
+    warn("cannot check the stream: JetStream does not respond to requests about streams");
+    set_up();
 }
 
 void JetStreamAdapter::handle(natsMsg* message) {
     std::string_view reply = natsMsg_GetSubject(message);
     reply.remove_prefix(std::min(inbox_.size(), reply.size()));
     const std::string_view json(natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message)));
-    const bool is_available = !natsMsg_IsNoResponders(message);
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(reply.data(), reply.data() + reply.size(), number);
     if (error == std::errc() && end == reply.data() + reply.size()) {
-        if (!is_available) {
-            return events_.refused(number, Refusal::transient, std::string(unavailable));
-        }
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
             return events_.acknowledged(number, stored.is_duplicate);
         }
         return events_.refused(number, stored.refusal, stored.reason);
     }
-    if (state_ != State::checking) {
-        return;
+    if (state_ == State::checking) {
+        handle_check(reply, json);
     }
-    if (!is_available) {  // the stream may be behind a server that does not forward these requests
-        warn("cannot check the stream: JetStream does not respond to requests about streams");
-        return set_up();
-    }
-    handle_check(reply, json);
 }
 
 void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {

@@ -46,6 +46,7 @@ class JetStreamAdapter final : public Adapter {
     [[nodiscard]] bool is_usable();
     void receive();
     void handle(natsMsg* message);
+    void handle_no_responders();
     void handle_check(std::string_view reply, std::string_view json);
     void request(const std::string& subject, const char* reply, const std::string& body);
     void warn(const std::string& text);
