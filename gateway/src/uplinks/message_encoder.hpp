@@ -29,7 +29,7 @@ namespace telegate {
 class MessageEncoder {
   public:
     struct Options {
-        std::vector<std::string> topics;  // prefixes; none: all channels
+        std::vector<std::string> topics = {};  // prefixes; none: all channels
         std::size_t samples_max = 1'000;
         std::size_t bytes_max = 262'144;
         MessageFormat format = MessageFormat::json;  // not block

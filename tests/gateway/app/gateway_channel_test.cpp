@@ -1,3 +1,4 @@
+#include "gateway/http/raw_http_client.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/scratch_dir.hpp"
@@ -64,7 +65,6 @@ struct Logged : GatewayFixture {
                        "&since_seq=" + page["next"]["since_seq"].dump());
         }
     }
-    LogHistory& log_history() { return *gateway->log_history_; }
     std::int64_t epoch() { return get("/samples/d/sine")["epoch"]; }
 
     httplib::Client client{"127.0.0.1", port_of(gateway->rest_address())};

@@ -129,7 +129,7 @@ class FaultyDisk final : public store::FileSystem {
 /// Two devices and the parts that recordings need.
 struct RecorderBench {
     [[nodiscard]] DurableLog::Parts parts() {
-        return {channels, clock, log, epoch_ms, [this](std::int64_t) { return known; }, [] {}, {}, disk};
+        return {channels, clock, log, epoch_ms, [this](std::int64_t) { return known; }, [] {}, {}, {}, disk};
     }
     [[nodiscard]] std::unique_ptr<DurableLog> start() { return std::make_unique<DurableLog>(parts(), options()); }
     [[nodiscard]] DurableLogOptions options(const std::string& name = "a", const std::string& device = "") const {

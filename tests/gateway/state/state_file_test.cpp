@@ -67,7 +67,7 @@ class WithoutRoot {
 
 TEST_CASE("the last numbers of a run that was killed can be learned later, those of other runs cannot",
           "[gateway][state]") {
-    const Scratch scratch;
+    Scratch scratch;
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(1'000);

@@ -23,8 +23,8 @@ struct Block {
                                                    {ChannelId{2}, "host", "load", "1", 0}};
     store::LogBatch batch;
 
-    explicit Block(std::int64_t epoch_ms = 1'000) {
-        batch.epoch_ms = epoch_ms;
+    explicit Block(std::int64_t epoch = 1'000) {
+        batch.epoch_ms = epoch;
         batch.definitions = &definitions;
     }
     void add(std::uint32_t channel, std::uint64_t seq) {
