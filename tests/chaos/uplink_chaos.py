@@ -5,7 +5,7 @@ its clock fail.
 Usage: tests/chaos/uplink_chaos.py [--seconds N] [--rate N] [--seeds N] [--seed N] [--faults NAME,...]
 
 The gateway delivers its log to a stream with three replicas, through proxies that cut connections. At the end,
-gateway_verify compares the stream with the log: every sample must be received or named as missing. Samples may be stored
+gateway_verify compares the stream with the log: every sample must be received or reported as missing. Samples may be stored
 in another order only after refusals and changes of the leader. The seed determines the faults.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
@@ -280,7 +280,7 @@ def main():
     parser.add_argument("--faults", default="", help=f"some of {', '.join(FAULTS)} (default: all)")
     arguments = parser.parse_args()
     good = [run_round(arguments.seed + i, arguments) for i in range(arguments.seeds)]
-    print(f"{sum(good)} of {len(good)} rounds: every sample is in the stream, or named as missing")
+    print(f"{sum(good)} of {len(good)} rounds: every sample is in the stream, or reported as missing")
     return 0 if all(good) else 1
 
 

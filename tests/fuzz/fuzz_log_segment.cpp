@@ -405,8 +405,8 @@ class Mutator {
 
     SegmentFooter footer(Bytes content) {
         SegmentFooter all;
-        if (!read_footer(content, footer_blocks_max * RecordHead::bytes, all) || all.blocks.empty() || all.channels.empty() ||
-            all.definitions.empty()) {
+        if (!read_footer(content, footer_blocks_max * RecordHead::bytes, all) || all.blocks.empty() ||
+            all.channels.empty() || all.definitions.empty()) {
             return all;
         }
         BlockEntry& block = all.blocks[below(all.blocks.size())];

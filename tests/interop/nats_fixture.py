@@ -279,7 +279,7 @@ class Received:
         samples[each["seq"]] = each
 
     def unexplained(self):
-        """Returns the numbers up to the last one that are neither received nor named as missing."""
+        """Returns the numbers up to the last one that are neither received nor reported as missing."""
         found = {}
         for key in self.samples.keys() | self.missing.keys():
             known = self.samples.get(key, {}).keys() | self.missing.get(key, set())

@@ -20,7 +20,7 @@ import unittest
 from fresh_root import NoRoot, Root, elapsed, kept_root
 
 BUILD = pathlib.Path(os.environ["TELEGATE_BUILD_DIR"])
-APP_BYTES_MAX = 3_045_000  # stripped; 45,000 of it are the page
+APP_BYTES_MAX = 3_300_000  # stripped; 45,000 of it are the page, and uplinks without their modules 150,000
 DEADLINE_S = 60
 CONFIG = "/etc/telegate/gateway.ini"
 

@@ -82,7 +82,7 @@ TEST_CASE("a cursor of another log is not used", "[uplink][runner]") {
     CHECK(world.check_complete() == 0);  // the back end had all messages
 }
 
-TEST_CASE("samples that retention has removed before their delivery are named as missing", "[uplink][runner]") {
+TEST_CASE("samples that retention has removed before their delivery are reported as missing", "[uplink][runner]") {
     World world(1);
     world.limits.bytes_max = 20'000;
     world.start();

@@ -179,7 +179,7 @@ class World {
         return false;
     }
 
-    /// Requires that everything synced has been received or named as missing, and returns how often samples were
+    /// Requires that everything synced has been received or reported as missing, and returns how often samples were
     /// received again.
     std::uint64_t check_complete() {
         const ReceivedByChannel all = consume(back_end.stored());

@@ -118,9 +118,10 @@ void Conclusion::add_unexplained(std::uint64_t count, const std::string& text) {
 }
 
 std::string Conclusion::text(const VerificationTotals& totals) const {
-    return is_complete() ? what_ + " complete: " + tail::counted(totals.samples, "sample") + " and " +
-                               tail::counted(totals.gaps, "explained gap") + " in " + tail::counted(totals.epochs, "epoch")
-                         : unexplained_;
+    return is_complete()
+               ? what_ + " complete: " + tail::counted(totals.samples, "sample") + " and " +
+                     tail::counted(totals.gaps, "explained gap") + " in " + tail::counted(totals.epochs, "epoch")
+               : unexplained_;
 }
 
 }  // namespace telegate::log_tool

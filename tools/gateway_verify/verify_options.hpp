@@ -13,7 +13,7 @@ inline constexpr int unavailable = 69;  // from sysexits.h
 
 /// Exit codes of the program. The same texts appear in --help, gateway_verify(1) and docs/uplinks.md.
 inline constexpr std::array<log_tool::exit_code::Meaning, 8> exit_meanings = {{
-    {log_tool::exit_code::ok, "every sample is received or named as missing"},
+    {log_tool::exit_code::ok, "every sample is received or reported as missing"},
     {log_tool::exit_code::not_ok, "something is unexplained"},
     {log_tool::exit_code::usage, "the command line is invalid"},
     {log_tool::exit_code::no_input, "the stream, the log or a file of an option does not exist"},

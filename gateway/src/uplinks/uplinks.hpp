@@ -61,7 +61,7 @@ enum class UplinkResult : std::uint8_t {
     no_uplink,      // there is none with this name
     late,           // no response in time
     no_log,         // the log is not open yet
-    not_delivered,  // the position is after what is delivered
+    not_delivered,  // the data at this position is not delivered yet
 };
 
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays

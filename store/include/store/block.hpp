@@ -14,7 +14,7 @@ namespace telegate::store {
 
 using ByteBuffer = std::vector<std::byte>;
 
-/// Why samples are missing from the log, or from what is delivered of it. The numbers are on disk.
+/// Why samples are missing from the log, or from a delivery of it. The numbers are on disk.
 enum class GapReason : std::uint8_t {
     queue_overflow = 1,  // dropped at the queue; nobody received them
     shutdown = 2,        // dropped when the gateway stopped; nobody received them

@@ -32,8 +32,8 @@ struct LogBatch {
     std::vector<BlockGap> gaps;                                // in order; each before a sample
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
     const SegmentChannel* selected = nullptr;  // the selected channel, if the segment has it; valid until the next read
-    const SegmentReader* segment = nullptr;                    // with the entries; valid until the next read
-    std::optional<BlockEntry> stored;                          // the block of the segment that has all of the samples
+    const SegmentReader* segment = nullptr;    // with the entries; valid until the next read
+    std::optional<BlockEntry> stored;          // the block of the segment that has all of the samples
 
     [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
     void clear() noexcept;

@@ -122,7 +122,8 @@ TEST_CASE("samples of topics that were never received, in runs that ended meanwh
     CHECK(f.lines() == Expected{"a/x 8..9 not_retained", "b/y 1..2 not_retained", "a/x 1..3 not_retained", "a/x 1"});
 }
 
-TEST_CASE("a gateway that does not know the channels of an earlier run gets no further request for them", "[tail][splice]") {
+TEST_CASE("a gateway that does not know the channels of an earlier run gets no further request for them",
+          "[tail][splice]") {
     const std::string code = GENERATE("bad_request", "unknown_epoch");
     Fixture f;
     f.begin(7);

@@ -74,7 +74,7 @@ TEST_CASE("a stream with all samples is complete, in any order and with duplicat
           "stream complete: 20 samples and 0 explained gaps in 1 epoch\n");
 }
 
-TEST_CASE("a named gap explains what is missing, also if it arrives late", "[gateway_verify]") {
+TEST_CASE("a gap explains missing samples, also if it arrives late", "[gateway_verify]") {
     StreamFixture f;
     f.messages = {samples(1, 2), samples(6, 7), gap(3, 5, "retention")};
     const Outcome outcome = f.run();

@@ -23,8 +23,8 @@ class PlayedNatsServer {
         std::string greeting =
             "INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"proto\":1,\"headers\":true,"
             "\"max_payload\":1000}\r\n";
-        std::string connected = "PONG\r\n";  // the answer to the first PING
-        /// Answers to requests about streams; "": none.
+        std::string connected = "PONG\r\n";  // the reply to the first PING
+        /// Replies to requests about streams; "": none.
         std::string names = R"({"total":1,"streams":["S"]})";
         std::string info = R"({"config":{"name":"S","duplicate_window":120000000000}})";
     };

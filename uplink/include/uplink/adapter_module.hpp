@@ -14,7 +14,7 @@
 
 namespace telegate::uplink {
 
-/// What a connection is authenticated and encrypted with. Paths are those of files; "": none.
+/// Files that authenticate and encrypt a connection. Paths are those of files; "": none.
 struct AdapterSecrets {
     std::string credentials_path;
     std::string credentials;  // content of the file
@@ -23,7 +23,7 @@ struct AdapterSecrets {
     std::string tls_key;
 };
 
-/// What an adapter needs to know of its back end.
+/// Properties of the back end of an adapter.
 struct AdapterOptions {
     std::vector<std::string> urls;
     std::string subjects;  // all subjects of the messages; "*": any word

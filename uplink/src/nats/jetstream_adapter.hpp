@@ -36,7 +36,7 @@ class JetStreamAdapter final : public Adapter {
 
   private:
     enum class State : std::uint8_t { closed, connecting, checking, up };
-    struct LoopCalls;  // what libnats calls
+    struct LoopCalls;  // the functions that libnats calls
 
     void later();
     void open();

@@ -19,6 +19,6 @@ std::unique_ptr<Adapter> make(AdapterLoop& loop, AdapterOptions options, Adapter
 
 extern "C" {
 /// See load_adapter_module().
-extern __attribute__((visibility("default"))) const AdapterModule telegate_adapter_module;
+[[gnu::visibility("default")]] extern const AdapterModule telegate_adapter_module;
 constinit const AdapterModule telegate_adapter_module{version, make};
 }
