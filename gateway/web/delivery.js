@@ -26,10 +26,10 @@ export class DeliveryView {
       { title: "Uplink", show: (cell, each) => setText(cell, each.name) },
       { title: "State", show: (cell, each) => this.showUplinkState(cell, each) },
       { title: "Behind", number: true, show: (cell, each) => setText(cell, duration(each.lag_s)) },
-      { title: "Pending samples", number: true, show: (cell, each) => setText(cell, count(each.samples?.pending ?? 0)) },
-      { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples?.acknowledged ?? 0)) },
-      { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples?.missing ?? 0) },
-      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, this.catchUp(each)) },
+      { title: "Samples behind", number: true, show: (cell, each) => setText(cell, count(each.lag_samples)) },
+      { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples.acknowledged)) },
+      { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples.gaps + each.samples.quarantined) },
+      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null ? "–" : duration(each.catch_up_s)) },
       { title: "Last error", show: (cell, each) => { setText(cell, each.error ?? ""); setAttribute(cell, "class", each.error ? "lost" : false); } },
       { title: "Commands", show: (cell, each) => this.showCommand(cell, each) },
     ], { empty: "No uplink is configured." });
@@ -45,7 +45,6 @@ export class DeliveryView {
     ], { empty: "Nothing is recorded.", keyOf: (each) => `${each.path} ${each.device}` });
     root.append(wide("Subscribers", this.subscribers, this.endpoints), wide("Uplinks", this.uplinks),
       wide("Durable log", this.logNote, this.logFigures), wide("Recordings", this.recordings));
-    this.rates = new Map();
   }
 
   update() {
@@ -66,25 +65,11 @@ export class DeliveryView {
   }
 
   showUplinkState(cell, uplink) {
-    const text = uplink.state ?? (uplink.connected ? "connected" : "not connected");
-    showTag(cell, text === "paused" ? "off" : uplink.connected ? "good" : "bad", text);
-  }
-
-  /** Returns the time until nothing is pending, from the last readings. */
-  catchUp({ name, samples, catch_up_s: given }) {
-    if (given !== undefined) return duration(given);
-    const pending = samples?.pending ?? 0;
-    const before = this.rates.get(name) ?? [];
-    if (before.at(-1)?.at !== state.statusAt) before.push({ at: state.statusAt, pending });
-    if (before.length > 10) before.shift();
-    this.rates.set(name, before);
-    const perMs = (before[0].pending - pending) / (state.statusAt - before[0].at);
-    if (pending === 0) return "–";
-    return perMs > 0 ? duration(Math.ceil(pending / perMs / 1000)) : "not at this rate";
+    showTag(cell, uplink.paused ? "off" : uplink.connected ? "good" : "bad", uplink.paused ? "paused" : uplink.state);
   }
 
   showCommand(cell, uplink) {
-    const action = uplink.state === "paused" ? "resume" : "pause";
+    const action = uplink.paused ? "resume" : "pause";
     const title = action === "pause" ? "Pause" : "Resume";
     sync(cell, isAdmin() ? [action] : [], (each) => each, () =>
       h("button", { type: "button", "aria-label": `${title} ${uplink.name}`, onclick: () => this.command(action, title, uplink.name) }, title));

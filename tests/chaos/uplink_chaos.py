@@ -219,7 +219,7 @@ class Round:
             log, uplink = self.gateway.status()["log"], self.uplink()
             lost = sum(log["dropped"].values())
             return log["samples"] + lost >= sampled and log["synced_position"] == log["next_position"] and \
-                uplink["position"] == log["synced_position"] and uplink["samples"]["pending"] == 0
+                uplink["position"] == log["synced_position"] and uplink["samples"]["in_flight"] == 0
         eventually(is_delivered, lambda: f"everything is delivered: {self.uplink()} {self.gateway.status()['log']}", DELIVERY_S)
         uplink = self.uplink()
         self.gateway.stop()

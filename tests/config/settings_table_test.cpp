@@ -111,6 +111,10 @@ TEST_CASE("settings that REST can change do not open paths or run programs", "[c
         {"device.udp.multicast_group", "an address"},
         {"device.udp.time_member", "a name"},
         {"device.udp.name_member", "a name"},
+        {"uplink..url", "an address"},
+        {"uplink..subject", "a name"},
+        {"uplink..topics", "names that are compared"},
+        {"uplink..tls_server_name", "a name that is compared"},
     };
     Reasons unused = harmless;
     for_each_row([&](const SettingRow& row) {

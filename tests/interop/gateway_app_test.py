@@ -342,7 +342,7 @@ class TheCommandLine(unittest.TestCase):
             for path, more, problem in cases:
                 with self.subTest(path=path, more=more):
                     with open(config, "w") as file:
-                        file.write(f"[log]\npath = {path}\n{more}\n")
+                        file.write(f"[log]\npath = {path}\n{more}\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n")
                     answer = run("--config", config, "--check")
                     self.assertIn(f"{config}:{problem}" if problem else "", answer.stderr)
                     self.assertEqual(answer.stderr == "", problem == "")

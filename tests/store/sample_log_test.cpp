@@ -142,6 +142,7 @@ TEST_CASE("age does not remove segments that are still needed", "[store][log]") 
     const std::uint64_t segments = f.log->status().segments;
     CHECK(segments > 2);
     f.log->set_limits({.age_max_ns = 1, .keep_from = f.log->status().oldest + 200});
+    f.add(0, 50);
     f.sync();
     CHECK(f.log->status().segments < segments);
     CHECK(f.log->status().segments > 1);

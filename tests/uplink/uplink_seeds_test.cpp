@@ -47,6 +47,7 @@ class Fate {
         }
         if (number % 8 == 2) {
             world_.back_end.payload_bytes_max = 40;  // a gap notice fits
+            world_.quarantine.samples_max = 1'000;
         }
     }
 

@@ -198,7 +198,7 @@ class SerialDriver final : public Driver {
         if (silence_max_ == Duration::zero() || now - heard_at_ < silence_max_) {
             return {};
         }
-        std::string what = port_.path() + ": no good " + intake_.unit() + " for " + duration_text(silence_max_);
+        std::string what = port_.path() + ": no valid " + intake_.unit() + " for " + duration_text(silence_max_);
         if (intake_.refused() > 0) {
             what += ", " + std::to_string(intake_.refused()) + " refused, last: " + intake_.why_refused();
         } else if (intake_.ignored() > 0) {

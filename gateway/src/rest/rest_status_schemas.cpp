@@ -216,15 +216,16 @@ constexpr std::string_view status_schemas = R"json({
   "type": "object",
   "required": ["samples"],
   "properties": {
-    "samples": {"type": "array", "items": {
-      "type": "object",
-      "required": ["topic", "epoch", "seq", "time", "refused_time", "reason", "position", "bytes"],
-      "properties": {
-        "topic": {"type": "string"}, "epoch": {"type": "integer"}, "seq": {"$ref": "#/components/schemas/Count"},
-        "time": {"type": "string"}, "refused_time": {"type": "string"}, "reason": {"type": "string"},
-        "position": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
-      }
-    }}
+    "samples": {"type": "array", "items": {"$ref": "#/components/schemas/QuarantinedSample"}}
+  }
+},
+"QuarantinedSample": {
+  "type": "object",
+  "required": ["topic", "epoch", "seq", "time", "refused_time", "reason", "position", "bytes"],
+  "properties": {
+    "topic": {"type": "string"}, "epoch": {"type": "integer"}, "seq": {"$ref": "#/components/schemas/Count"},
+    "time": {"type": "string"}, "refused_time": {"type": "string"}, "reason": {"type": "string"},
+    "position": {"$ref": "#/components/schemas/Count"}, "bytes": {"$ref": "#/components/schemas/Count"}
   }
 },
 "UplinkList": {

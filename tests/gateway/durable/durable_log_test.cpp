@@ -149,9 +149,11 @@ TEST_CASE("how far samples are published is marked while they wait to be written
                         }},
                    {scratch.path("log")});
     store::FileSystem& files = store::real_file_system();
-    REQUIRE(eventually([&] { return log.status().log.synced > 0; }));
-    const auto head = store::SegmentReader::head(files, scratch.path("log/") + store::segment_name(0));
-    REQUIRE(head);
+    const auto read_head = [&] {
+        return store::SegmentReader::head(files, scratch.path("log/") + store::segment_name(0));
+    };
+    REQUIRE(eventually([&] { return read_head().has_value(); }));
+    const auto head = read_head();
     std::vector<TelemetrySample> samples(1);
     samples[0].channel = channel;
     samples[0].seq = 1;

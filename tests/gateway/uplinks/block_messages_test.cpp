@@ -45,7 +45,7 @@ struct WrittenLog {
             sample.seq = first + i;
             sample.time_utc_ns = static_cast<std::int64_t>(first + i) * 1'000;
             sample.type = ValueType::integer;
-            sample.value.integer = static_cast<std::int64_t>(i);
+            sample.value.integer = static_cast<std::int64_t>(i * 0x9e3779b97f4a7c15);  // cannot be compressed
             samples.push_back(sample);
         }
         log.append(samples);
