@@ -5,10 +5,10 @@ and restarted.
 Usage: tests/chaos/lossless.py [--seconds N] [--rate N] [--seeds N] [--seed N]     default: one short round
 
 Three clients follow a gateway, each through its own proxy. At the end, the seqs that each client reports as received or
-lost must cover all seqs of every channel and epoch exactly once. The gateway's own counts are read from REST, and
-for the epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and
-whether the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their
-ranges must have no hole before it.
+lost must be all seqs of every channel and epoch, each once. The gateway's own counts are read from REST, and for the
+epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and whether
+the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their ranges
+must have no hole before it.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_TAIL; by default, those of the release
 build are used.
@@ -68,6 +68,8 @@ class Scenario:
 class Gateway:
     """A gateway_app on fixed ports, so that clients reconnect after a restart."""
 
+    HISTORY = "512MiB"
+
     def __init__(self, folder, rate, scenario):
         self.folder = folder
         self.scenario = scenario
@@ -85,7 +87,7 @@ class Gateway:
         devices = "".join(f'[device "d{i}"]\ndriver = simulated\nwaveforms = sine, ramp, square, noise, counter\n'
                           f"interval_us = {self.interval_us}\n" for i in range(DEVICES))
         return (f"log_level = {changed.get('log_level', 'info')}\nqueue_size = {changed.get('queue_size', 65536)}\n"
-                f"history_bytes = 512MiB\nheartbeat_ms = 500\nstate_file = {self.folder}/state.json\n"
+                f"history_bytes = {self.HISTORY}\nheartbeat_ms = 500\nstate_file = {self.folder}/state.json\n"
                 f"[rest]\nlisten = 127.0.0.1:{self.rest}\n"
                 f'[publish "tcp"]\nendpoint = tcp://127.0.0.1:{self.publish}\n{self.scenario.settings()}'
                 f'[services "tcp"]\nendpoint = tcp://127.0.0.1:{self.services}\n{devices}{more}')
@@ -125,6 +127,27 @@ class Gateway:
             return
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(DEADLINE_S) == 0, (self.folder / "log").read_text()[-2000:]
+
+    def wait_until_still(self):
+        """Stops the devices, and waits until no new samples arrive and the clients have read all of them."""
+        still_since = time.monotonic()
+        before = None
+        end = still_since + DEADLINE_S
+        while time.monotonic() < min(end, still_since + 3):
+            self.stop_devices()
+            now = self.get("/status")
+            services, subscribers = now["services"], now["transport"]["subscribers"]
+            work = (now["ledger"]["total"]["sampled"], services["samples_replayed"], services["replays_active"],
+                    len(subscribers), [each["pending"] for each in subscribers], now["queue"]["depth"])
+            if work != before:
+                before, still_since = work, time.monotonic()
+            wait_a_moment(0.2)
+
+    def stop_devices(self):
+        """Includes devices just added by a reload, whose samples may still be in flight."""
+        for device in self.get("/devices")["devices"]:
+            if device["state"] != "idle":
+                self.post(f"/devices/{device['name']}/stop")
 
     def close(self):
         if self.process.poll() is None:
@@ -192,7 +215,8 @@ class Round:
     def run(self):
         self.clients = [Client(number, self.folder, self.gateway) for number in range(CLIENTS)]
         eventually(lambda: len(self.gateway.get("/subscribers")["subscribers"]) == CLIENTS, "the clients are connected")
-        eventually(lambda: self.gateway.get("/status")["services"]["replays_completed"] >= CLIENTS, "the clients have begun")
+        eventually(lambda: self.gateway.get("/status")["services"]["replays_completed"] >= CLIENTS,
+                   "the clients have the history")
         begin = time.monotonic()
         restart_at = begin + self.seconds * self.random.uniform(0.3, 0.7)
         while time.monotonic() < begin + self.seconds:
@@ -229,34 +253,14 @@ class Round:
         self.done["restarts"] += 1
 
     def settle(self):
-        """Waits until no new samples arrive and the clients have read all of them; the reports must then be complete."""
+        """Ends the clients when they have read everything; the reports must then be complete."""
         for client in self.clients:
             client.go_on()
         self.gateway.reload({"extra": ["extra"]})  # so that its counts are shown
         eventually(lambda: "extra" in [device["name"] for device in self.gateway.get("/devices")["devices"]], "the reload")
-        self.wait_until_still()
+        self.gateway.wait_until_still()
         last = self.last_seqs()
         return [(client.end(), last) for client in self.clients]
-
-    def wait_until_still(self):
-        still_since = time.monotonic()
-        before = None
-        end = still_since + DEADLINE_S
-        while time.monotonic() < min(end, still_since + 3):
-            self.stop_devices()
-            now = self.gateway.get("/status")
-            services, subscribers = now["services"], now["transport"]["subscribers"]
-            work = (now["ledger"]["total"]["sampled"], services["samples_replayed"], services["replays_active"],
-                    len(subscribers), [each["pending"] for each in subscribers], now["queue"]["depth"])
-            if work != before:
-                before, still_since = work, time.monotonic()
-            wait_a_moment(0.2)
-
-    def stop_devices(self):
-        """Includes devices just added by a reload, whose samples may still be in flight."""
-        for device in self.gateway.get("/devices")["devices"]:
-            if device["state"] != "idle":
-                self.gateway.post(f"/devices/{device['name']}/stop")
 
     def last_seqs(self):
         """Returns the last seqs by epoch and topic from the gateway's own ledger."""

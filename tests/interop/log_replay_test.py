@@ -101,7 +101,7 @@ class LogReplay(unittest.TestCase):
         counts = dict(re.findall(r"^telegate_log_(read\S+?)(?:_total)? (\d+)$", metrics, re.M))
         self.assertGreater(int(counts["read_pages"]), 0)
         self.assertGreaterEqual(int(counts["read_samples"]), MANY - 2 * HISTORY_SAMPLES)
-        self.assertEqual([counts['reads_failed{reason="%s"}' % reason] for reason in ("refused", "failed")], ["0", "0"])
+        self.assertEqual([counts['reads_failed_total{reason="%s"}' % reason] for reason in ("refused", "failed")], ["0", "0"])
 
     def test_holes_are_filled_from_the_log(self):
         self.wait_for(MANY)

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 
 from device_peers import APP, DeviceTest, main
-from nats_fixture import Certificates, NatsServer, Nkey, Received
+from nats_fixture import STREAM, Certificates, NatsServer, Nkey, Received
 
 SETTINGS = """[gateway]
 state_file = {folder}/state.json
@@ -253,8 +253,8 @@ class Uplink(DeviceTest):
         self.server.tls.load_cert_chain(own_certificate, own_key)
         self.start_server()
         own = f"tls_certificate = {own_certificate}\ntls_key = {own_key}\n"
-        for settings, text in ((own + "tls_server_name = nats.example.com\n", "certificate"),  # of an unknown authority
-                               (f"tls_ca = {certificates.ca}\n" + own, "certificate"),  # of another name
+        for settings, text in ((own + "tls_server_name = nats.example.com\n", "SSL"),  # of an unknown authority
+                               (f"tls_ca = {certificates.ca}\n" + own, "SSL"),  # of another name
                                (f"tls_ca = {certificates.ca}\ntls_server_name = nats.example.com\n", "")):  # no own one
             with self.subTest(settings):
                 gateway = self.start_gateway(settings)
@@ -308,7 +308,7 @@ class Uplink(DeviceTest):
         for headers, payload in messages:
             with open(os.path.join(folder, f"{int(headers['Telegate-Position']):020}.tgl"), "wb") as file:
                 file.write(payload)
-        dump = subprocess.run([log_tool, "export", "--format", "csv", folder], capture_output=True, text=True, check=True)
+        dump = subprocess.run([log_tool, "export", "--format", "csv", "--output", "-", folder], capture_output=True, text=True, check=True)
         self.assertEqual(sampled, len(dump.stdout.splitlines()) - 1)
 
     def test_each_channel_can_have_its_own_subject(self):
@@ -335,7 +335,7 @@ class Uplink(DeviceTest):
         def reload(text):
             with open(gateway.config, "w") as file:
                 file.write(text)
-            gateway.ask("/reload", "POST")
+            gateway.ask("/-/reload", "POST")
         reload(settings + "subject = other\n")
         self.eventually(lambda: self.server.request("STREAM.INFO.OTHER", {})["state"]["messages"] > 0, "messages")
         reload(settings + f'[uplink "second"]\nurl = {self.server.url}\nsubject = other\nbatch_samples = 10\n')
@@ -361,9 +361,11 @@ class Uplink(DeviceTest):
 
     def test_messages_that_are_too_large_for_the_stream_are_divided(self):
         self.server.start()
-        self.server.add_stream(max_msg_size=3000)
+        self.server.add_stream()
         gateway = self.start_gateway()
-        self.acknowledged(gateway, 500)
+        self.acknowledged(gateway, 100)
+        self.assertNotIn("error", self.server.request("STREAM.UPDATE.TELEGATE", {**STREAM, "max_msg_size": 3000}))
+        self.acknowledged(gateway, 1000)
         sampled = self.stop_sampling_and_deliver(gateway)
         received = self.check_stream()
         self.assertEqual(0, received.duplicates)

@@ -46,7 +46,7 @@ class Fate {
             world_.quarantine.samples_max = 1'000;
         }
         if (number % 8 == 2) {
-            world_.back_end.payload_bytes_max = 40;  // a gap notice fits
+            world_.back_end.payload_bytes_max = 60;  // a gap notice fits
             world_.quarantine.samples_max = 1'000;
         }
     }
@@ -118,7 +118,10 @@ class Fate {
         world_.disk.clear_faults();
         world_.runner->pause(false);
         world_.sync();
-        REQUIRE(world_.finish());
+        const bool is_finished = world_.finish();
+        const UplinkStatus status = world_.runner->status();
+        CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled);
+        REQUIRE(is_finished);
         REQUIRE(world_.runner->status().ledger.balanced());
         const std::uint64_t repeated = world_.check_complete();
         REQUIRE((repeated == 0 || may_repeat_));

@@ -71,7 +71,7 @@ TEST_CASE("the last numbers of a run that was killed can be learned later, those
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(1'000);
-        file.end({{"d/a", 5}}, 5, {});
+        file.end({{"d/a", 5}}, 5, {.time_utc_ms = 1'001, .counts = {.sampled = 5, .published = 5}});
     }
     {
         StateFile file(scratch.dir.path("state"), scratch.log);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,7 @@ struct WrittenLog {
     }
 
     static void add(store::SampleLog& log, std::uint64_t first, std::uint64_t count) {
+        std::mt19937_64 random(first);
         std::vector<TelemetrySample> samples;
         for (std::uint64_t i = 0; i < count; ++i) {
             TelemetrySample sample{};
@@ -45,7 +47,7 @@ struct WrittenLog {
             sample.seq = first + i;
             sample.time_utc_ns = static_cast<std::int64_t>(first + i) * 1'000;
             sample.type = ValueType::integer;
-            sample.value.integer = static_cast<std::int64_t>(i * 0x9e3779b97f4a7c15);  // cannot be compressed
+            sample.value.integer = static_cast<std::int64_t>(random());  // cannot be compressed
             samples.push_back(sample);
         }
         log.append(samples);

@@ -42,12 +42,10 @@ struct AdapterOptions {
 /// Creates the adapters of one type. A module is a shared library with a constant of this type that has the name
 /// adapter_module_symbol.
 struct AdapterModule {
-    const char* version;  // must be adapter_module_version
+    const char* version;  // must be that of the program, because they share types
     std::unique_ptr<Adapter> (*make)(AdapterLoop& loop, AdapterOptions options, Adapter::Events events);
 };
 inline constexpr const char* adapter_module_symbol = "telegate_adapter_module";
-/// A module and the program must have the same version, because they share types.
-inline constexpr std::string_view adapter_module_version = TELEGATE_MODULE_VERSION;
 
 /// Returns the module of a type of uplink, and loads its library at the first call for the type. It is searched next to
 /// the program and in ../lib/telegate, and is never unloaded. Threads: any. Failure: throws std::runtime_error if it

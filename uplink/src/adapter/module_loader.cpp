@@ -4,11 +4,14 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <string_view>
 
 namespace telegate::uplink {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view program_version = TELEGATE_MODULE_VERSION;
 
 /// Returns the path of the module if it exists, otherwise where a package installs it.
 fs::path find_module(const std::string& type) {
@@ -30,10 +33,10 @@ const AdapterModule& load_adapter_module(const std::string& type) {
                                  "; builds with libnats-dev and the Debian package have it");
     }
     const auto* const module = static_cast<const AdapterModule*>(::dlsym(library, adapter_module_symbol));
-    if (module == nullptr || module->version != adapter_module_version) {
+    if (module == nullptr || module->version != program_version) {
         throw std::runtime_error("cannot use " + path.string() +
                                  ": it belongs to another version of telegate, and this is " +
-                                 std::string(adapter_module_version));
+                                 std::string(program_version));
     }
     return *module;
 }
