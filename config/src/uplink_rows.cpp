@@ -66,19 +66,19 @@ constexpr std::array rows{
                .unit = "messages", .applies = Applies::live,
                .meaning = "Maximum number of messages that are sent and not acknowledged.",
                .slot = slot<&U::window>},
-    SettingRow{.section = "uplink", .key = "refusals_max", .rule = WholeRule{.min = 1, .max = 1'000},
+    SettingRow{.section = "uplink", .key = "refusals_max", .rule = WholeRule{.min = 1, .max = 1'000}, .applies = Applies::live,
                .meaning = "Number of permanent refusals after which a message is divided, until single samples that "
                           "are refused are quarantined.",
                .slot = slot<&U::refusals_max>},
     SettingRow{.section = "uplink", .key = "rate_max", .rule = WholeRule{.min = 0, .max = 1'000'000'000},
-               .unit = "samples/s", .meaning = "Maximum rate at which samples are sent. 0 means no limit.",
+               .unit = "samples/s", .applies = Applies::live, .meaning = "Maximum rate at which samples are sent. 0 means no limit.",
                .slot = slot<&U::rate_max>},
-    SettingRow{.section = "uplink", .key = "catch_up", .rule = WholeRule{.min = 0, .max = 1'000},
+    SettingRow{.section = "uplink", .key = "catch_up", .rule = WholeRule{.min = 0, .max = 1'000}, .applies = Applies::live,
                .meaning = "Maximum rate at which a backlog is sent, as a multiple of the rate at which the log grows: 0 "
                           "for no limit, or 2 or more.",
                .slot = slot<&U::catch_up>},
     SettingRow{.section = "uplink", .key = "ack_grace", .rule = WholeRule{.min = 0, .max = 604'800'000},
-               .unit = "ms",
+               .unit = "ms", .applies = Applies::live,
                .meaning = "How long age_max of the log keeps samples after they were acknowledged, so that the uplink "
                           "can be rewound after the back end has lost them.",
                .slot = slot<&U::ack_grace_ms>},

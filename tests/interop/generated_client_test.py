@@ -33,7 +33,9 @@ endpoint = tcp://127.0.0.1:0
 [device "simulated"]
 driver = simulated
 """
-PATH_VALUES = {"name": "simulated", "device": "simulated", "channel": "sine"}
+PATH_VALUES = {"name": "simulated", "device": "simulated", "channel": "sine", "file": "app.js"}
+# Without the parameter `aggregate`.
+UNIONS = {"ChannelSamplesOrIntervals": "ChannelSamples"}
 
 
 def module_of(operation):
@@ -105,12 +107,14 @@ class GeneratedClient(unittest.TestCase):
         self.addCleanup(subscriber.close)
         self.assertTrue(eventually(lambda: self.call("/subscribers").parsed.subscribers))
         self.assertTrue(eventually(lambda: self.call("/samples/latest").parsed.samples))
-        for path in (path for path, methods in self.paths.items() if "get" in methods and path != "/stream"):
+        for path in (path for path, methods in self.paths.items() 
+                     if "get" in methods and path != "/stream" and not path.startswith("/uplinks/")):  # there are none
             with self.subTest(path=path):
                 response = self.call(path, **{name: PATH_VALUES[name] for name in re.findall(r"{(\w+)}", path)})
                 self.assertEqual(response.status_code, 200)
                 content = self.paths[path]["get"]["responses"]["200"]["content"]
                 model = next(iter(content.values()))["schema"].get("$ref", "").rpartition("/")[2]
+                model = UNIONS.get(model, model)
                 self.assertIsInstance(response.parsed, getattr(self.models, model) if model else str)
                 self.assertEqual(undocumented(response.parsed), [])
                 if model:

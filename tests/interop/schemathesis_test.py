@@ -22,7 +22,7 @@ driver = simulated
 # Settings are only checked, because applying them would change the gateway under test. Settings allowed by the schema
 # may still require a restart (409), be based on other settings (412), or name files and addresses that this machine
 # does not have, or keys of another driver (422). On a busy machine, a gateway may not respond in time (503). A pattern
-# cannot express which days a month has.
+# cannot express which days a month has, which years a time can have, and which parameters exclude each other.
 RULES = """[checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 [[operations]]
@@ -36,6 +36,12 @@ checks.positive_data_acceptance.expected-statuses = [200, 422]
 include-operation-id = "POST_config_rollback"
 parameters = { dry_run = "1" }
 checks.positive_data_acceptance.expected-statuses = [200, 404, 503]
+[[operations]]
+include-operation-id = "POST_uplinks__name__rewind"
+checks.positive_data_acceptance.expected-statuses = [200, 404, 422]
+[[operations]]
+include-operation-id = "GET_samples__device___channel_"
+checks.positive_data_acceptance.expected-statuses = [200, 404, 422, 503]
 [[operations]]
 include-operation-id = "POST_config_confirm"
 checks.positive_data_acceptance.expected-statuses = [200, 409]

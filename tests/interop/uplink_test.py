@@ -367,8 +367,8 @@ class Uplink(DeviceTest):
         self.assertNotIn("error", self.server.request("STREAM.UPDATE.TELEGATE", {**STREAM, "max_msg_size": 3000}))
         self.acknowledged(gateway, 1000)
         sampled = self.stop_sampling_and_deliver(gateway)
-        received = self.check_stream()
-        self.assertEqual(0, received.duplicates)
+        received = Received(self.server.messages())  # after a refusal, messages may be stored after later ones
+        self.assertEqual({}, received.unexplained())
         self.assertEqual({}, received.missing)
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
         self.assertEqual({"samples": []}, self.command(gateway, "cloud/quarantine", "GET"))
@@ -419,7 +419,7 @@ class Uplink(DeviceTest):
         if not os.path.exists(python):
             self.skipTest("no nats-py (tools/fetch_checkers.sh installs it)")
         with open(os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "uplinks.md"), encoding="utf-8") as page:
-            code = re.search(r"```python\n(.*?)```", page.read(), re.S)[1]
+            code = re.search(r"## Consumer\n.*?```python\n(.*?)```", page.read(), re.S)[1]
         self.start_server()
         gateway = self.start_gateway()
         output = os.path.join(self.folder, "output")

@@ -190,15 +190,16 @@ void TopicLines::take_past(std::string_view name, std::int64_t epoch, std::uint6
 }
 
 void TopicLines::end_past() {
-    if (std::exchange(waits_for_past_, false)) {
-        for (auto& [name, topic] : topics_) {
-            for (SeqLine& line : topic.lines) {
-                if (!line.is_started() && line.epoch() != first_epoch_) {
-                    line.start(1);
-                }
+    if (!std::exchange(waits_for_past_, false)) {
+        return;
+    }
+    for (auto& [name, topic] : topics_) {
+        for (SeqLine& line : topic.lines) {
+            if (!line.is_started() && line.epoch() != first_epoch_) {
+                line.start(1);
             }
-            after_change(topic);
         }
+        after_change(topic);
     }
 }
 

@@ -135,15 +135,20 @@ struct Progress {
     std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
 };
 
-void add_progress(Section& section, const std::string& name, const Progress& begin, const Progress& end, Goal goal) {
-    const double samples = end.samples - begin.samples;
-    section.add(name + ", samples/s", samples / std::chrono::duration<double>(end.at - begin.at).count(), goal);
-    section.add(name + ", CPU ns/sample", (end.cpu_ns - begin.cpu_ns) / samples);
-}
+/// The part of a delivery between two points in time.
+struct Stretch {
+    Progress begin;
+    Progress end;
+
+    void add_to(Section& section, const std::string& name, Goal goal) const {
+        const double samples = end.samples - begin.samples;
+        section.add(name + ", samples/s", samples / std::chrono::duration<double>(end.at - begin.at).count(), goal);
+        section.add(name + ", CPU ns/sample", (end.cpu_ns - begin.cpu_ns) / samples);
+    }
+};
 
 /// Runs a gateway with the log in `folder` until everything in it is in the stream.
-void deliver(Section& section, const UplinkOptions& options, const std::string& format, const ScratchFolder& folder,
-             std::size_t run) {
+Stretch deliver(const UplinkOptions& options, const std::string& format, const ScratchFolder& folder, std::size_t run) {
     const std::string name = format + std::to_string(run);  // has no cursor yet
     const GatewayProcess gateway(
         {options.program,
@@ -168,13 +173,16 @@ void deliver(Section& section, const UplinkOptions& options, const std::string& 
                            cpu_ns_of(clock)};
         begin = begin || now.samples == 0 ? begin : now;
         if (now.samples >= static_cast<double>(options.samples)) {
-            const double goal = format == "record"  ? (options.replicas == 1 ? 1.5e6 : 0.5e6)
-                                : format == "block" ? (options.replicas == 1 ? 5e6 : 2e6)
-                                                    : 0;
-            return add_progress(section, "uplink " + format, *begin, now, goal > 0 ? Goal::at_least(goal) : Goal{});
+            return {*begin, now};
         }
         signals.wait_seconds(poll_seconds);
     }
+}
+
+Goal goal_of(const std::string& format, std::int64_t replicas) {
+    return format == "record"  ? Goal::at_least(replicas == 1 ? 1.5e6 : 0.5e6)
+           : format == "block" ? Goal::at_least(replicas == 1 ? 5e6 : 2e6)
+                               : Goal{};
 }
 
 Report run_uplink(const UplinkOptions& options, std::size_t runs) {
@@ -203,13 +211,13 @@ Report run_uplink(const UplinkOptions& options, std::size_t runs) {
     for (std::size_t run = 0; run < runs; ++run) {
         for (const std::string& format : options.formats) {
             show_run(run, runs, format);
-            deliver(section, exact, format, folder, run);
+            deliver(exact, format, folder, run).add_to(section, "uplink " + format, goal_of(format, options.replicas));
             const std::vector<Message> messages = stream.read_all();
             stream.clear();
             const Progress begin{0, cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
             stream.publish(messages);
             const Progress end{static_cast<double>(exact.samples), cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
-            add_progress(section, "libnats " + format, begin, end, {});
+            Stretch{begin, end}.add_to(section, "libnats " + format, {});
             stream.clear();
         }
     }

@@ -313,7 +313,7 @@ constexpr std::string_view schemas = R"json({
     "samples": {"type": "array", "items": {"$ref": "#/components/schemas/Sample"}}
   }
 },
-"Counts": {"type": "array", "items": {"$ref": "#/components/schemas/Count"}},
+"CountList": {"type": "array", "items": {"$ref": "#/components/schemas/Count"}},
 "Times": {"type": "array", "items": {"type": "integer"}},
 "Numbers": {"type": "array", "items": {"type": ["number", "null"]}},
 "ChannelIntervals": {
@@ -329,11 +329,11 @@ constexpr std::string_view schemas = R"json({
     "min": {"$ref": "#/components/schemas/Numbers"},
     "max": {"$ref": "#/components/schemas/Numbers"},
     "mean": {"$ref": "#/components/schemas/Numbers"},
-    "count": {"$ref": "#/components/schemas/Counts"},
+    "count": {"$ref": "#/components/schemas/CountList"},
     "first_time_ms": {"$ref": "#/components/schemas/Times"},
     "last_time_ms": {"$ref": "#/components/schemas/Times"},
-    "missing": {"$ref": "#/components/schemas/Counts"},
-    "not_good": {"$ref": "#/components/schemas/Counts"}
+    "missing": {"$ref": "#/components/schemas/CountList"},
+    "not_good": {"$ref": "#/components/schemas/CountList"}
   }
 },
 "ChannelSamplesOrIntervals": {
