@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "config/settings.hpp"
 #include "support/driver_settings.hpp"
 #include "support/scratch_dir.hpp"

@@ -24,8 +24,8 @@ TEST_CASE("a text that is not the seed of a user has no public key", "[uplink][n
     std::string changed = user_seed;
     changed[20] = changed[20] == 'A' ? 'B' : 'A';
     const std::string account = "SAACNNMX4ZS52JTEE4LX7LPUDLCCQZPD3HPZMD7P7OTU2CX4SP6NWSJ6EA";
-    const std::string text =
-        GENERATE_COPY(std::string(), changed, user_seed.substr(1), user_seed + "A", public_key, account, std::string(58, '1'));
+    const std::string text = GENERATE_COPY(std::string(), changed, user_seed.substr(1), user_seed + "A", public_key,
+                                           account, std::string(58, '1'));
     CAPTURE(text);
     CHECK_FALSE(nkey_public_key(text));
 }
