@@ -34,8 +34,8 @@ case "${1-}" in
   "") ;;
   --ci)
     packages+=(clang clang-format clang-tidy libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
-    # the server of the uplink tests
-    packages+=(nats-server)
+    # the server of the uplink tests, and its certificates
+    packages+=(nats-server openssl)
     # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
     packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
     # tests of the page
