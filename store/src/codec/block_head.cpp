@@ -37,7 +37,8 @@ void read_channels(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& 
         const std::uint64_t first_seq = numbers[2 * count + i];
         const std::uint64_t distance = numbers[3 * count + i];
         if (id < next_id || id >= channel_ids_max || channel_samples == 0 || channel_samples > head.samples - samples ||
-            first_seq == 0 || distance > UINT64_MAX - first_seq - (channel_samples - 1)) {
+            first_seq == 0 || channel_samples - 1 > UINT64_MAX - first_seq ||
+            distance > UINT64_MAX - first_seq - (channel_samples - 1)) {
             return in.fail();
         }
         next_id = id + 1;
