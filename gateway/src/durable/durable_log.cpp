@@ -210,9 +210,16 @@ DurableLogStatus DurableLog::status() const {
 void DurableLog::run() {
     lower_priority();
     open_until_closed();
+    // A recording learns from the log where a killed run ended.
+    std::function<void()> on_pending;
+    if (kind_ == LogKind::log && parts_.published) {
+        on_pending = [this] {
+            mark();
+        };
+    }
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max(), [this] { mark(); })) {
+        while (buffer_.take(load_, idle_max(), on_pending)) {
             append_load();
             sync_until_closed();
         }
@@ -254,13 +261,10 @@ void DurableLog::open_until_closed() {
     }
 }
 
-/// Records what has been published and waits for the next write. Not for a recording, which learns from the log where
-/// a killed run ended.
+/// Records how far the pending channels were published.
 void DurableLog::mark() noexcept {
     try {
-        if (kind_ == LogKind::log && parts_.published) {
-            log_->mark(parts_.published);
-        }
+        log_->mark(parts_.published);
     } catch (const std::exception&) {
         return;  // the next write fails as well, and that is reported
     }

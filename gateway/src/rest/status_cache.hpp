@@ -31,7 +31,17 @@ class StatusCache {
     explicit StatusCache(Render render) : render_(std::move(render)) {}
 
     /// Returns a status that is at most age_max old and was rendered after the last drop().
-    [[nodiscard]] Text get(MonoTime now);
+    [[nodiscard]] Text get(MonoTime now) {
+        const std::lock_guard lock(mutex_);
+        const std::uint64_t generation = generation_;
+        if (text_ == nullptr || made_in_ != generation || now - made_at_ >= age_max) {
+            text_ = nullptr;
+            text_ = render_();
+            made_at_ = now;
+            made_in_ = generation;
+        }
+        return text_;
+    }
     void drop() noexcept { ++generation_; }
 
   private:
