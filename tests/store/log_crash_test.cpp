@@ -2,6 +2,7 @@
 #include "store/sample_log.hpp"
 #include "store/simulated_disk.hpp"
 #include "support/catch.hpp"
+#include "support/rounds.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -168,7 +169,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 TEST_CASE("nothing that was synced is missing after any sequence of faults and power failures", "[store][crash]") {
     const std::uint64_t first = number_from("TELEGATE_STORE_SEED", 0);
-    const std::uint64_t seeds = number_from("TELEGATE_STORE_SEEDS", 2'000);
+    const std::uint64_t seeds = number_from("TELEGATE_STORE_SEEDS", test::rounds(2'000U));
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         const std::string wrong = CrashRun(seed).run();
         if (!wrong.empty()) {
