@@ -16,11 +16,13 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 from fresh_root import NoRoot, Root, elapsed, kept_root
 
 BUILD = pathlib.Path(os.environ["TELEGATE_BUILD_DIR"])
 APP_BYTES_MAX = 3_300_000  # stripped; 45,000 of it are the page, and uplinks without their modules 150,000
+RESIDENT_KIB_MAX = 11_000  # most of it is code of shared libraries
 DEADLINE_S = 60
 CONFIG = "/etc/telegate/gateway.ini"
 
@@ -66,6 +68,24 @@ class ThePackage(unittest.TestCase):
         print("gateway_app", app.stat().st_size, "bytes, package", PACKAGE.stat().st_size)
         self.assertNotIn(b".debug_info", app.read_bytes())
         self.assertLessEqual(app.stat().st_size, APP_BYTES_MAX)
+
+    def test_a_gateway_at_rest_takes_little_memory(self):
+        subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "rest")], check=True)
+        settings = SCRATCH / "rest.ini"
+        settings.write_text('[rest]\nlisten = 127.0.0.1:0\n[device "host"]\ndriver = host\n')
+        app = subprocess.Popen([str(SCRATCH / "rest/usr/bin/gateway_app"), "--config", str(settings)],
+                               stderr=subprocess.PIPE, text=True)
+        try:
+            rest = next(re.search(r" rest=(\S+)", line).group(1) for line in app.stderr if " rest=" in line)
+            with urllib.request.urlopen(rest + "/status", timeout=DEADLINE_S) as response:
+                self.assertEqual(len(json.load(response)["devices"]), 1)
+            status = pathlib.Path(f"/proc/{app.pid}/status").read_text()
+            resident_kib = int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+            print("resident", resident_kib, "KiB")
+            self.assertLessEqual(resident_kib, RESIDENT_KIB_MAX)
+        finally:
+            app.terminate()
+            app.communicate(timeout=DEADLINE_S)
 
     def test_links_in_its_pages_are_valid_and_examples_are_included(self):
         subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "pages")], check=True)
