@@ -23,11 +23,22 @@ class SimulatedBackEnd {
 
     /// The payloads in the order in which they were stored.
     [[nodiscard]] const std::vector<std::string>& stored() const noexcept { return stored_; }
+    /// Those of messages that are historical, or that are not, in this order.
+    [[nodiscard]] std::vector<std::string> stored(bool is_historical) const {
+        std::vector<std::string> found;
+        for (std::size_t i = 0; i < stored_.size(); ++i) {
+            if (are_historical_[i] == is_historical) {
+                found.push_back(stored_[i]);
+            }
+        }
+        return found;
+    }
     /// Loses the last messages and their ids, as after a power failure.
     void lose_last(std::size_t count) {
         for (; count > 0 && !stored_.empty(); --count) {
             ids_.erase(stored_ids_.back());
             stored_ids_.pop_back();
+            are_historical_.pop_back();
             stored_.pop_back();
         }
     }
@@ -45,12 +56,13 @@ class SimulatedBackEnd {
     }
 
     /// Returns whether the message is new.
-    bool store(const std::string& id, const std::string& payload) {
+    bool store(const std::string& id, const std::string& payload, bool is_historical) {
         if (!ids_.insert(id).second) {
             return false;
         }
         stored_.push_back(payload);
         stored_ids_.push_back(id);
+        are_historical_.push_back(is_historical);
         return true;
     }
 
@@ -58,6 +70,7 @@ class SimulatedBackEnd {
     std::mt19937_64 random_;
     std::vector<std::string> stored_;
     std::vector<std::string> stored_ids_;
+    std::vector<bool> are_historical_;
     std::set<std::string> ids_;
 };
 
@@ -70,12 +83,14 @@ class SimulatedAdapter final : public Adapter {
 
     void connect() override { state_ = State::connecting; }
     void send(const OutgoingMessage& message, std::uint64_t number) override {
-        in_flight_.push_back({number, message.id, message.payload});
+        in_flight_.push_back({number, message.id, message.payload, message.is_historical});
     }
     void close() override {
         state_ = State::closed;
         in_flight_.clear();
     }
+
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
 
     /// Does one thing that a network and a server may do, or with `is_kind`, one that helps.
     void step(bool is_kind) {
@@ -99,6 +114,7 @@ class SimulatedAdapter final : public Adapter {
         std::uint64_t number;
         std::string id;
         std::string payload;
+        bool is_historical;
     };
 
     void end(const std::string& reason) {
@@ -114,7 +130,7 @@ class SimulatedAdapter final : public Adapter {
         if (chance < 4) {  // the server goes away after it has received some messages
             for (std::size_t i = 0; i < index; ++i) {
                 if (!back_end_.refuses(in_flight_[i].payload)) {
-                    back_end_.store(in_flight_[i].id, in_flight_[i].payload);
+                    back_end_.store(in_flight_[i].id, in_flight_[i].payload, in_flight_[i].is_historical);
                 }
             }
             return end("connection closed");
@@ -129,7 +145,7 @@ class SimulatedAdapter final : public Adapter {
         if (back_end_.refuses(message.payload)) {
             return events_.refused(message.number, Refusal::permanent, "bad content");
         }
-        const bool is_new = back_end_.store(message.id, message.payload);
+        const bool is_new = back_end_.store(message.id, message.payload, message.is_historical);
         if (chance >= 20 && chance < 23) {
             return;  // the acknowledgment is lost
         }

@@ -180,14 +180,16 @@ constexpr std::string_view status_schemas = R"json({
 "Uplink": {
   "type": "object",
   "required": ["name", "urls", "subject", "connected", "state", "paused", "server", "error", "last_error",
-    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples", "catch_up_s",
+    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples",
+    "backlog_samples", "catch_up_s",
     "round_trip_s", "connections", "messages", "samples", "quarantine"],
   "properties": {
     "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
     "subject": {"type": "string"}, "connected": {"type": "boolean"},
     "state": {"enum": ["down", "sending", "settling", "backing_off"]}, "paused": {"type": "boolean"},
     "last_error": {"type": ["string", "null"]}, "last_error_time": {"type": ["string", "null"]},
-    "lag_samples": {"$ref": "#/components/schemas/Count"}, "catch_up_s": {"type": ["integer", "null"]},
+    "lag_samples": {"$ref": "#/components/schemas/Count"}, "backlog_samples": {"$ref": "#/components/schemas/Count"},
+    "catch_up_s": {"type": ["integer", "null"]},
     "round_trip_s": {"type": "number"}, "quarantine": {"$ref": "#/components/schemas/UplinkQuarantineSize"},
     "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
     "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},

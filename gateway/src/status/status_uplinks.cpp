@@ -39,6 +39,7 @@ Json uplink_json(const UplinkReport& uplink) {
             {"delivered_time", time_or_null(status.delivered_utc_ns)},
             {"lag_s", std::chrono::duration<double>(uplink.lag).count()},
             {"lag_samples", status.lag},
+            {"backlog_samples", status.backlog},
             {"catch_up_s", status.catch_up_time ? Json(status.catch_up_time->count()) : Json(nullptr)},
             {"round_trip_s", std::chrono::duration<double>(status.round_trip).count()},
             {"connections", status.connections},

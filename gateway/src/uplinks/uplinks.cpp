@@ -110,6 +110,7 @@ class Uplinks::One {
         result.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
         result.rates = options.rates;
         result.ack_grace = options.ack_grace;
+        result.order = options.order;
         return result;
     }
     [[nodiscard]] uplink::UplinkRunner::Parts runner_parts() {

@@ -46,6 +46,7 @@ struct OutgoingMessage {
     BlockPlace end;                   // after its last entry
     bool is_divided = false;          // a part of a message that was refused
     std::uint64_t quarantine_id = 0;  // not 0: of the quarantined sample that is sent again
+    bool is_historical = false;       // may arrive after later samples
 
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
     /// Returns the number of entries of the block in the message, selected or not.
@@ -65,6 +66,7 @@ struct DeliveryLedger {
     [[nodiscard]] bool balanced() const noexcept {
         return read == acknowledged + in_flight + quarantined + gaps + returned;
     }
+    DeliveryLedger& operator+=(const DeliveryLedger& other) noexcept;
 };
 
 /// Counts of messages.
@@ -74,6 +76,8 @@ struct DeliveryCounts {
     std::uint64_t acknowledged = 0;
     std::uint64_t duplicates = 0;  // of the acknowledged: the back end had them already
     std::uint64_t refused = 0;     // transmissions that the back end did not store
+
+    DeliveryCounts& operator+=(const DeliveryCounts& other) noexcept;
 };
 
 enum class DeliveryState : std::uint8_t {
@@ -125,6 +129,8 @@ class Delivery {
     /// The connection has ended or could not be opened. Messages in flight will be sent again.
     void disconnected(MonoTime now) noexcept;
 
+    /// Ends the delay after a refusal if it is over. Returns whether messages may be sent.
+    bool may_send(MonoTime now) noexcept;
     /// Returns the message to send now, or null.
     [[nodiscard]] const OutgoingMessage* next(MonoTime now) noexcept;
     /// Records that next() was sent, and returns the number that its response refers to.
@@ -132,6 +138,9 @@ class Delivery {
     /// Responses to numbers that are not in flight have no effect.
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
+    /// The back end stores messages, so that the next failure counts as the first one in a row.
+    void note_success() noexcept;
+    [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }
     /// Returns a message that is in flight, or null.
     [[nodiscard]] const OutgoingMessage* in_flight(std::uint64_t number) const noexcept;
     /// Returns when a message that is in flight was sent.

@@ -17,6 +17,25 @@ std::string_view to_string(DeliveryState state) noexcept {
     return "";
 }
 
+DeliveryLedger& DeliveryLedger::operator+=(const DeliveryLedger& other) noexcept {
+    read += other.read;
+    acknowledged += other.acknowledged;
+    in_flight += other.in_flight;
+    quarantined += other.quarantined;
+    gaps += other.gaps;
+    returned += other.returned;
+    return *this;
+}
+
+DeliveryCounts& DeliveryCounts::operator+=(const DeliveryCounts& other) noexcept {
+    sent += other.sent;
+    resent += other.resent;
+    acknowledged += other.acknowledged;
+    duplicates += other.duplicates;
+    refused += other.refused;
+    return *this;
+}
+
 Delivery::Delivery(const Options& options, store::Position settled)
     : options_(options), random_(options.seed), settled_(settled) {}
 
@@ -64,11 +83,15 @@ void Delivery::disconnected(MonoTime now) noexcept {
     state_ = DeliveryState::down;
 }
 
-const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
+bool Delivery::may_send(MonoTime now) noexcept {
     if (state_ == DeliveryState::backing_off && now >= retry_at_) {
         state_ = DeliveryState::sending;
     }
-    if (state_ != DeliveryState::sending) {
+    return state_ == DeliveryState::sending;
+}
+
+const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
+    if (!may_send(now)) {
         return nullptr;
     }
     while (next_ < window_.size() && window_[next_].status != Status::waiting) {
@@ -107,7 +130,12 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     settle();
     if (state_ == DeliveryState::settling && in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
-    } else if (state_ == DeliveryState::sending) {
+    }
+    note_success();
+}
+
+void Delivery::note_success() noexcept {
+    if (state_ == DeliveryState::sending) {
         retry_ = std::chrono::milliseconds(0);
     }
 }

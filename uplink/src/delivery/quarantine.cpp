@@ -150,12 +150,7 @@ void Quarantine::load() {
             return;
         }
         end_ += record.size();
-        sample->id = sample->message.quarantine_id = ++last_id_;
-        sample->message.samples = 1;
-        sample->message.is_last_part = false;
-        bytes_ += bytes_of(*sample);
-        samples_.push_back(std::move(*sample));
-        statuses_.push_back(Status::kept);
+        insert(std::move(*sample));
     }
 }
 
@@ -188,9 +183,14 @@ void Quarantine::append(const std::string& record) {
 
 void Quarantine::add(QuarantinedSample sample) {
     append(to_record(sample));
+    insert(std::move(sample));
+}
+
+void Quarantine::insert(QuarantinedSample sample) {
     sample.id = sample.message.quarantine_id = ++last_id_;
     sample.message.samples = 1;
     sample.message.is_last_part = false;
+    sample.message.is_historical = true;  // later samples were delivered
     bytes_ += bytes_of(sample);
     samples_.push_back(std::move(sample));
     statuses_.push_back(Status::kept);

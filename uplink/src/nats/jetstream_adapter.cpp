@@ -334,6 +334,9 @@ void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number
     add("Telegate-End", std::to_string(message.end_position));
     add("Telegate-Part", std::to_string(message.part));
     add("Telegate-Last-Part", message.is_last_part ? "yes" : "no");
+    if (message.is_historical) {
+        add("Telegate-Historical", "yes");
+    }
     for (const auto& [name, value] : options_.headers) {
         add(name.c_str(), value);
     }
