@@ -66,7 +66,7 @@ class ChannelLedger {
     std::uint64_t duplicates_ = 0;  // samples that were seen before
     std::uint64_t inversions_ = 0;  // samples after one with a higher number
     std::uint64_t last_historical_seq_ = 0;
-    std::uint64_t overlaps_ = 0;    // gaps that begin before the end of what was seen or named
+    std::uint64_t overlaps_ = 0;  // gaps that begin before the end of what was seen or named
     MissingRanges missing_;
     std::uint64_t ranges_not_kept_ = 0;
     std::array<std::uint64_t, reasons> by_reason_{};
