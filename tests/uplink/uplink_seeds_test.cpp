@@ -127,8 +127,8 @@ class Fate {
         world_.sync();
         const bool is_finished = world_.finish();
         const UplinkStatus status = world_.runner->status();
-        CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled, status.is_behind,
-                status.has_backlog, status.backlog, status.lag);
+        CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled,
+                status.is_behind, status.has_backlog, status.backlog, status.lag);
         REQUIRE(is_finished);
         REQUIRE(world_.runner->status().ledger.balanced());
         const std::uint64_t repeated = world_.check_complete();

@@ -38,6 +38,7 @@ inline void encode_lines(const store::LogBatch& batch, std::int64_t, std::vector
     const auto add = [&](ChannelId channel, const std::string& rest) -> OutgoingMessage& {
         if (lines++ % lines_max == 0) {
             messages.emplace_back().begin = place;
+            messages.back().format = "lines";
         }
         messages.back().payload +=
             std::to_string(batch.epoch_ms) + ' ' + batch.find(channel)->channel + ' ' + rest + '\n';

@@ -31,7 +31,7 @@ struct Connection {
         options.urls = {server.url()};
         options.subjects = "samples";
         options.client_name = "test";
-        options.headers = {{"Telegate-Format", "json"}};
+        options.headers = {{"Telegate-Gateway", "gw"}};
         options.message_bytes_max = 500;
         options.resend_max = std::chrono::seconds(60);
         options.secrets = [] {
@@ -93,6 +93,7 @@ OutgoingMessage text_message(const std::string& payload) {
     OutgoingMessage message;
     message.id = "log.1.0.abc";
     message.subject = "samples";
+    message.format = "json";
     message.payload = payload;
     return message;
 }
@@ -107,6 +108,12 @@ TEST_CASE("a message is published with its id, and its response is passed on", "
     CHECK(f.receives("HPUB samples " + f.server.inbox() + "7 "));
     CHECK(f.receives("\r\nNats-Msg-Id: log.1.0.abc\r\n"));
     CHECK(f.receives("\r\nTelegate-Format: json\r\n"));
+    CHECK(f.receives("\r\nTelegate-Gateway: gw\r\n"));
+    CHECK(f.server.received().find("Telegate-Historical") == std::string::npos);
+    OutgoingMessage historical = text_message("old\n");
+    historical.is_historical = true;
+    f.adapter->send(historical, 8);
+    CHECK(f.receives("\r\nTelegate-Historical: yes\r\n"));
     f.server.respond("7", R"({"stream":"S","seq":1})");
     CHECK(f.event() == "acknowledged 7");
     f.server.respond("8", R"({"stream":"S","seq":1,"duplicate":true})");

@@ -33,6 +33,7 @@ struct OutgoingMessage {
     std::string id;  // the same whenever the same content is sent again
     std::string payload;
     std::string subject;  // where the back end is to store it
+    std::string format;   // of the payload; a quarantined sample keeps it when the settings change
     std::int64_t epoch_ms = 0;
     store::Position position = 0;      // of the block
     store::Position end_position = 0;  // where the log continues after the block

@@ -337,6 +337,7 @@ void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number
     if (message.is_historical) {
         add("Telegate-Historical", "yes");
     }
+    add("Telegate-Format", message.format);
     for (const auto& [name, value] : options_.headers) {
         add(name.c_str(), value);
     }

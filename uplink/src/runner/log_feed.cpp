@@ -111,8 +111,8 @@ bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
     return true;
 }
 
-/// Keeps the gaps of the block at the end: they name what the log has lost before it, such as a removed segment. That is
-/// true even if the block is not synced.
+/// Keeps the gaps of the block at the end: they name what the log has lost before it, such as a removed segment. That
+/// is true even if the block is not synced.
 void LogFeed::keep_gaps_before_end() {
     is_at_end_ = true;
     batch_.position = batch_.end_position = end_;

@@ -188,14 +188,41 @@ store::Position UplinkRunner::lag() const noexcept {
 void UplinkRunner::set_aside(MonoTime now) {
     is_setting_aside_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
                         ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
-                        live_.delivery.settled() < synced_ && live_.delivery.may_send(now);
-    if (is_setting_aside_ && live_.delivery.messages_in_flight() == 0) {
-        add_range({live_.delivery.settled(), synced_});
-        live_.delivery.move_to(synced_);
-        live_.feed.seek(synced_);
-        late_since_ = {now, synced_};
-        is_setting_aside_ = false;
+                        now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
+                        live_.delivery.may_send(now);
+    if (!is_setting_aside_ || live_.delivery.messages_in_flight() > 0) {
+        return;
     }
+    is_setting_aside_ = false;
+    try {
+        const BacklogRange range{live_.delivery.settled(), last_block_end()};
+        late_since_ = {now, synced_};
+        if (range.begin < range.end) {
+            add_range(range);
+            live_.delivery.move_to(range.end);
+            live_.feed.seek(range.end);
+        }
+    } catch (const std::exception& error) {
+        live_.read_again_at = now + read_retry;
+        note_failure(error.what());
+    }
+}
+
+/// Returns the end of the last block that is synced. The synced position itself may be after it, where no block is on
+/// the disk yet.
+store::Position UplinkRunner::last_block_end() const {
+    const auto segments = store::list_segments(parts_.files, options_.log_directory);
+    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
+        const auto segment = store::SegmentReader::open(parts_.files, options_.log_directory + "/" + ref->name);
+        const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
+        for (std::size_t i = count; i > 0; --i) {
+            const store::BlockEntry& block = segment->index().blocks[i - 1];
+            if (block.position + block.entries <= synced_) {
+                return block.position + block.entries;
+            }
+        }
+    }
+    return 0;
 }
 
 /// Adds a range after the others.
