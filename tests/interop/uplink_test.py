@@ -6,6 +6,7 @@ Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 import json
 import os
 import re
+import shutil
 import signal
 import ssl
 import struct
@@ -408,6 +409,40 @@ class Uplink(DeviceTest):
         received = self.check_stream()
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
         self.assertEqual(0, received.duplicates)
+
+    def test_what_a_server_has_acknowledged_and_lost_is_delivered_again(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 200)
+        store, earlier = f"{self.folder}/jetstream", f"{self.folder}/earlier"
+        self.server.kill()
+        shutil.copytree(store, earlier)
+        self.server.start()
+        self.acknowledged(gateway, self.uplink(gateway)["samples"]["acknowledged"] + 500)
+        self.assertEqual(0, self.uplink(gateway)["losses"])
+        self.server.kill()
+        shutil.rmtree(store)
+        shutil.copytree(earlier, store)
+        self.server.start()
+        self.eventually(lambda: self.uplink(gateway)["losses"] == 1, "a loss", lambda: self.uplink(gateway))
+        self.assertIn("has lost messages that it had acknowledged; delivering again from position",
+                      self.uplink(gateway)["last_error"])
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+
+    def test_a_stream_that_loses_everything_while_nothing_is_sent_is_filled_again(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        self.assertNotIn("error", self.server.request("STREAM.DELETE.TELEGATE", {}))
+        self.server.add_stream()
+        self.eventually(lambda: self.uplink(gateway)["losses"] == 1 and self.uplink(gateway)["lag_s"] == 0 and
+                        self.uplink(gateway)["samples"]["in_flight"] == 0, "a loss", lambda: self.uplink(gateway))
+        received = self.check_stream()
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
 
     def test_with_live_first_new_samples_are_not_delayed_by_a_backlog(self):
         self.start_server()

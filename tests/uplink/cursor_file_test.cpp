@@ -31,9 +31,11 @@ TEST_CASE("the last cursor written is read", "[uplink][cursor]") {
     }
 }
 
-TEST_CASE("a cursor has the ranges of the backlog", "[uplink][cursor]") {
+TEST_CASE("a cursor has the ranges of the backlog, and what is known of the back end", "[uplink][cursor]") {
     store::SimulatedDisk disk(1);
     Cursor cursor = at(1'000);
+    cursor.resend_from = 900;
+    cursor.last_place = 77;
     for (store::Position i = 0; i < Cursor::backlog_max; ++i) {
         cursor.backlog.push_back({10 * i, 10 * i + 5});
         CursorFile file(disk, "/log", "cloud");
@@ -49,7 +51,7 @@ TEST_CASE("damage to one slot leaves the other one", "[uplink][cursor]") {
         CursorFile file(disk, "/log", "cloud");
         file.write(at(10));
         file.write(at(20));
-        for (std::size_t byte = 0; byte < 564; ++byte) {
+        for (std::size_t byte = 0; byte < 580; ++byte) {
             std::byte& damaged = disk.content("/log/cloud.cursor")[slot * CursorFile::slot_bytes + byte];
             damaged ^= std::byte{0x10};
             // The first cursor is in the second slot.

@@ -278,6 +278,35 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
 }
 
+TEST_CASE("what the back end has acknowledged and lost is delivered again", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.sync();
+        REQUIRE(world.finish());
+        world.turn(true, seconds(6));
+    }
+    world.back_end.lose_last(5);
+    SECTION("it is found by a check while nothing is sent") {}
+    SECTION("it is found by the place of the next message") {
+        world.back_end.lose_last(1);
+        world.add(0, 10);
+        world.sync();
+    }
+    SECTION("it is found at the start of the next process") {
+        world.end_process();
+        world.start();
+    }
+    for (int i = 0; i < 15; ++i) {
+        world.turn(true, seconds(1));
+    }
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().losses == 1);
+    CHECK(world.runner->status().ledger.balanced());
+}
+
 TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
     World world(1);
     world.start();

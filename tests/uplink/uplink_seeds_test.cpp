@@ -45,6 +45,7 @@ class Fate {
             world_.back_end.refuse = has_bad_sample;
             world_.quarantine.samples_max = 1'000;
         }
+        world_.back_end.keeps_order = number % 5 < 3;
         if (number % 8 == 2) {
             world_.back_end.payload_bytes_max = 60;  // a gap notice fits
             world_.quarantine.samples_max = 1'000;
@@ -74,7 +75,7 @@ class Fate {
         } else if (kind < 24) {
             world_.sync();
         } else if (kind < 30) {
-            take_rare_step(dice_.below(10));
+            take_rare_step(dice_.below(11));
         } else {
             world_.turn(false, milliseconds(dice_.below(2'000)));
         }
@@ -90,7 +91,8 @@ class Fate {
             case 5: return rewind();
             case 6: return world_.runner->retry_quarantined();
             case 7: return world_.turn(false, milliseconds(11'000));  // an outage
-            case 8:
+            case 8: return world_.back_end.lose_last(world_.back_end.keeps_order ? dice_.below(20) : 0);
+            case 9:
                 if (dice_.below(4) == 0) {
                     world_.back_end.forget_ids();
                     may_repeat_ = true;
@@ -125,6 +127,9 @@ class Fate {
         world_.disk.clear_faults();
         world_.runner->pause(false);
         world_.sync();
+        for (auto time = milliseconds(0); time <= 2 * UplinkRunner::check_interval; time += milliseconds(1'000)) {
+            world_.turn(true, milliseconds(1'000));  // until lost messages are noticed
+        }
         const bool is_finished = world_.finish();
         const UplinkStatus status = world_.runner->status();
         CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled,

@@ -74,6 +74,9 @@ constexpr std::array uplink_metric_rows{
     MetricRow{{"telegate_uplink_connections", MetricType::counter, "",
                "Connections opened to the back end."}, "uplink",
               [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.connections; }); }},
+    MetricRow{{"telegate_uplink_losses", MetricType::counter, "",
+               "Times that the back end had lost acknowledged messages, which were then sent again."}, "uplink",
+              [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.losses; }); }},
 };
 // clang-format on
 

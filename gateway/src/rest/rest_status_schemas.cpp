@@ -182,7 +182,7 @@ constexpr std::string_view status_schemas = R"json({
   "required": ["name", "urls", "subject", "connected", "state", "paused", "server", "error", "last_error",
     "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples",
     "backlog_samples", "catch_up_s",
-    "round_trip_s", "connections", "messages", "samples", "quarantine"],
+    "round_trip_s", "connections", "losses", "messages", "samples", "quarantine"],
   "properties": {
     "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
     "subject": {"type": "string"}, "connected": {"type": "boolean"},
@@ -194,7 +194,7 @@ constexpr std::string_view status_schemas = R"json({
     "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
     "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},
     "delivered_time": {"type": ["string", "null"]}, "lag_s": {"type": "number"},
-    "connections": {"$ref": "#/components/schemas/Count"},
+    "losses": {"$ref": "#/components/schemas/Count"}, "connections": {"$ref": "#/components/schemas/Count"},
     "messages": {"$ref": "#/components/schemas/UplinkMessages"},
     "samples": {"$ref": "#/components/schemas/UplinkSamples"}
   }

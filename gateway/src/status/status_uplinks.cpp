@@ -43,6 +43,7 @@ Json uplink_json(const UplinkReport& uplink) {
             {"catch_up_s", status.catch_up_time ? Json(status.catch_up_time->count()) : Json(nullptr)},
             {"round_trip_s", std::chrono::duration<double>(status.round_trip).count()},
             {"connections", status.connections},
+            {"losses", status.losses},
             {"messages",
              {{"sent", status.counts.sent},
               {"resent", status.counts.resent},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "uplink/receipts.hpp"
+
 #include "store/file_system.hpp"
 #include "store/segment_format.hpp"
 
@@ -29,6 +31,8 @@ struct Cursor {
     store::Position position = 0;  // everything before it is delivered, except for the backlog
     bool is_paused = false;
     std::vector<BacklogRange> backlog = {};  // at most backlog_max, in order
+    store::Position resend_from = 0;         // see Receipts
+    Place last_place = 0;                    // of the back end
 
     /// Returns the position before which everything is delivered.
     [[nodiscard]] store::Position oldest() const noexcept { return backlog.empty() ? position : backlog.front().begin; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "uplink/receipts.hpp"
+
 #include "core/clock.hpp"
 #include "store/segment_format.hpp"
 
@@ -134,8 +136,9 @@ class Delivery {
     bool may_send(MonoTime now) noexcept;
     /// Returns the message to send now, or null.
     [[nodiscard]] const OutgoingMessage* next(MonoTime now) noexcept;
-    /// Records that next() was sent, and returns the number that its response refers to.
-    std::uint64_t sent(MonoTime now) noexcept;
+    /// Records that next() was sent, and returns the number that its response refers to. `is_new`: it was never sent
+    /// before.
+    std::uint64_t sent(MonoTime now, std::uint64_t transmission = 0, bool is_new = false) noexcept;
     /// Responses to numbers that are not in flight have no effect.
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
@@ -144,8 +147,9 @@ class Delivery {
     [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }
     /// Returns a message that is in flight, or null.
     [[nodiscard]] const OutgoingMessage* in_flight(std::uint64_t number) const noexcept;
-    /// Returns when a message that is in flight was sent.
+    /// Return when, and how, a message that is in flight was sent.
     [[nodiscard]] MonoTime sent_at(std::uint64_t number) const noexcept;
+    [[nodiscard]] const Transmissions& transmissions(std::uint64_t number) const noexcept;
 
     /// Returns the messages that the back end will not store as they are, once nothing is in flight.
     [[nodiscard]] std::vector<const OutgoingMessage*> rejected() const;
@@ -180,6 +184,7 @@ class Delivery {
         bool was_sent = false;
         std::uint32_t refusals = 0;  // permanent ones
         MonoTime sent_at{};
+        Transmissions transmissions = {};
         store::Position settles = 0;  // the position up to which the log is delivered after it; 0: no other one
     };
 

@@ -6,6 +6,7 @@
 #include "uplink/log_feed.hpp"
 #include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
+#include "uplink/receipts.hpp"
 #include "uplink/token_bucket.hpp"
 
 #include "core/clock.hpp"
@@ -43,6 +44,7 @@ struct UplinkStatus {
     bool has_backlog = false;     // something is delivered after later samples, see UplinkRunner::Order
     std::int64_t delivered_utc_ns = 0;
     std::uint64_t connections = 0;  // since the start
+    std::uint64_t losses = 0;       // times that the back end was found to have lost acknowledged messages
     DeliveryLedger ledger;
     DeliveryCounts counts;
     store::Position lag = 0;                            // entries of the log that are synced and not delivered
@@ -59,7 +61,8 @@ using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 
 /// Delivers a durable log to a back end, from the position at which the last process ended. It reads the log block by
 /// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
-/// missing from the log after a power failure.
+/// missing from the log after a power failure. If the back end turns out to have lost messages that it had
+/// acknowledged, everything that was acknowledged in the last ack_grace is delivered again.
 ///
 /// With Order::live_first, samples that are late become a range of the backlog, and new ones are delivered at once. The
 /// backlog is delivered in order, while no new samples wait, with half of the window. A range that exists is delivered
@@ -75,7 +78,7 @@ class UplinkRunner {
     static constexpr std::chrono::milliseconds connect_max{10'000};
     static constexpr std::chrono::milliseconds read_retry{1'000};
     static constexpr std::chrono::milliseconds cursor_interval{1'000};
-    static constexpr int graces_max = 64;                         // positions that wait for the end of ack_grace
+    static constexpr std::chrono::milliseconds check_interval{10'000};
     static constexpr double catch_up_min = 1'000;                 // entries of the log per second, if it does not grow
     static constexpr std::chrono::milliseconds late_min{10'000};  // age of samples that live_first sets aside
 
@@ -183,9 +186,11 @@ class UplinkRunner {
     [[nodiscard]] Cursor cursor() const;
     void refill(MonoTime now);
     void send(MonoTime now);
-    void note_saved(MonoTime now);
-    void end_graces(MonoTime now);
     void save_cursor(MonoTime now);
+    void write(Cursor cursor, Receipts receipts);
+    void move_back(store::Position position);
+    void restore(MonoTime now);
+    void check(MonoTime now);
     void note_round_trip(const Lane& lane, std::uint64_t in_lane);
     void note_failure(const std::string& reason);
     void set_alarm(MonoTime now);
@@ -205,8 +210,10 @@ class UplinkRunner {
     Progress progress_;
     TokenBucket samples_;  // that may be sent
     TokenBucket entries_;  // of the log that may be sent
-    /// Positions up to which the log was delivered, and when.
-    std::deque<std::pair<MonoTime, store::Position>> graces_;
+    Receipts receipts_;
+    Place place_at_check_ = 0;  // that was known when the back end was asked last
+    MonoTime checked_at_{};
+    std::pair<store::Position, std::uint32_t> never_sent_{};  // the first block and its part that never was
     std::atomic<store::Position> keep_from_{0};
     bool is_started_ = false;
     bool is_loaded_ = false;  // the cursor and the quarantine

@@ -100,12 +100,16 @@ const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
     return next_ < window_.size() ? &window_[next_].message : nullptr;
 }
 
-std::uint64_t Delivery::sent(MonoTime now) noexcept {
+std::uint64_t Delivery::sent(MonoTime now, std::uint64_t transmission, bool is_new) noexcept {
     TELEGATE_ASSERT(state_ == DeliveryState::sending && next_ < window_.size());
     Entry& entry = window_[next_];
     TELEGATE_ASSERT(entry.status == Status::waiting);
     entry.status = Status::in_flight;
     entry.sent_at = now;
+    if (!entry.was_sent) {
+        entry.transmissions = {transmission, transmission, is_new};
+    }
+    entry.transmissions.last = transmission;
     ++in_flight_;
     ++counts_.sent;
     counts_.resent += std::uint64_t{std::exchange(entry.was_sent, true)};
@@ -167,6 +171,10 @@ const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept 
 
 MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
     return window_[number - first_number_].sent_at;
+}
+
+const Transmissions& Delivery::transmissions(std::uint64_t number) const noexcept {
+    return window_[number - first_number_].transmissions;
 }
 
 bool Delivery::is_rejected(const Entry& entry) const noexcept {

@@ -29,6 +29,7 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
       live_(make_lane(false)),
       backlog_(make_lane(true)),
+      receipts_(options_.ack_grace),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
@@ -43,7 +44,7 @@ UplinkRunner::Lane UplinkRunner::make_lane(bool is_backlog) {
 
 Adapter::Events UplinkRunner::events() {
     Adapter::Events events;
-    events.up = [this](const std::string& server) {
+    events.up = [this](const std::string& server, std::optional<Place> last) {
         connecting_since_.reset();
         for (Lane* const lane : lanes()) {
             lane->delivery.connected();
@@ -52,15 +53,25 @@ Adapter::Events UplinkRunner::events() {
         next_status_.server = server;
         ++next_status_.connections;
         parts_.notes.connected(server);
+        if (last) {
+            receipts_.compare(*last, receipts_.last_place());
+        }
         later_.ask();
     };
-    events.acknowledged = [this](std::uint64_t number, bool is_duplicate) {
+    events.checked = [this](Place last) {
+        receipts_.compare(last, place_at_check_);
+        later_.ask();
+    };
+    events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
         Delivery& delivery = lane_of(number).delivery;
         if (const OutgoingMessage* const message = delivery.in_flight(number / 2);
             message != nullptr && message->quarantine_id != 0) {
             quarantine_.remove(message->quarantine_id);
         }
         note_round_trip(lane_of(number), number / 2);
+        if (place != 0 && delivery.in_flight(number / 2) != nullptr) {
+            receipts_.note_stored(delivery.transmissions(number / 2), place, is_duplicate);
+        }
         delivery.acknowledged(number / 2, is_duplicate);
         bool is_sending = true;
         for (Lane* const lane : lanes()) {
@@ -107,6 +118,32 @@ void UplinkRunner::note_round_trip(const Lane& lane, std::uint64_t in_lane) {
     }
 }
 
+/// Delivers again what the back end has acknowledged and lost.
+void UplinkRunner::restore(MonoTime now) {
+    if (!receipts_.has_loss() || !log_id_ || now < live_.read_again_at) {
+        return;
+    }
+    try {
+        const store::Position position = std::min(find(receipts_.resend_from()), cursor().oldest());
+        move_back(position);
+        ++next_status_.losses;
+        note_failure("the server has lost messages that it had acknowledged; delivering again from position " +
+                     std::to_string(position));
+    } catch (const std::exception& error) {
+        live_.read_again_at = now + read_retry;
+        note_failure(error.what());
+    }
+}
+
+/// Asks the back end for its last message from time to time, because it may lose some while nothing is sent.
+void UplinkRunner::check(MonoTime now) {
+    if (next_status_.is_connected && receipts_.last_place() != 0 && now - checked_at_ >= check_interval) {
+        checked_at_ = now;
+        place_at_check_ = receipts_.last_place();
+        adapter_->check();
+    }
+}
+
 void UplinkRunner::note_failure(const std::string& reason) {
     next_status_.last_error = reason;
     next_status_.last_error_utc_ns = parts_.clock.utc_now_ns();
@@ -139,6 +176,8 @@ void UplinkRunner::work() {
     }
     note_progress(now);
     connect_or_close(now);
+    check(now);
+    restore(now);
     set_aside(now);
     for (Lane* const lane : lanes()) {
         lane->delivery.may_send(now);
@@ -148,7 +187,8 @@ void UplinkRunner::work() {
     refill(now);
     send(now);
     save_cursor(now);
-    end_graces(now);
+    receipts_.expire(now);
+    keep_from_ = receipts_.keep_from();
     set_alarm(now);
     show();
 }
@@ -346,7 +386,9 @@ bool UplinkRunner::open_log() {
         ranges_ = from.backlog;
         start_backlog();
         log_id_ = head->log_id;
-        note_saved(now);
+        receipts_.restore(now, from.resend_from, from.last_place);
+        never_sent_ = {synced_, 0};
+        receipts_.note_delivered(now, from.oldest());
         return true;
     }
     return false;
@@ -383,7 +425,10 @@ void UplinkRunner::send(MonoTime now) {
             const OutgoingMessage* const message = lane->delivery.next(now);
             samples_.take(static_cast<double>(message->samples));
             entries_.take(static_cast<double>(message->entries()));
-            const std::uint64_t number = number_of(lane == &backlog_, lane->delivery.sent(now));
+            const bool is_new = std::pair(message->position, message->part) >= never_sent_;
+            never_sent_ = std::max(never_sent_, {message->position, message->part + 1});
+            const std::uint64_t number =
+                number_of(lane == &backlog_, lane->delivery.sent(now, receipts_.next_transmission(), is_new));
             adapter_->send(*message, number);
         }
     } catch (const std::exception& error) {  // out of memory
@@ -437,8 +482,7 @@ void UplinkRunner::pause(bool is_paused) {
     load();
     Cursor changed = cursor();
     changed.is_paused = is_paused;
-    cursor_file_.write(changed);
-    saved_ = changed;
+    write(std::move(changed), receipts_);
     is_paused_ = is_paused;
     work();
 }
@@ -476,6 +520,13 @@ UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
     if (position > live_.delivery.settled()) {
         return RewindResult::not_delivered;
     }
+    move_back(position);
+    work();
+    return RewindResult::done;
+}
+
+/// Throws std::system_error if the cursor cannot be saved; then nothing has changed.
+void UplinkRunner::move_back(store::Position position) {
     Cursor changed = cursor();
     std::erase_if(changed.backlog, [&](const BacklogRange& range) { return range.begin >= position; });
     if (!changed.backlog.empty()) {
@@ -487,18 +538,22 @@ UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
     } else {
         changed.position = position;
     }
-    cursor_file_.write(changed);
-    saved_ = changed;
-    graces_.clear();
-    keep_from_ = std::min<store::Position>(keep_from_, position);
-    ranges_ = changed.backlog;
+    Receipts receipts = receipts_;
+    receipts.rewind(parts_.clock.mono_now(), position);
+    write(std::move(changed), std::move(receipts));
+    keep_from_ = receipts_.keep_from();
+    ranges_ = saved_.backlog;
     start_backlog();
-    if (live_.delivery.settled() != changed.position) {
-        live_.delivery.move_to(changed.position);
-        live_.feed.seek(changed.position);
-    }
-    work();
-    return RewindResult::done;
+    live_.delivery.move_to(saved_.position);
+    live_.feed.seek(saved_.position);
+}
+
+void UplinkRunner::write(Cursor cursor, Receipts receipts) {
+    cursor.resend_from = receipts.resend_from();
+    cursor.last_place = receipts.last_place();
+    cursor_file_.write(cursor);
+    saved_ = std::move(cursor);
+    receipts_ = std::move(receipts);
 }
 
 const std::deque<QuarantinedSample>& UplinkRunner::quarantined() {
@@ -535,28 +590,15 @@ void UplinkRunner::save_cursor(MonoTime now) {
     try {
         quarantine_.save();
         Cursor changed = cursor();
-        cursor_file_.write(changed);
-        saved_ = std::move(changed);
-        note_saved(now);
+        Receipts receipts = receipts_;
+        receipts.note_delivered(now, changed.oldest());
+        write(std::move(changed), std::move(receipts));
         next_status_.cursor_error.clear();
     } catch (const std::exception& error) {
         if (next_status_.cursor_error.empty()) {
             parts_.notes.failed(error.what());
         }
         next_status_.cursor_error = error.what();
-    }
-}
-
-void UplinkRunner::note_saved(MonoTime now) {
-    if (graces_.empty() || now - graces_.back().first >= options_.ack_grace / graces_max) {
-        graces_.emplace_back(now, cursor().oldest());
-    }
-}
-
-void UplinkRunner::end_graces(MonoTime now) {
-    while (!graces_.empty() && now - graces_.front().first >= options_.ack_grace) {
-        keep_from_ = graces_.front().second;
-        graces_.pop_front();
     }
 }
 
@@ -573,6 +615,9 @@ void UplinkRunner::set_alarm(MonoTime now) {
     }
     if (!is_saved()) {
         due = std::min(due, saved_at_ + cursor_interval);
+    }
+    if (next_status_.is_connected && receipts_.last_place() != 0) {
+        due = std::min(due, checked_at_ + check_interval);
     }
     if (due == MonoTime::max()) {
         return alarm_.cancel();
