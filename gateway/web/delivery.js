@@ -27,6 +27,7 @@ export class DeliveryView {
       { title: "State", show: (cell, each) => this.showUplinkState(cell, each) },
       { title: "Behind", number: true, show: (cell, each) => setText(cell, duration(each.lag_s)) },
       { title: "Samples behind", number: true, show: (cell, each) => setText(cell, count(each.lag_samples)) },
+      { title: "Backlog", number: true, show: (cell, each) => setText(cell, count(each.backlog_samples)) },
       { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples.acknowledged)) },
       { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples.gaps + each.samples.quarantined) },
       { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null ? "–" : duration(each.catch_up_s)) },

@@ -196,7 +196,7 @@ class NatsServer:
                 headers = dict(re.findall(r"^([\w-]+): (.*?)\r$", headers, re.M))
                 payload = base64.b64decode(message.get("data", ""))
                 is_text = headers.get("Telegate-Format", "json") == "json"
-                found.append(({**headers, "subject": message["subject"]}, payload.decode() if is_text else payload))
+                found.append(({**headers, "subject": message["subject"], "time": message["time"]}, payload.decode() if is_text else payload))
             return found
         finally:
             client.close()

@@ -6,6 +6,7 @@ Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 import json
 import os
 import re
+import shutil
 import signal
 import ssl
 import struct
@@ -13,7 +14,7 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from device_peers import APP, DeviceTest, main
+from device_peers import APP, DeviceTest, main, time_ns
 from nats_fixture import STREAM, Certificates, NatsServer, Nkey, Received
 
 SETTINGS = """[gateway]
@@ -408,6 +409,71 @@ class Uplink(DeviceTest):
         received = self.check_stream()
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
         self.assertEqual(0, received.duplicates)
+
+    def test_what_a_server_has_acknowledged_and_lost_is_delivered_again(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 200)
+        store, earlier = f"{self.folder}/jetstream", f"{self.folder}/earlier"
+        self.server.kill()
+        shutil.copytree(store, earlier)
+        self.server.start()
+        self.acknowledged(gateway, self.uplink(gateway)["samples"]["acknowledged"] + 500)
+        self.assertEqual(0, self.uplink(gateway)["losses"])
+        self.server.kill()
+        shutil.rmtree(store)
+        shutil.copytree(earlier, store)
+        self.server.start()
+        self.eventually(lambda: self.uplink(gateway)["losses"] == 1, "a loss", lambda: self.uplink(gateway))
+        self.assertIn("has lost messages that it had acknowledged; delivering again from position",
+                      self.uplink(gateway)["last_error"])
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual(0, received.duplicates)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+
+    def test_a_stream_that_loses_everything_while_nothing_is_sent_is_filled_again(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        self.assertNotIn("error", self.server.request("STREAM.DELETE.TELEGATE", {}))
+        self.server.add_stream()
+        self.eventually(lambda: self.uplink(gateway)["losses"] == 1 and self.uplink(gateway)["lag_s"] == 0 and
+                        self.uplink(gateway)["samples"]["in_flight"] == 0, "a loss", lambda: self.uplink(gateway))
+        received = self.check_stream()
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+
+    def test_with_live_first_new_samples_are_not_delayed_by_a_backlog(self):
+        self.start_server()
+        gateway = self.start_gateway("order = live_first\nrate_max = 6000\n")
+        self.acknowledged(gateway, 200)
+        self.server.kill()
+        self.eventually(lambda: self.uplink(gateway)["lag_s"] > 12, "an outage", lambda: self.uplink(gateway))
+        self.server.start()
+        self.eventually(lambda: self.uplink(gateway)["backlog_samples"] > 0, "a backlog", lambda: self.uplink(gateway))
+        self.eventually(lambda: self.uplink(gateway)["backlog_samples"] == 0, "the end of the backlog", lambda: self.uplink(gateway))
+        sampled = self.stop_sampling_and_deliver(gateway)
+        messages = self.server.messages()
+        live = [each for each in messages if "Telegate-Historical" not in each[0]]
+        history = [each for each in messages if each[0].get("Telegate-Historical") == "yes"]
+        self.assertEqual(len(messages), len(live) + len(history))
+        received = Received(messages)
+        self.assertEqual(({}, {}, 0), (received.unexplained(), received.missing, received.duplicates))
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        for part in (live, history):
+            self.assertEqual(0, Received(part).inversions)
+        self.assertGreater(sum(map(len, Received(history).samples.values())), 15_000)  # 2,000 per second
+        last_of_history = messages.index(history[-1])
+        first_of_history = messages.index(history[0])
+        late = [time_ns(headers["time"]) - time_ns(json.loads(payload.splitlines()[0])["time"]) for headers, payload in
+                messages[first_of_history:last_of_history] if "Telegate-Historical" not in headers]
+        self.assertGreater(len(late), 50)
+        self.assertGreater(sum(each < 1e9 for each in late) / len(late), 0.9, "live samples are late")  # a busy machine
+        if verify := os.environ.get("TELEGATE_VERIFY"):
+            done = subprocess.run([verify, self.server.url, "--expect", f"{self.folder}/log"], capture_output=True, text=True, check=False)
+            self.assertEqual((0, ""), (done.returncode, done.stderr), done.stdout)
+            self.assertNotIn("out of order", done.stdout)
 
     def test_a_url_without_a_server_is_skipped(self):
         self.start_server()

@@ -31,13 +31,27 @@ TEST_CASE("the last cursor written is read", "[uplink][cursor]") {
     }
 }
 
+TEST_CASE("a cursor has the ranges of the backlog, and what is known of the back end", "[uplink][cursor]") {
+    store::SimulatedDisk disk(1);
+    Cursor cursor = at(1'000);
+    cursor.resend_from = 900;
+    cursor.last_place = 77;
+    for (store::Position i = 0; i < Cursor::backlog_max; ++i) {
+        cursor.backlog.push_back({10 * i, 10 * i + 5});
+        CursorFile file(disk, "/log", "cloud");
+        (void)file.read();
+        file.write(cursor);
+        CHECK(CursorFile(disk, "/log", "cloud").read() == cursor);
+    }
+}
+
 TEST_CASE("damage to one slot leaves the other one", "[uplink][cursor]") {
     for (std::size_t slot = 0; slot < 2; ++slot) {
         store::SimulatedDisk disk(1);
         CursorFile file(disk, "/log", "cloud");
         file.write(at(10));
         file.write(at(20));
-        for (std::size_t byte = 0; byte < 48; ++byte) {
+        for (std::size_t byte = 0; byte < 580; ++byte) {
             std::byte& damaged = disk.content("/log/cloud.cursor")[slot * CursorFile::slot_bytes + byte];
             damaged ^= std::byte{0x10};
             // The first cursor is in the second slot.

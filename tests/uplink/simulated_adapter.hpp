@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,11 +24,23 @@ class SimulatedBackEnd {
 
     /// The payloads in the order in which they were stored.
     [[nodiscard]] const std::vector<std::string>& stored() const noexcept { return stored_; }
+    /// Those of messages that are historical, or that are not, in this order.
+    [[nodiscard]] std::vector<std::string> stored(bool is_historical) const {
+        std::vector<std::string> found;
+        for (std::size_t i = 0; i < stored_.size(); ++i) {
+            if (are_historical_[i] == is_historical) {
+                found.push_back(stored_[i]);
+            }
+        }
+        return found;
+    }
     /// Loses the last messages and their ids, as after a power failure.
     void lose_last(std::size_t count) {
+        must_respond = true;
         for (; count > 0 && !stored_.empty(); --count) {
             ids_.erase(stored_ids_.back());
             stored_ids_.pop_back();
+            are_historical_.pop_back();
             stored_.pop_back();
         }
     }
@@ -37,6 +50,9 @@ class SimulatedBackEnd {
     }
     std::function<bool(const std::string& payload)> refuse = {};
     std::size_t payload_bytes_max = 1'000'000;
+    bool keeps_order = false;  // stores the messages of a connection in their order
+    /// After a loss until the next response: a loss could not be noticed if messages were stored without a response.
+    bool must_respond = false;
 
     /// Forgets the ids of stored messages, as at the end of a duplicate window.
     void forget_ids() { ids_.clear(); }
@@ -44,21 +60,24 @@ class SimulatedBackEnd {
         return std::uniform_int_distribution<std::uint64_t>(0, limit - 1)(random_);
     }
 
-    /// Returns whether the message is new.
-    bool store(const std::string& id, const std::string& payload) {
-        if (!ids_.insert(id).second) {
-            return false;
+    /// Returns the place of a message and whether it is new.
+    std::pair<Place, bool> store(const std::string& id, const std::string& payload, bool is_historical) {
+        const auto [found, is_new] = ids_.emplace(id, stored_.size() + 1);
+        if (!is_new) {
+            return {found->second, false};
         }
         stored_.push_back(payload);
         stored_ids_.push_back(id);
-        return true;
+        are_historical_.push_back(is_historical);
+        return {found->second, true};
     }
 
   private:
     std::mt19937_64 random_;
     std::vector<std::string> stored_;
     std::vector<std::string> stored_ids_;
-    std::set<std::string> ids_;
+    std::vector<bool> are_historical_;
+    std::map<std::string, Place> ids_;
 };
 
 /// Connects to a SimulatedBackEnd. Nothing happens until the test calls step().
@@ -70,22 +89,31 @@ class SimulatedAdapter final : public Adapter {
 
     void connect() override { state_ = State::connecting; }
     void send(const OutgoingMessage& message, std::uint64_t number) override {
-        in_flight_.push_back({number, message.id, message.payload});
+        in_flight_.push_back({number, message.id, message.payload, message.is_historical});
     }
+    void check() override { is_asked_ = true; }
     void close() override {
         state_ = State::closed;
+        is_asked_ = false;
         in_flight_.clear();
     }
 
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
+
     /// Does one thing that a network and a server may do, or with `is_kind`, one that helps.
     void step(bool is_kind) {
+        is_kind = is_kind || back_end_.must_respond;
         if (state_ == State::connecting) {
             if (is_kind || back_end_.below(3) > 0) {
                 state_ = State::up;
-                events_.up("simulated");
+                back_end_.must_respond = false;
+                events_.up("simulated", is_kind ? std::optional(last_place()) : std::nullopt);
             } else {
                 end("cannot connect");
             }
+        } else if (std::exchange(is_asked_, false)) {
+            back_end_.must_respond = false;
+            events_.checked(last_place());
         } else if (state_ == State::up && !in_flight_.empty()) {
             respond(is_kind);
         } else if (state_ == State::up && !is_kind && back_end_.below(10) == 0) {
@@ -99,7 +127,10 @@ class SimulatedAdapter final : public Adapter {
         std::uint64_t number;
         std::string id;
         std::string payload;
+        bool is_historical;
     };
+
+    [[nodiscard]] Place last_place() const { return back_end_.stored().size(); }
 
     void end(const std::string& reason) {
         close();
@@ -109,12 +140,12 @@ class SimulatedAdapter final : public Adapter {
     void respond(bool is_kind) {
         const std::uint64_t chance = is_kind ? 99 : back_end_.below(100);
         // Mostly the oldest message, because a server processes a connection in order.
-        const std::size_t index = chance < 15 ? back_end_.below(in_flight_.size()) : 0;
+        const std::size_t index = chance < (back_end_.keeps_order ? 4 : 15) ? back_end_.below(in_flight_.size()) : 0;
         const Message message = in_flight_[index];
         if (chance < 4) {  // the server goes away after it has received some messages
             for (std::size_t i = 0; i < index; ++i) {
                 if (!back_end_.refuses(in_flight_[i].payload)) {
-                    back_end_.store(in_flight_[i].id, in_flight_[i].payload);
+                    back_end_.store(in_flight_[i].id, in_flight_[i].payload, in_flight_[i].is_historical);
                 }
             }
             return end("connection closed");
@@ -129,16 +160,18 @@ class SimulatedAdapter final : public Adapter {
         if (back_end_.refuses(message.payload)) {
             return events_.refused(message.number, Refusal::permanent, "bad content");
         }
-        const bool is_new = back_end_.store(message.id, message.payload);
+        const auto [place, is_new] = back_end_.store(message.id, message.payload, message.is_historical);
         if (chance >= 20 && chance < 23) {
             return;  // the acknowledgment is lost
         }
-        events_.acknowledged(message.number, !is_new);
+        back_end_.must_respond = back_end_.must_respond && !is_new;
+        events_.acknowledged(message.number, !is_new, place);
     }
 
     SimulatedBackEnd& back_end_;
     const Events events_;
     State state_ = State::closed;
+    bool is_asked_ = false;  // for the last place
     std::vector<Message> in_flight_;
 };
 

@@ -193,7 +193,8 @@ TEST_CASE("quarantined samples are sent again on request, and stay if they are r
     world.turn(true, seconds(2));
     world.runner.reset();
     world.start_runner();
-    CHECK(world.runner->quarantined().size() == 1);
+    REQUIRE(world.runner->quarantined().size() == 1);
+    CHECK(world.runner->quarantined().front().message.format == "lines");  // whatever the settings are now
     world.runner->clear_quarantine();
     world.runner.reset();
     world.start_runner();
@@ -277,6 +278,35 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
 }
 
+TEST_CASE("what the back end has acknowledged and lost is delivered again", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.sync();
+        REQUIRE(world.finish());
+        world.turn(true, seconds(6));
+    }
+    world.back_end.lose_last(5);
+    SECTION("it is found by a check while nothing is sent") {}
+    SECTION("it is found by the place of the next message") {
+        world.back_end.lose_last(1);
+        world.add(0, 10);
+        world.sync();
+    }
+    SECTION("it is found at the start of the next process") {
+        world.end_process();
+        world.start();
+    }
+    for (int i = 0; i < 15; ++i) {
+        world.turn(true, seconds(1));
+    }
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().losses == 1);
+    CHECK(world.runner->status().ledger.balanced());
+}
+
 TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
     World world(1);
     world.start();
@@ -356,6 +386,182 @@ TEST_CASE("a rewind that cannot be saved changes nothing", "[uplink][runner]") {
     CHECK_THROWS_AS(world.runner->pause(true), std::system_error);
     CHECK(world.runner->status().settled == end);
     CHECK_FALSE(world.runner->status().is_paused);
+}
+
+namespace {
+
+/// Delivers 100 samples, and logs 3,000 while the uplink is not served for a minute.
+void make_outage(World& world) {
+    world.order = UplinkRunner::Order::live_first;
+    world.rates = {.samples_max = 200};
+    world.start();
+    world.add(0, 100);
+    world.sync();
+    REQUIRE(world.finish());
+    world.runner->pause(true);
+    for (int i = 0; i < 60; ++i) {
+        world.add(0, 50);
+        world.sync();
+        world.turn(true, seconds(1));
+    }
+}
+
+/// The numbers of the samples of channel "a" in the first epoch, in the order in which they were stored.
+std::vector<std::uint64_t> seqs_of(const std::vector<std::string>& payloads) {
+    std::vector<std::uint64_t> seqs;
+    for (const std::string& payload : payloads) {
+        std::istringstream lines(payload);
+        for (std::string line; std::getline(lines, line);) {
+            seqs.push_back(std::stoull(line.substr(4)));
+        }
+    }
+    return seqs;
+}
+
+std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t last) {
+    std::vector<std::uint64_t> all;
+    for (; first <= last; ++first) {
+        all.push_back(first);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("with live_first, new samples are at most a second late while a backlog is delivered", "[uplink][runner]") {
+    World world(1);
+    make_outage(world);
+    world.runner->pause(false);
+    CHECK(world.runner->status().backlog > 2'900);
+    std::size_t live_seconds = 0;
+    for (; world.runner->status().has_backlog; ++live_seconds) {
+        world.add(0, 50);
+        world.sync();
+        const std::uint64_t last = world.seqs[0];
+        for (int i = 0; i < 100; ++i) {  // a second
+            for (int step = 0; step < 4; ++step) {
+                world.turn(true, milliseconds(step == 0 ? 10 : 0));
+                REQUIRE(world.adapter->in_flight() <= World::messages_max);
+            }
+        }
+        REQUIRE_FALSE(world.runner->status().is_behind);
+        REQUIRE(seqs_of(world.back_end.stored(false)).back() == last);
+        REQUIRE(world.runner->status().ledger.balanced());
+    }
+    CHECK(live_seconds > 15);  // the rate leaves 150 per second
+    CHECK(live_seconds < 25);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
+    CHECK(world.runner->status().counts.duplicates == 0);
+    CHECK(world.runner->status().lag == 0);
+    CHECK(world.runner->status().ledger.returned <= 8 * lines_max);  // read before the outage ended
+}
+
+TEST_CASE("a backlog continues after a restart where it was, with either order", "[uplink][runner]") {
+    World world(1);
+    make_outage(world);
+    const auto order = GENERATE(UplinkRunner::Order::strict, UplinkRunner::Order::live_first);
+    world.runner->pause(false);
+    for (int i = 0; i < 500; ++i) {  // 5 s
+        world.turn(true, milliseconds(10));
+    }
+    const UplinkStatus before = world.runner->status();
+    REQUIRE(before.backlog > 1'000);
+    REQUIRE(before.backlog < 2'500);
+    world.runner->stop();
+    world.runner.reset();
+    world.order = order;
+    world.start_runner();
+    world.add(0, 20);
+    world.sync();
+    CHECK(world.runner->status().backlog == before.backlog);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().counts.duplicates <= 8);  // what was in flight
+    CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
+    const auto all = seqs_of(world.back_end.stored());
+    CHECK((all.back() == 3'120) == (order == UplinkRunner::Order::strict));
+}
+
+TEST_CASE("with live_first, only a backlog of more than ten seconds is set aside at the start", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    world.runner->pause(true);
+    world.add(0, 100);
+    world.sync();
+    const auto age = GENERATE(seconds(5), seconds(15));
+    world.clock.step_utc(age - std::chrono::nanoseconds(world.clock.utc_now_ns()));
+    world.runner.reset();
+    world.order = UplinkRunner::Order::live_first;
+    world.start_runner();
+    world.runner->pause(false);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.back_end.stored(false).empty() == (age == seconds(15)));
+}
+
+TEST_CASE("samples of a backlog that retention has removed are reported as missing", "[uplink][runner]") {
+    World world(1);
+    world.order = UplinkRunner::Order::live_first;
+    world.rates = {.samples_max = 100};
+    world.limits.bytes_max = 20'000;
+    world.start();
+    for (int i = 0; i < 300; ++i) {
+        world.add(static_cast<std::size_t>(i) % 3, 200);
+        world.sync();
+        world.turn(true, seconds(1));
+    }
+    REQUIRE(world.log->status().segments_removed > 0);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().ledger.gaps > 0);
+    CHECK(world.runner->status().ledger.balanced());
+}
+
+TEST_CASE("with live_first, what is delivered again after a rewind is historical", "[uplink][runner]") {
+    World world(1);
+    world.order = UplinkRunner::Order::live_first;
+    world.start();
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.sync();
+    }
+    REQUIRE(world.finish());
+    const store::Position end = world.runner->status().settled;
+    world.back_end.lose_last(6);
+    REQUIRE(world.runner->rewind(RewindTarget(store::Position{0})) == UplinkRunner::RewindResult::done);
+    CHECK(world.runner->status().settled == 0);
+    CHECK(world.runner->status().backlog == end);
+    CHECK(world.runner->keep_from() == 0);
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(seqs_of(world.back_end.stored(false)).back() == 110);
+    CHECK(world.back_end.stored(true).size() == 6);
+}
+
+TEST_CASE("a refused sample of the backlog does not delay new samples", "[uplink][runner]") {
+    World world(1);
+    make_outage(world);
+    refuse_samples(world, {150});
+    world.runner.reset();
+    world.start_runner();
+    world.runner->pause(false);
+    for (int i = 0; i < 20; ++i) {
+        world.add(0, 10);
+        world.sync();
+        for (int step = 0; step < 100; ++step) {
+            world.turn(true, milliseconds(10));
+        }
+        if (i > 5) {
+            REQUIRE(seqs_of(world.back_end.stored(false)).back() == world.seqs[0]);
+        }
+    }
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().ledger.quarantined == 1);
 }
 
 }  // namespace telegate::uplink

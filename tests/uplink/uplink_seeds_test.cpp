@@ -45,6 +45,7 @@ class Fate {
             world_.back_end.refuse = has_bad_sample;
             world_.quarantine.samples_max = 1'000;
         }
+        world_.back_end.keeps_order = number % 5 < 3;
         if (number % 8 == 2) {
             world_.back_end.payload_bytes_max = 60;  // a gap notice fits
             world_.quarantine.samples_max = 1'000;
@@ -52,6 +53,7 @@ class Fate {
     }
 
     void run() {
+        draw_order();
         world_.start();
         for (int step = 0; step < 300; ++step) {
             try {
@@ -73,7 +75,7 @@ class Fate {
         } else if (kind < 24) {
             world_.sync();
         } else if (kind < 30) {
-            take_rare_step(dice_.below(9));
+            take_rare_step(dice_.below(11));
         } else {
             world_.turn(false, milliseconds(dice_.below(2'000)));
         }
@@ -88,7 +90,9 @@ class Fate {
             case 4: return world_.runner->pause(kind == 3);
             case 5: return rewind();
             case 6: return world_.runner->retry_quarantined();
-            case 7:
+            case 7: return world_.turn(false, milliseconds(11'000));  // an outage
+            case 8: return world_.back_end.lose_last(world_.back_end.keeps_order ? dice_.below(20) : 0);
+            case 9:
                 if (dice_.below(4) == 0) {
                     world_.back_end.forget_ids();
                     may_repeat_ = true;
@@ -102,6 +106,10 @@ class Fate {
         }
     }
 
+    void draw_order() {
+        world_.order = dice_.below(3) == 0 ? UplinkRunner::Order::strict : UplinkRunner::Order::live_first;
+    }
+
     void rewind() {
         const store::Position position = dice_.below(world_.runner->status().settled + 1);
         (void)world_.runner->rewind(RewindTarget(position));
@@ -110,6 +118,7 @@ class Fate {
     void restart(const std::function<void()>& between) {
         world_.end_process();
         between();
+        draw_order();
         world_.start();
     }
 
@@ -118,9 +127,13 @@ class Fate {
         world_.disk.clear_faults();
         world_.runner->pause(false);
         world_.sync();
+        for (auto time = milliseconds(0); time <= 2 * UplinkRunner::check_interval; time += milliseconds(1'000)) {
+            world_.turn(true, milliseconds(1'000));  // until lost messages are noticed
+        }
         const bool is_finished = world_.finish();
         const UplinkStatus status = world_.runner->status();
-        CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled);
+        CAPTURE(to_string(status.state), status.error, status.is_paused, status.quarantined, status.settled,
+                status.is_behind, status.has_backlog, status.backlog, status.lag);
         REQUIRE(is_finished);
         REQUIRE(world_.runner->status().ledger.balanced());
         const std::uint64_t repeated = world_.check_complete();

@@ -38,6 +38,7 @@ inline void encode_lines(const store::LogBatch& batch, std::int64_t, std::vector
     const auto add = [&](ChannelId channel, const std::string& rest) -> OutgoingMessage& {
         if (lines++ % lines_max == 0) {
             messages.emplace_back().begin = place;
+            messages.back().format = "lines";
         }
         messages.back().payload +=
             std::to_string(batch.epoch_ms) + ' ' + batch.find(channel)->channel + ' ' + rest + '\n';
@@ -99,6 +100,7 @@ inline ReceivedByChannel consume(const std::vector<std::string>& payloads) {
 class World {
   public:
     explicit World(std::uint64_t seed) : disk(seed), back_end(seed) {
+        clock.step_utc(-std::chrono::nanoseconds(clock.utc_now_ns()));  // the times of samples begin there
         for (const char* name : {"a", "b", "c"}) {
             REQUIRE(channels.add(DeviceId{0}, "device", name, "Cel"));
         }
@@ -129,7 +131,12 @@ class World {
                                  [this](const std::string&) {
                                      ++restarts;
                                  }}},
-            UplinkRunner::Options{"cloud", "/log", {.messages_max = 8, .bytes_max = 2'000}, quarantine, rates});
+            UplinkRunner::Options{.name = "cloud",
+                                  .log_directory = "/log",
+                                  .delivery = {.messages_max = messages_max, .bytes_max = 2'000},
+                                  .quarantine = quarantine,
+                                  .rates = rates,
+                                  .order = order});
         runner->log_synced(log->status().synced);
     }
 
@@ -172,7 +179,7 @@ class World {
     [[nodiscard]] bool finish() {
         for (int i = 0; i < 20'000; ++i) {
             turn(true, seconds(1));
-            if (!runner->status().is_behind) {
+            if (!runner->status().is_behind && !runner->status().has_backlog) {
                 return true;
             }
         }
@@ -204,7 +211,9 @@ class World {
 
     store::LogId log_id{std::byte{9}};
     store::LogLimits limits{};
+    static constexpr std::size_t messages_max = 8;
     UplinkRunner::Rates rates{};
+    UplinkRunner::Order order = UplinkRunner::Order::strict;
     Quarantine::Limits quarantine{.samples_max = 10};
     store::SimulatedDisk disk;
     SimulatedBackEnd back_end;

@@ -50,7 +50,7 @@ void ChannelLedger::remove(MissingRanges::iterator range, std::uint64_t first_se
     }
 }
 
-void ChannelLedger::add_jump(std::uint64_t seq) {
+void ChannelLedger::add_jump(std::uint64_t seq, bool is_historical) {
     if (seq > last_seq_) {
         expect(seq - 1);
         last_seq_ = seq;
@@ -63,7 +63,7 @@ void ChannelLedger::add_jump(std::uint64_t seq) {
         return;
     }
     remove(range, seq, seq);
-    ++inversions_;
+    inversions_ += std::uint64_t{!is_historical || seq < last_historical_seq_};
     ++samples_;
 }
 

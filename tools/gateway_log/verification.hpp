@@ -28,13 +28,15 @@ class ChannelLedger {
     /// Further ranges are counted, but not kept, so a sample in one of them counts as a duplicate.
     static constexpr std::size_t ranges_max = 65'536;
 
-    void add_sample(std::uint64_t seq) {
+    /// Historical samples may follow later ones. They are in order among themselves.
+    void add_sample(std::uint64_t seq, bool is_historical = false) {
         if (seq == last_seq_ + 1) {
             last_seq_ = seq;
             ++samples_;
         } else {
-            add_jump(seq);
+            add_jump(seq, is_historical);
         }
+        last_historical_seq_ = is_historical ? seq : last_historical_seq_;
     }
     /// Names samples as missing, unless they were seen, or named for another reason. Returns whether there were any.
     bool add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
@@ -52,7 +54,7 @@ class ChannelLedger {
     [[nodiscard]] std::uint64_t missing_samples() const noexcept;
 
   private:
-    void add_jump(std::uint64_t seq);
+    void add_jump(std::uint64_t seq, bool is_historical);
     void add_missing(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
     bool name_unknown(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
     void keep(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
@@ -63,7 +65,8 @@ class ChannelLedger {
     std::uint64_t samples_ = 0;     // without duplicates
     std::uint64_t duplicates_ = 0;  // samples that were seen before
     std::uint64_t inversions_ = 0;  // samples after one with a higher number
-    std::uint64_t overlaps_ = 0;    // gaps that begin before the end of what was seen or named
+    std::uint64_t last_historical_seq_ = 0;
+    std::uint64_t overlaps_ = 0;  // gaps that begin before the end of what was seen or named
     MissingRanges missing_;
     std::uint64_t ranges_not_kept_ = 0;
     std::array<std::uint64_t, reasons> by_reason_{};

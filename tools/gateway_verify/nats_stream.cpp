@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t response_max_ms = 10'000;
 constexpr const char* uplink_header = "Telegate-Epoch";  // all messages of uplinks have it
 constexpr const char* format_header = "Telegate-Format";
+constexpr const char* historical_header = "Telegate-Historical";
 
 using log_tool::Failure;
 
@@ -125,6 +126,7 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
         };
         each({metadata->Sequence.Stream,
               !header(uplink_header).empty(),
+              header(historical_header) == "yes",
               header(format_header),
               {natsMsg_GetData(message.get()), static_cast<std::size_t>(natsMsg_GetDataLength(message.get()))}});
         is_last = metadata->Sequence.Stream >= info->State.LastSeq || metadata->NumPending == 0;

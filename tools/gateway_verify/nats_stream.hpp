@@ -19,6 +19,7 @@ struct StreamAddress {
 struct StreamMessage {
     std::uint64_t number = 0;  // in the stream
     bool is_from_uplink = false;
+    bool is_historical = false;  // may follow later messages
     std::string_view format;
     std::string_view payload;
 };

@@ -44,6 +44,7 @@ std::optional<store::GapReason> parse_gap_reason(std::string_view text) {
 }  // namespace
 
 bool StreamVerification::add(const StreamMessage& message) {
+    is_historical_ = message.is_historical;
     if (message.format == "block") {
         return add_segment(message.payload);
     }
@@ -70,7 +71,7 @@ bool StreamVerification::add_line(std::string_view line) {
         return line.size() <= tail::payload_bytes_max && add_object(LineJson::parse(line, nullptr, false));
     }
     if (Ledger* const ledger = ledger_of(scanned.sample.epoch, scanned.device, scanned.channel)) {
-        ledger->add_sample(scanned.sample.seq);
+        ledger->add_sample(scanned.sample.seq, is_historical_);
     }
     return true;
 }
@@ -95,7 +96,7 @@ bool StreamVerification::add_object(const LineJson& object) {
     Ledger* const ledger = ledger_of(epoch_ms, device, channel);
     if (const auto seq = member_of(object, "seq", std::uint64_t{0}); seq > 0 && seq <= tail::seq_max) {
         if (ledger != nullptr) {
-            ledger->add_sample(seq);
+            ledger->add_sample(seq, is_historical_);
         }
         return true;
     }
@@ -159,7 +160,7 @@ bool StreamVerification::add_record(std::string_view record, const std::vector<s
         tail::Sample sample;
         tail::read_record(record, sample);
         if (Ledger* const ledger = ledger_of(sample.epoch, device, channel)) {
-            ledger->add_sample(sample.seq);
+            ledger->add_sample(sample.seq, is_historical_);
         }
         return true;
     }
@@ -225,7 +226,7 @@ bool StreamVerification::add_block(std::int64_t epoch_ms, const std::vector<stor
                 add_gap(ledger(gap.channel), {gap.first_seq, gap.last_seq, to_string(gap.reason)}) && is_defined;
         }
         if (Ledger* const of_sample = is_end ? nullptr : ledger(samples_[i].channel)) {
-            of_sample->add_sample(samples_[i].seq);
+            of_sample->add_sample(samples_[i].seq, is_historical_);
         }
     }
     return is_defined;

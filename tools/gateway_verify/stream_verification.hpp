@@ -20,7 +20,7 @@
 namespace telegate::verify_tool {
 
 /// Checks that the messages of an uplink, in any order, have or name as missing all samples of each channel in each
-/// epoch.
+/// epoch. Historical messages are a sequence of their own: samples in them may follow later ones.
 ///
 /// Threads: one.
 /// Limits:  the channels of all epochs in memory.
@@ -66,6 +66,7 @@ class StreamVerification {
     store::BlockHead head_;  // of the block that is read, like the samples
     std::vector<TelemetrySample> samples_;
     std::uint64_t gaps_ = 0;
+    bool is_historical_ = false;  // of the message that is read
 };
 
 }  // namespace telegate::verify_tool

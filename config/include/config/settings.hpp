@@ -55,6 +55,7 @@ struct UplinkSettings {
     std::int64_t refusals_max = 3;
     std::int64_t rate_max = 0;  // 0: no limit
     std::int64_t catch_up = 0;  // 0: no limit
+    std::string order = "strict";
     std::int64_t ack_grace_ms = 300'000;
     std::int64_t lag_alarm_ms = 60'000;
     SettingsPlaces places;

@@ -53,6 +53,9 @@ constexpr std::array uplink_metric_rows{
     MetricRow{{"telegate_uplink_lag_samples", MetricType::gauge, "",
                "Samples and gaps of the durable log that are not delivered, of all channels."}, "uplink",
               [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.lag; }); }},
+    MetricRow{{"telegate_uplink_backlog_samples", MetricType::gauge, "",
+               "Of telegate_uplink_lag_samples, those that are delivered after new samples."}, "uplink",
+              [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.backlog; }); }},
     MetricRow{{"telegate_uplink_catch_up_seconds", MetricType::gauge, "seconds",
                "Estimated time until everything is delivered; +Inf if the log grows faster."}, "uplink",
               [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.catch_up_time ? static_cast<double>(u.status.catch_up_time->count()) : std::numeric_limits<double>::infinity(); }); }},
@@ -71,6 +74,9 @@ constexpr std::array uplink_metric_rows{
     MetricRow{{"telegate_uplink_connections", MetricType::counter, "",
                "Connections opened to the back end."}, "uplink",
               [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.connections; }); }},
+    MetricRow{{"telegate_uplink_losses", MetricType::counter, "",
+               "Times that the back end had lost acknowledged messages, which were then sent again."}, "uplink",
+              [](Source s, Text t) { add_uplinks(s, t, [](const UplinkReport& u) { return u.status.losses; }); }},
 };
 // clang-format on
 

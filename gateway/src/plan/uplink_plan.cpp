@@ -71,6 +71,8 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
         found.add("catch_up", "1 never catches up: must be 0, or 2 or more");
     }
     options.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
+    options.order =
+        uplink.order == "live_first" ? uplink::UplinkRunner::Order::live_first : uplink::UplinkRunner::Order::strict;
     options.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;

@@ -180,19 +180,21 @@ constexpr std::string_view status_schemas = R"json({
 "Uplink": {
   "type": "object",
   "required": ["name", "urls", "subject", "connected", "state", "paused", "server", "error", "last_error",
-    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples", "catch_up_s",
-    "round_trip_s", "connections", "messages", "samples", "quarantine"],
+    "last_error_time", "cursor_error", "position", "delivered_time", "lag_s", "lag_samples",
+    "backlog_samples", "catch_up_s",
+    "round_trip_s", "connections", "losses", "messages", "samples", "quarantine"],
   "properties": {
     "name": {"type": "string"}, "urls": {"type": "array", "items": {"type": "string"}},
     "subject": {"type": "string"}, "connected": {"type": "boolean"},
     "state": {"enum": ["down", "sending", "settling", "backing_off"]}, "paused": {"type": "boolean"},
     "last_error": {"type": ["string", "null"]}, "last_error_time": {"type": ["string", "null"]},
-    "lag_samples": {"$ref": "#/components/schemas/Count"}, "catch_up_s": {"type": ["integer", "null"]},
+    "lag_samples": {"$ref": "#/components/schemas/Count"}, "backlog_samples": {"$ref": "#/components/schemas/Count"},
+    "catch_up_s": {"type": ["integer", "null"]},
     "round_trip_s": {"type": "number"}, "quarantine": {"$ref": "#/components/schemas/UplinkQuarantineSize"},
     "server": {"type": ["string", "null"]}, "error": {"type": ["string", "null"]},
     "cursor_error": {"type": ["string", "null"]}, "position": {"$ref": "#/components/schemas/Count"},
     "delivered_time": {"type": ["string", "null"]}, "lag_s": {"type": "number"},
-    "connections": {"$ref": "#/components/schemas/Count"},
+    "losses": {"$ref": "#/components/schemas/Count"}, "connections": {"$ref": "#/components/schemas/Count"},
     "messages": {"$ref": "#/components/schemas/UplinkMessages"},
     "samples": {"$ref": "#/components/schemas/UplinkSamples"}
   }

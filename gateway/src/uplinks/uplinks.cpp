@@ -110,6 +110,7 @@ class Uplinks::One {
         result.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
         result.rates = options.rates;
         result.ack_grace = options.ack_grace;
+        result.order = options.order;
         return result;
     }
     [[nodiscard]] uplink::UplinkRunner::Parts runner_parts() {
@@ -118,10 +119,14 @@ class Uplinks::One {
         };
         const auto encode = [this](const store::LogBatch& block, std::int64_t end_utc_ns,
                                    std::vector<uplink::OutgoingMessage>& messages) {
+            const std::size_t first = messages.size();
             if (options_.messages.format == MessageFormat::block) {
                 blocks_.encode(block, messages);
             } else {
                 encoder_.encode(block, end_utc_ns, messages);
+            }
+            for (std::size_t i = first; i < messages.size(); ++i) {
+                messages[i].format = to_string(options_.messages.format);
             }
         };
         return {
@@ -136,8 +141,7 @@ class Uplinks::One {
         options.subjects = SubjectTemplate(options_.messages.subject).pattern();
         options.client_name = "telegate " + options_.name;
         options.tls_server_name = options_.tls_server_name;
-        options.headers = {{"Telegate-Format", std::string(to_string(options_.messages.format))},
-                           {"Telegate-Gateway", gateway_word()}};
+        options.headers = {{"Telegate-Gateway", gateway_word()}};
         options.message_bytes_max = options_.messages.bytes_max;
         options.resend_max = resend_max;
         options.secrets = [this] {
@@ -239,8 +243,7 @@ void Uplinks::change(const std::vector<UplinkOptions>& wanted,
                                            [&](const UplinkOptions& options) { return options.name == each->name(); });
         (is_wanted && !has_changed(each->name()) ? kept : ended).push_back(each);
     }
-    set(kept);
-    end(ended);  // before others use their cursors
+    end(ended);  // before others use their cursors; until then, they are in the list, and keep_from() regards them
     List after;
     for (const UplinkOptions& options : wanted) {
         const auto found =

@@ -38,6 +38,7 @@ struct UplinkOptions {
     MessageEncoder::Options messages;
     uplink::Delivery::Options delivery;
     uplink::UplinkRunner::Rates rates;
+    uplink::UplinkRunner::Order order = uplink::UplinkRunner::Order::strict;
     std::chrono::milliseconds ack_grace{300'000};
     std::chrono::milliseconds lag_alarm{60'000};
 };
@@ -49,7 +50,7 @@ struct UplinkReport {
     std::string subject;
     std::chrono::milliseconds lag_alarm{0};
     uplink::UplinkStatus status;
-    /// Age of the newest sample before which everything is delivered; 0 if nothing waits to be delivered.
+    /// Age of the newest sample before which everything but the backlog is delivered; 0 if nothing else waits.
     std::chrono::nanoseconds lag{0};
 
     [[nodiscard]] bool is_late() const noexcept { return lag > lag_alarm; }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,17 +40,18 @@ std::string samples(std::uint64_t first, std::uint64_t last) {
 struct StreamFixture {
     LogFixture log;
     std::vector<std::string> messages;
-    std::vector<std::string> others;  // not from an uplink
+    std::set<std::size_t> historical;  // indexes of messages
+    std::vector<std::string> others;   // not from an uplink
     std::string format;
 
     Outcome run(const VerifyOptions& options = VerifyOptions()) {
         const auto read = [&](const auto& each) {
             std::uint64_t number = 0;
             for (const std::string& payload : others) {
-                each(StreamMessage{++number, false, "", payload});
+                each(StreamMessage{.number = ++number, .payload = payload});
             }
-            for (const std::string& payload : messages) {
-                each(StreamMessage{++number, true, format, payload});
+            for (std::size_t i = 0; i < messages.size(); ++i) {
+                each(StreamMessage{++number, true, historical.contains(i), format, messages[i]});
             }
         };
         std::ostringstream out;
@@ -72,6 +74,19 @@ TEST_CASE("a stream with all samples is complete, in any order and with duplicat
           "  dev/a: 5 out of order\n"
           "5 duplicates, 5 samples out of order\n"
           "stream complete: 20 samples and 0 explained gaps in 1 epoch\n");
+}
+
+TEST_CASE("historical samples may follow later ones, and are in order among themselves", "[gateway_verify]") {
+    StreamFixture f;
+    f.messages = {samples(1, 10), samples(31, 35), samples(11, 20), samples(36, 40), samples(21, 30)};
+    f.historical = {2, 4};
+    CHECK(f.run().out ==
+          "epoch 1800000000000 (2027-01-15T08:00:00.000Z): 40 samples of 1 channel, 0 missing\n"
+          "stream complete: 40 samples and 0 explained gaps in 1 epoch\n");
+    std::swap(f.messages[2], f.messages[4]);
+    CHECK(f.run().has("  dev/a: 10 out of order\n"));
+    f.messages.pop_back();
+    CHECK(f.run().last_line() == "stream incomplete: 10 samples missing for no known reason");
 }
 
 TEST_CASE("a gap explains missing samples, also if it arrives late", "[gateway_verify]") {

@@ -23,6 +23,7 @@ struct Connection {
     Reactor reactor;
     ReactorLoop loop{reactor};
     std::vector<std::string> events;
+    std::optional<Place> last;  // of the last event that has one
     std::vector<std::string> warnings;
     AdapterOptions options;
     std::optional<JetStreamAdapter> adapter;
@@ -31,7 +32,7 @@ struct Connection {
         options.urls = {server.url()};
         options.subjects = "samples";
         options.client_name = "test";
-        options.headers = {{"Telegate-Format", "json"}};
+        options.headers = {{"Telegate-Gateway", "gw"}};
         options.message_bytes_max = 500;
         options.resend_max = std::chrono::seconds(60);
         options.secrets = [] {
@@ -45,11 +46,16 @@ struct Connection {
     void connect() {
         if (!adapter) {
             Adapter::Events into;
-            into.up = [this](const std::string&) {
+            into.up = [this](const std::string&, std::optional<Place> place) {
+                last = place;
                 events.emplace_back("up");
             };
-            into.acknowledged = [this](std::uint64_t number, bool is_duplicate) {
+            into.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
+                last = place;
                 events.push_back("acknowledged " + std::to_string(number) + (is_duplicate ? " again" : ""));
+            };
+            into.checked = [this](Place place) {
+                events.push_back("checked " + std::to_string(place));
             };
             into.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
                 events.push_back("refused " + std::to_string(number) + " " + reason +
@@ -93,6 +99,7 @@ OutgoingMessage text_message(const std::string& payload) {
     OutgoingMessage message;
     message.id = "log.1.0.abc";
     message.subject = "samples";
+    message.format = "json";
     message.payload = payload;
     return message;
 }
@@ -107,12 +114,41 @@ TEST_CASE("a message is published with its id, and its response is passed on", "
     CHECK(f.receives("HPUB samples " + f.server.inbox() + "7 "));
     CHECK(f.receives("\r\nNats-Msg-Id: log.1.0.abc\r\n"));
     CHECK(f.receives("\r\nTelegate-Format: json\r\n"));
+    CHECK(f.receives("\r\nTelegate-Gateway: gw\r\n"));
+    CHECK(f.server.received().find("Telegate-Historical") == std::string::npos);
+    OutgoingMessage historical = text_message("old\n");
+    historical.is_historical = true;
+    f.adapter->send(historical, 8);
+    CHECK(f.receives("\r\nTelegate-Historical: yes\r\n"));
     f.server.respond("7", R"({"stream":"S","seq":1})");
     CHECK(f.event() == "acknowledged 7");
     f.server.respond("8", R"({"stream":"S","seq":1,"duplicate":true})");
     CHECK(f.event() == "acknowledged 8 again");
     f.server.respond("9", R"({"error":{"code":503,"description":"full"}})");
     CHECK(f.event() == "refused 9 full");
+}
+
+TEST_CASE("the places of messages are those in the stream that was checked", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    played.info = R"({"config":{"name":"S","duplicate_window":120000000000},"state":{"messages":2,"last_seq":41}})";
+    Connection f(played);
+    f.connect_and_expect_up();
+    CHECK(f.last == 41);
+    f.adapter->check();
+    CHECK(f.event() == "checked 41");
+    f.server.respond("7", R"({"stream":"S","seq":42})");
+    CHECK(f.event() == "acknowledged 7");
+    CHECK(f.last == 42);
+    f.server.respond("8", R"({"stream":"OTHER","seq":1})");
+    CHECK(f.event() == "acknowledged 8");
+    CHECK(f.last == 0);
+}
+
+TEST_CASE("a stream that is gone is noticed by the next check", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.respond("info", R"({"error":{"code":404,"description":"stream not found"}})");
+    CHECK(f.event() == "down stream not found");
 }
 
 TEST_CASE("a message that nobody stores ends the connection", "[uplink][jetstream]") {
@@ -183,6 +219,8 @@ TEST_CASE("a stream that may not be inspected is used with a warning", "[uplink]
     CHECK(f.event() == "up");
     REQUIRE(f.warnings.size() == 1);
     CHECK(f.warnings[0].find("cannot check the stream") != std::string::npos);
+    CHECK_FALSE(f.last);
+    f.adapter->check();  // has no effect
     f.server.respond("7", R"({"stream":"S","seq":1})");
     CHECK(f.event() == "acknowledged 7");
 }

@@ -25,6 +25,8 @@ StreamCheck check(const std::string& members) {
 TEST_CASE("the reply to a published message says whether it is stored", "[uplink][nats]") {
     CHECK(read_publish_reply(R"({"stream":"S","seq":5})").is_stored);
     CHECK_FALSE(read_publish_reply(R"({"stream":"S","seq":5})").is_duplicate);
+    CHECK(read_publish_reply(R"({"stream":"S","seq":5})").stream == "S");
+    CHECK(read_publish_reply(R"({"stream":"S","seq":5})").place == 5);
     CHECK(read_publish_reply(R"({"stream":"S", "seq":5,"duplicate": true})").is_duplicate);
     const PublishReply full = read_publish_reply(
         R"({"error":{"code":503,"err_code":10077,"description":"maximum \"bytes\" exceeded"},"seq":0})");
@@ -57,6 +59,8 @@ TEST_CASE("the stream with the subjects is found, or the command that creates it
 TEST_CASE("a stream that cannot keep the guarantees is a problem, with the command that changes it", "[uplink][nats]") {
     CHECK(check("").problem.empty());
     CHECK(check("").warning.empty());
+    CHECK(check_stream(R"({"state":{"last_seq":7}})", {}).last == 7);
+    CHECK(check_stream(R"({"state":{"last_seq":-7}})", {}).last == 0);
     CHECK(check(R"(,"no_ack":true)").problem ==
           "stream S does not acknowledge messages; change it: nats stream edit S --ack");
     CHECK(check(R"(,"sealed":true)").problem == "stream S is sealed and accepts no messages");

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "uplink/delivery.hpp"
+#include "uplink/receipts.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace telegate::uplink {
@@ -18,11 +20,13 @@ class Adapter {
   public:
     /// Called on the reactor's thread, never from within connect(), send() or close().
     struct Events {
-        std::function<void(const std::string& server)> up;
-        std::function<void(std::uint64_t number, bool is_duplicate)> acknowledged;
+        /// `last`: the place of the last message that the back end has stored, whoever sent it; nullopt: unknown.
+        std::function<void(const std::string& server, std::optional<Place> last)> up;
+        std::function<void(std::uint64_t number, bool is_duplicate, Place place)> acknowledged;
         std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
         /// The connection has ended, or could not be opened.
         std::function<void(const std::string& reason)> down;
+        std::function<void(Place last)> checked;
     };
 
     Adapter() = default;
@@ -34,6 +38,8 @@ class Adapter {
     virtual void connect() = 0;
     /// Sends a message; acknowledged(), refused() or down() follows. Only while connected.
     virtual void send(const OutgoingMessage& message, std::uint64_t number) = 0;
+    /// Asks for the place of the last message. checked(), down() or nothing follows. Only while connected.
+    virtual void check() = 0;
     /// Ends the connection; no events follow.
     virtual void close() = 0;
 };

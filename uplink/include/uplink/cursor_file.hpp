@@ -1,21 +1,41 @@
 #pragma once
 
+#include "uplink/receipts.hpp"
+
 #include "store/file_system.hpp"
 #include "store/segment_format.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::uplink {
 
+/// A part of the log that is delivered after later parts.
+struct BacklogRange {
+    store::Position begin = 0;
+    store::Position end = 0;
+
+    bool operator==(const BacklogRange&) const = default;
+};
+
 /// How far an uplink has delivered a log.
 struct Cursor {
+    static constexpr std::size_t backlog_max = 32;  // each outage that is not delivered yet is a range
+
     store::LogId log_id{};
-    store::Position position = 0;  // everything before it is delivered
+    store::Position position = 0;  // everything before it is delivered, except for the backlog
     bool is_paused = false;
+    std::vector<BacklogRange> backlog = {};  // at most backlog_max, in order
+    store::Position resend_from = 0;         // see Receipts
+    Place last_place = 0;                    // of the back end
+
+    /// Returns the position before which everything is delivered.
+    [[nodiscard]] store::Position oldest() const noexcept { return backlog.empty() ? position : backlog.front().begin; }
 
     bool operator==(const Cursor&) const = default;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "uplink/receipts.hpp"
+
 #include "core/clock.hpp"
 #include "store/segment_format.hpp"
 
@@ -33,6 +35,7 @@ struct OutgoingMessage {
     std::string id;  // the same whenever the same content is sent again
     std::string payload;
     std::string subject;  // where the back end is to store it
+    std::string format;   // of the payload; a quarantined sample keeps it when the settings change
     std::int64_t epoch_ms = 0;
     store::Position position = 0;      // of the block
     store::Position end_position = 0;  // where the log continues after the block
@@ -46,6 +49,7 @@ struct OutgoingMessage {
     BlockPlace end;                   // after its last entry
     bool is_divided = false;          // a part of a message that was refused
     std::uint64_t quarantine_id = 0;  // not 0: of the quarantined sample that is sent again
+    bool is_historical = false;       // may arrive after later samples
 
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
     /// Returns the number of entries of the block in the message, selected or not.
@@ -65,6 +69,7 @@ struct DeliveryLedger {
     [[nodiscard]] bool balanced() const noexcept {
         return read == acknowledged + in_flight + quarantined + gaps + returned;
     }
+    DeliveryLedger& operator+=(const DeliveryLedger& other) noexcept;
 };
 
 /// Counts of messages.
@@ -74,6 +79,8 @@ struct DeliveryCounts {
     std::uint64_t acknowledged = 0;
     std::uint64_t duplicates = 0;  // of the acknowledged: the back end had them already
     std::uint64_t refused = 0;     // transmissions that the back end did not store
+
+    DeliveryCounts& operator+=(const DeliveryCounts& other) noexcept;
 };
 
 enum class DeliveryState : std::uint8_t {
@@ -125,17 +132,24 @@ class Delivery {
     /// The connection has ended or could not be opened. Messages in flight will be sent again.
     void disconnected(MonoTime now) noexcept;
 
+    /// Ends the delay after a refusal if it is over. Returns whether messages may be sent.
+    bool may_send(MonoTime now) noexcept;
     /// Returns the message to send now, or null.
     [[nodiscard]] const OutgoingMessage* next(MonoTime now) noexcept;
-    /// Records that next() was sent, and returns the number that its response refers to.
-    std::uint64_t sent(MonoTime now) noexcept;
+    /// Records that next() was sent, and returns the number that its response refers to. `is_new`: it was never sent
+    /// before.
+    std::uint64_t sent(MonoTime now, std::uint64_t transmission = 0, bool is_new = false) noexcept;
     /// Responses to numbers that are not in flight have no effect.
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
+    /// The back end stores messages, so that the next failure counts as the first one in a row.
+    void note_success() noexcept;
+    [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }
     /// Returns a message that is in flight, or null.
     [[nodiscard]] const OutgoingMessage* in_flight(std::uint64_t number) const noexcept;
-    /// Returns when a message that is in flight was sent.
+    /// Return when, and how, a message that is in flight was sent.
     [[nodiscard]] MonoTime sent_at(std::uint64_t number) const noexcept;
+    [[nodiscard]] const Transmissions& transmissions(std::uint64_t number) const noexcept;
 
     /// Returns the messages that the back end will not store as they are, once nothing is in flight.
     [[nodiscard]] std::vector<const OutgoingMessage*> rejected() const;
@@ -170,6 +184,7 @@ class Delivery {
         bool was_sent = false;
         std::uint32_t refusals = 0;  // permanent ones
         MonoTime sent_at{};
+        Transmissions transmissions = {};
         store::Position settles = 0;  // the position up to which the log is delivered after it; 0: no other one
     };
 

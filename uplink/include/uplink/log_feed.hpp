@@ -45,13 +45,14 @@ class LogFeed {
         const Clock& clock;
         EncodeBlock encode;
         Quarantine& quarantine;
-        ArrangeBlock arrange;  // empty: nothing to do
+        ArrangeBlock arrange;        // empty: nothing to do
+        bool is_historical = false;  // of all messages
     };
     explicit LogFeed(Parts parts);
 
     void set_log(const store::LogId& id) noexcept { log_id_ = id; }
-    /// Continues at a position, or at the oldest one after it that the log has.
-    void seek(store::Position position);
+    /// Continues at a position, or at the oldest one after it that the log has, and ends before the block at `end`.
+    void seek(store::Position position, store::Position end = store::position_max);
     /// Adds messages with synced samples and gaps to the delivery, up to its capacity.
     void fill(Delivery& delivery, store::Position synced);
     /// Divides a message when it is read again. Returns false if that is impossible: it is a gap notice, or a sample
@@ -61,6 +62,8 @@ class LogFeed {
     void forget_before(store::Position position);
     /// Whether the log has synced entries that no delivery has.
     [[nodiscard]] bool has_more(store::Position synced) const noexcept;
+    /// Whether the delivery has everything up to the end.
+    [[nodiscard]] bool is_finished() const noexcept;
 
   private:
     /// A range of a block.
@@ -75,6 +78,7 @@ class LogFeed {
     };
 
     [[nodiscard]] bool read_block(Delivery& delivery, store::Position synced);
+    void keep_gaps_before_end();
     void encode_block();
     [[nodiscard]] bool is_divided() const noexcept;
     void add_divided(OutgoingMessage message);
@@ -92,11 +96,13 @@ class LogFeed {
     store::LogReader reader_;
     store::LogId log_id_{};
     store::LogBatch batch_;
-    store::LogBatch slice_;                  // a part of batch_
-    bool has_batch_ = false;                 // read, but not encoded, because it is not synced
-    std::vector<OutgoingMessage> encoded_;   // memory that encode_block() reuses
-    std::deque<OutgoingMessage> outgoing_;   // of the block, not handed to the delivery yet
-    store::Position read_to_end_at_ = 0;     // the synced position when the log had nothing more
+    store::LogBatch slice_;                 // a part of batch_
+    bool has_batch_ = false;                // read, but not encoded, because it is not synced
+    std::vector<OutgoingMessage> encoded_;  // memory that encode_block() reuses
+    std::deque<OutgoingMessage> outgoing_;  // of the block, not handed to the delivery yet
+    store::Position read_to_end_at_ = 0;    // the synced position when the log had nothing more
+    store::Position end_ = store::position_max;
+    bool is_at_end_ = false;                 // the block at the end was read
     std::set<std::uint32_t> quarantined_;    // samples of the block, by index
     std::map<Range, std::string> rejected_;  // with the reason
 };

@@ -71,6 +71,7 @@ class Quarantine {
     enum class Status : std::uint8_t { kept, waiting, taken };
 
     void append(const std::string& record);
+    void insert(QuarantinedSample sample);
 
     store::FileSystem& files_;
     const std::string directory_;

@@ -2,6 +2,7 @@
 
 #include "core/clock.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace telegate::uplink {
@@ -13,10 +14,13 @@ class TokenBucket {
   public:
     /// Adds the tokens since the last call. A rate of 0 means no limit.
     void refill(MonoTime now, double rate) noexcept;
-    [[nodiscard]] bool has_tokens() const noexcept { return rate_ <= 0 || tokens_ > 0; }
+    /// Whether there are this many tokens, or all that there can be.
+    [[nodiscard]] bool has_tokens(double wanted = 0) const noexcept {
+        return rate_ <= 0 || (tokens_ > 0 && tokens_ >= std::min(wanted, rate_));
+    }
     void take(double tokens) noexcept { tokens_ -= tokens; }
-    /// Returns when there are tokens again.
-    [[nodiscard]] MonoTime due() const noexcept;
+    /// Returns when has_tokens() is true.
+    [[nodiscard]] MonoTime due(double wanted = 0) const noexcept;
 
   private:
     double rate_ = 0;  // per second

@@ -6,6 +6,7 @@
 #include "uplink/log_feed.hpp"
 #include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
+#include "uplink/receipts.hpp"
 #include "uplink/token_bucket.hpp"
 
 #include "core/clock.hpp"
@@ -13,6 +14,7 @@
 #include "core/watch.hpp"
 #include "store/file_system.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -24,6 +26,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace telegate::uplink {
 
@@ -37,12 +40,15 @@ struct UplinkStatus {
     std::int64_t last_error_utc_ns = 0;
     std::string cursor_error;     // why the cursor cannot be saved; "": it can
     store::Position settled = 0;  // everything before it is delivered
-    bool is_behind = false;       // something that is synced is not delivered
+    bool is_behind = false;       // something that is synced is not delivered, besides the backlog
+    bool has_backlog = false;     // something is delivered after later samples, see UplinkRunner::Order
     std::int64_t delivered_utc_ns = 0;
     std::uint64_t connections = 0;  // since the start
+    std::uint64_t losses = 0;       // times that the back end was found to have lost acknowledged messages
     DeliveryLedger ledger;
     DeliveryCounts counts;
     store::Position lag = 0;                            // entries of the log that are synced and not delivered
+    store::Position backlog = 0;                        // of these, the ones that are delivered after later samples
     std::optional<std::chrono::seconds> catch_up_time;  // until everything is delivered; nullopt: never, at this rate
     std::chrono::nanoseconds round_trip{0};  // between a message and its acknowledgment, on average; 0: unknown
     bool is_paused = false;
@@ -55,10 +61,16 @@ using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 
 /// Delivers a durable log to a back end, from the position at which the last process ended. It reads the log block by
 /// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
-/// missing from the log after a power failure.
+/// missing from the log after a power failure. If the back end turns out to have lost messages that it had
+/// acknowledged, everything that was acknowledged in the last ack_grace is delivered again.
+///
+/// With Order::live_first, samples that are late become a range of the backlog, and new ones are delivered at once. The
+/// backlog is delivered in order, while no new samples wait, with half of the window. A range that exists is delivered
+/// as backlog, whatever the order is changed to; with Order::strict, new samples wait for it.
 ///
 /// Threads: status() and keep_from() any; everything else the reactor's.
-/// Limits:  Delivery's, and one block of the log in memory.
+/// Limits:  the window of Delivery::Options, and up to half of it and one block of the log for each of the two lanes in
+///          memory. With Cursor::backlog_max ranges, samples that are late are delivered in order.
 /// Failure: nothing fails but the constructor and start(), which throw std::bad_alloc. A connection, a log or a cursor
 ///          that fails is used again after a while; status() has the reason.
 class UplinkRunner {
@@ -66,8 +78,14 @@ class UplinkRunner {
     static constexpr std::chrono::milliseconds connect_max{10'000};
     static constexpr std::chrono::milliseconds read_retry{1'000};
     static constexpr std::chrono::milliseconds cursor_interval{1'000};
-    static constexpr int graces_max = 64;          // positions that wait for the end of ack_grace
-    static constexpr double catch_up_min = 1'000;  // entries of the log per second, if it does not grow
+    static constexpr std::chrono::milliseconds check_interval{10'000};
+    static constexpr double catch_up_min = 1'000;                 // entries of the log per second, if it does not grow
+    static constexpr std::chrono::milliseconds late_min{10'000};  // age of samples that live_first sets aside
+
+    enum class Order : std::uint8_t {
+        strict,      // that of the log
+        live_first,  // new samples are not delayed by late ones
+    };
 
     /// Limits of the rate of sending; 0 means no limit.
     struct Rates {
@@ -98,6 +116,7 @@ class UplinkRunner {
         Quarantine::Limits quarantine = {};
         Rates rates = {};
         std::chrono::milliseconds ack_grace{300'000};
+        Order order = Order::strict;
     };
     UplinkRunner(Parts parts, Options options);
     ~UplinkRunner();
@@ -128,22 +147,51 @@ class UplinkRunner {
     [[nodiscard]] store::Position keep_from() const noexcept { return keep_from_; }
 
   private:
+    /// A part of the log that is delivered in order.
+    struct Lane {
+        LogFeed feed;
+        Delivery delivery;
+        std::string rejection;     // the last reason of a permanent refusal
+        MonoTime read_again_at{};  // after a failure
+    };
+    /// The adapter's number of a message, which has the lane of the message.
+    [[nodiscard]] static std::uint64_t number_of(bool is_backlog, std::uint64_t in_lane) noexcept {
+        return in_lane * 2 + std::uint64_t{is_backlog};
+    }
+    [[nodiscard]] Lane& lane_of(std::uint64_t number) noexcept { return number % 2 == 0 ? live_ : backlog_; }
+    [[nodiscard]] std::array<Lane*, 2> lanes() noexcept { return {&live_, &backlog_}; }
+    [[nodiscard]] Lane make_lane(bool is_backlog);
+
     [[nodiscard]] Adapter::Events events();
+    void disconnect(MonoTime now);
+    void note_progress(MonoTime now);
+    void set_aside(MonoTime now);
+    [[nodiscard]] store::Position last_block_end() const;
+    void add_range(BacklogRange range);
+    void start_backlog();
+    [[nodiscard]] std::chrono::nanoseconds age_at(store::Position position) const;
+    [[nodiscard]] store::Position backlog_left() const noexcept;
+    [[nodiscard]] store::Position lag() const noexcept;
+    [[nodiscard]] bool is_saved() const;
+    [[nodiscard]] Lane* next_lane(MonoTime now);
+    [[nodiscard]] bool has_tokens(const OutgoingMessage& message, MonoTime& due) const noexcept;
     void work();
     void connect_or_close(MonoTime now);
-    void fill(MonoTime now);
+    void fill(Lane& lane, MonoTime now);
     void load();
     [[nodiscard]] bool open_log();
-    void replace_rejected();
-    void read_again();
+    void replace_rejected(Lane& lane);
+    void read_again(Lane& lane);
     [[nodiscard]] store::Position find(const RewindTarget& target) const;
     [[nodiscard]] Cursor cursor() const;
     void refill(MonoTime now);
     void send(MonoTime now);
-    void note_saved(MonoTime now);
-    void end_graces(MonoTime now);
     void save_cursor(MonoTime now);
-    void note_round_trip(std::uint64_t number);
+    void write(Cursor cursor, Receipts receipts);
+    void move_back(store::Position position);
+    void restore(MonoTime now);
+    void check(MonoTime now);
+    void note_round_trip(const Lane& lane, std::uint64_t in_lane);
     void note_failure(const std::string& reason);
     void set_alarm(MonoTime now);
     void show();
@@ -153,25 +201,29 @@ class UplinkRunner {
     const std::unique_ptr<Adapter> adapter_;
     CursorFile cursor_file_;
     Quarantine quarantine_;
-    LogFeed feed_;
-    Delivery delivery_;
+    Lane live_;
+    Lane backlog_;                      // also sends quarantined samples again
+    std::vector<BacklogRange> ranges_;  // of the backlog, in order; the first one is read
+    /// Everything before the position was synced at this time, and not all of it is delivered.
+    std::pair<MonoTime, store::Position> late_since_{};
+    bool is_setting_aside_ = false;  // once nothing new is in flight
     Progress progress_;
     TokenBucket samples_;  // that may be sent
     TokenBucket entries_;  // of the log that may be sent
-    /// Positions up to which the log was delivered, and when.
-    std::deque<std::pair<MonoTime, store::Position>> graces_;
+    Receipts receipts_;
+    Place place_at_check_ = 0;  // that was known when the back end was asked last
+    MonoTime checked_at_{};
+    std::pair<store::Position, std::uint32_t> never_sent_{};  // the first block and its part that never was
     std::atomic<store::Position> keep_from_{0};
     bool is_started_ = false;
     bool is_loaded_ = false;  // the cursor and the quarantine
-    std::optional<Cursor> loaded_;
     bool is_paused_ = false;
-    std::string rejection_;               // the last reason of a permanent refusal
     std::optional<store::LogId> log_id_;  // nullopt: the log is not open yet
     store::Position synced_ = 0;
-    MonoTime read_again_at_{};  // after a failure
     std::optional<MonoTime> connecting_since_;
-    store::Position saved_ = 0;
+    Cursor saved_;  // the last one that was read or written
     MonoTime saved_at_{};
+    MonoTime tokens_at_{};  // when the rates allow to send again; MonoTime::max(): they do not prevent it
     Later later_;
     Alarm alarm_;
 

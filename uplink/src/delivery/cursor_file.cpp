@@ -13,14 +13,21 @@
 namespace telegate::uplink {
 namespace {
 
-// Magic, number, log id, position, whether it is paused (4 bytes), checksum of all before it.
-constexpr std::uint64_t slot_magic = 0x3130'4355'4C50'4754;  // "TGPLUC01"
+// Magic, number, log id, position, position to resend from, last place, whether it is paused (4 bytes), number of
+// ranges of the backlog (4 bytes), begin and end of each range, checksum of all before it.
+constexpr std::uint64_t slot_magic = 0x3230'4355'4C50'4754;  // "TGPLUC02"
 constexpr std::size_t number_at = 8;
 constexpr std::size_t log_id_at = 16;
 constexpr std::size_t position_at = 32;
-constexpr std::size_t paused_at = 40;
-constexpr std::size_t checksum_at = 44;
-constexpr std::size_t content_bytes = 48;
+constexpr std::size_t resend_from_at = 40;
+constexpr std::size_t last_place_at = 48;
+constexpr std::size_t paused_at = 56;
+constexpr std::size_t ranges_at = 60;
+constexpr std::size_t backlog_at = 64;
+constexpr std::size_t range_bytes = 16;
+constexpr std::size_t checksum_at = backlog_at + Cursor::backlog_max * range_bytes;
+constexpr std::size_t content_bytes = checksum_at + sizeof(std::uint32_t);
+static_assert(content_bytes <= CursorFile::slot_bytes);
 using Slot = std::array<std::byte, content_bytes>;
 
 struct NumberedCursor {
@@ -34,7 +41,16 @@ Slot to_slot(const NumberedCursor& from) {
     store_little_endian(slot.data() + number_at, from.number);
     std::copy(from.cursor.log_id.begin(), from.cursor.log_id.end(), slot.begin() + log_id_at);
     store_little_endian(slot.data() + position_at, from.cursor.position);
+    store_little_endian(slot.data() + resend_from_at, from.cursor.resend_from);
+    store_little_endian(slot.data() + last_place_at, from.cursor.last_place);
     store_little_endian(slot.data() + paused_at, std::uint32_t{from.cursor.is_paused});
+    store_little_endian(slot.data() + ranges_at, static_cast<std::uint32_t>(from.cursor.backlog.size()));
+    std::byte* range = slot.data() + backlog_at;
+    for (const BacklogRange& each : from.cursor.backlog) {
+        store_little_endian(range, each.begin);
+        store_little_endian(range + sizeof each.begin, each.end);
+        range += range_bytes;
+    }
     store_little_endian(slot.data() + checksum_at, crc32c(std::span(slot).first(checksum_at)));
     return slot;
 }
@@ -48,7 +64,15 @@ std::optional<NumberedCursor> from_slot(const Slot& slot) {
     to.number = load_little_endian<std::uint64_t>(slot.data() + number_at);
     std::copy_n(slot.begin() + log_id_at, to.cursor.log_id.size(), to.cursor.log_id.begin());
     to.cursor.position = load_little_endian<store::Position>(slot.data() + position_at);
+    to.cursor.resend_from = load_little_endian<store::Position>(slot.data() + resend_from_at);
+    to.cursor.last_place = load_little_endian<Place>(slot.data() + last_place_at);
     to.cursor.is_paused = load_little_endian<std::uint32_t>(slot.data() + paused_at) != 0;
+    const auto ranges = load_little_endian<std::uint32_t>(slot.data() + ranges_at);
+    for (std::size_t i = 0; i < std::min<std::size_t>(ranges, Cursor::backlog_max); ++i) {
+        const std::byte* const range = slot.data() + backlog_at + i * range_bytes;
+        to.cursor.backlog.push_back({load_little_endian<store::Position>(range),
+                                     load_little_endian<store::Position>(range + sizeof(store::Position))});
+    }
     return to;
 }
 

@@ -17,6 +17,25 @@ std::string_view to_string(DeliveryState state) noexcept {
     return "";
 }
 
+DeliveryLedger& DeliveryLedger::operator+=(const DeliveryLedger& other) noexcept {
+    read += other.read;
+    acknowledged += other.acknowledged;
+    in_flight += other.in_flight;
+    quarantined += other.quarantined;
+    gaps += other.gaps;
+    returned += other.returned;
+    return *this;
+}
+
+DeliveryCounts& DeliveryCounts::operator+=(const DeliveryCounts& other) noexcept {
+    sent += other.sent;
+    resent += other.resent;
+    acknowledged += other.acknowledged;
+    duplicates += other.duplicates;
+    refused += other.refused;
+    return *this;
+}
+
 Delivery::Delivery(const Options& options, store::Position settled)
     : options_(options), random_(options.seed), settled_(settled) {}
 
@@ -64,11 +83,15 @@ void Delivery::disconnected(MonoTime now) noexcept {
     state_ = DeliveryState::down;
 }
 
-const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
+bool Delivery::may_send(MonoTime now) noexcept {
     if (state_ == DeliveryState::backing_off && now >= retry_at_) {
         state_ = DeliveryState::sending;
     }
-    if (state_ != DeliveryState::sending) {
+    return state_ == DeliveryState::sending;
+}
+
+const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
+    if (!may_send(now)) {
         return nullptr;
     }
     while (next_ < window_.size() && window_[next_].status != Status::waiting) {
@@ -77,12 +100,16 @@ const OutgoingMessage* Delivery::next(MonoTime now) noexcept {
     return next_ < window_.size() ? &window_[next_].message : nullptr;
 }
 
-std::uint64_t Delivery::sent(MonoTime now) noexcept {
+std::uint64_t Delivery::sent(MonoTime now, std::uint64_t transmission, bool is_new) noexcept {
     TELEGATE_ASSERT(state_ == DeliveryState::sending && next_ < window_.size());
     Entry& entry = window_[next_];
     TELEGATE_ASSERT(entry.status == Status::waiting);
     entry.status = Status::in_flight;
     entry.sent_at = now;
+    if (!entry.was_sent) {
+        entry.transmissions = {transmission, transmission, is_new};
+    }
+    entry.transmissions.last = transmission;
     ++in_flight_;
     ++counts_.sent;
     counts_.resent += std::uint64_t{std::exchange(entry.was_sent, true)};
@@ -107,7 +134,12 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     settle();
     if (state_ == DeliveryState::settling && in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
-    } else if (state_ == DeliveryState::sending) {
+    }
+    note_success();
+}
+
+void Delivery::note_success() noexcept {
+    if (state_ == DeliveryState::sending) {
         retry_ = std::chrono::milliseconds(0);
     }
 }
@@ -139,6 +171,10 @@ const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept 
 
 MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
     return window_[number - first_number_].sent_at;
+}
+
+const Transmissions& Delivery::transmissions(std::uint64_t number) const noexcept {
+    return window_[number - first_number_].transmissions;
 }
 
 bool Delivery::is_rejected(const Entry& entry) const noexcept {

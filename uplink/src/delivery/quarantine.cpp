@@ -18,7 +18,7 @@ namespace telegate::uplink {
 namespace {
 
 // A record: the size of its content, a checksum of it, the content. The first record begins after the magic.
-constexpr std::string_view file_magic = "TGPLUQ01";
+constexpr std::string_view file_magic = "TGPLUQ02";
 constexpr std::size_t head_bytes = 8;
 constexpr std::size_t record_bytes_max = 16'777'216;  // larger than any message
 constexpr std::size_t overhead_bytes = 256;           // of a sample, without its message
@@ -75,6 +75,7 @@ std::string to_record(const QuarantinedSample& sample) {
     put_text(sample.reason, content);
     put_text(sample.message.id, content);
     put_text(sample.message.subject, content);
+    put_text(sample.message.format, content);
     put_text(sample.message.payload, content);
     std::string record;
     put(static_cast<std::uint32_t>(content.size()), record);
@@ -98,6 +99,7 @@ std::optional<QuarantinedSample> from_content(std::string_view content) {
     parts.take_text(sample.reason);
     parts.take_text(sample.message.id);
     parts.take_text(sample.message.subject);
+    parts.take_text(sample.message.format);
     parts.take_text(sample.message.payload);
     sample.message.utc_max_ns = sample.utc_ns;
     return parts.is_complete() ? std::optional(std::move(sample)) : std::nullopt;
@@ -150,12 +152,7 @@ void Quarantine::load() {
             return;
         }
         end_ += record.size();
-        sample->id = sample->message.quarantine_id = ++last_id_;
-        sample->message.samples = 1;
-        sample->message.is_last_part = false;
-        bytes_ += bytes_of(*sample);
-        samples_.push_back(std::move(*sample));
-        statuses_.push_back(Status::kept);
+        insert(std::move(*sample));
     }
 }
 
@@ -188,9 +185,14 @@ void Quarantine::append(const std::string& record) {
 
 void Quarantine::add(QuarantinedSample sample) {
     append(to_record(sample));
+    insert(std::move(sample));
+}
+
+void Quarantine::insert(QuarantinedSample sample) {
     sample.id = sample.message.quarantine_id = ++last_id_;
     sample.message.samples = 1;
     sample.message.is_last_part = false;
+    sample.message.is_historical = true;  // later samples were delivered
     bytes_ += bytes_of(sample);
     samples_.push_back(std::move(sample));
     statuses_.push_back(Status::kept);

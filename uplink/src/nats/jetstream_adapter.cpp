@@ -176,6 +176,7 @@ void JetStreamAdapter::close() {
     failure_.clear();
     refused_check_.clear();
     too_large_.clear();
+    stream_.clear();
     if (socket_ >= 0) {
         // Otherwise, natsConnection_Close() would wait for the server to confirm what is not written yet.
         constexpr int reads_max = 1'024;
@@ -238,7 +239,7 @@ bool JetStreamAdapter::is_usable() {
     }
     refused_check_ = reason;
     warn("cannot check the stream: " + reason);
-    set_up();
+    set_up(std::nullopt);
     return true;
 }
 
@@ -246,10 +247,10 @@ void JetStreamAdapter::warn(const std::string& text) {
     options_.warn(server_ + ": " + text);
 }
 
-void JetStreamAdapter::set_up() {
+void JetStreamAdapter::set_up(std::optional<Place> last) {
     state_ = State::up;
     next_server_ = (next_server_ - 1) % options_.urls.size();  // the server to return to
-    events_.up(server_);
+    events_.up(server_, last);
 }
 
 void JetStreamAdapter::receive() {
@@ -274,7 +275,7 @@ void JetStreamAdapter::handle_no_responders() {
     }
     // The stream may be behind a server that does not forward requests about streams.
     warn("cannot check the stream: JetStream does not respond to requests about streams");
-    set_up();
+    set_up(std::nullopt);
 }
 
 void JetStreamAdapter::handle(natsMsg* message) {
@@ -286,25 +287,23 @@ void JetStreamAdapter::handle(natsMsg* message) {
     if (error == std::errc() && end == reply.data() + reply.size()) {
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
-            return events_.acknowledged(number, stored.is_duplicate);
+            // Places in another stream would not be comparable; subjects may belong to several.
+            return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
         }
         return events_.refused(number, stored.refusal, stored.reason);
     }
-    if (state_ == State::checking) {
-        handle_check(reply, json);
-    }
+    handle_check(reply, json);
 }
 
 void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {
-    if (reply == name_reply) {
+    if (reply == name_reply && state_ == State::checking) {
         const StreamName found = read_stream_name(json, options_.subjects);
         if (!found.problem.empty()) {
             return fail(found.problem);
         }
-        if (const std::string subject = "$JS.API.STREAM.INFO." + found.name;
-            natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + stream_reply).c_str(), "", 0) !=
-            NATS_OK) {
-            fail("cannot request " + subject);
+        stream_ = found.name;
+        if (!request_stream()) {
+            fail("cannot request the properties of stream " + stream_);
         }
         return;
     }
@@ -313,10 +312,25 @@ void JetStreamAdapter::handle_check(std::string_view reply, std::string_view jso
         if (!check.problem.empty()) {
             return fail(check.problem);
         }
+        if (state_ == State::up) {
+            return events_.checked(check.last);
+        }
         if (!check.warning.empty()) {
             warn(check.warning);
         }
-        set_up();
+        set_up(check.last);
+    }
+}
+
+bool JetStreamAdapter::request_stream() {
+    const std::string subject = "$JS.API.STREAM.INFO." + stream_;
+    return natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + stream_reply).c_str(), "", 0) ==
+           NATS_OK;
+}
+
+void JetStreamAdapter::check() {
+    if (!stream_.empty() && !request_stream()) {
+        fail_later("cannot request the properties of stream " + stream_);
     }
 }
 
@@ -334,6 +348,10 @@ void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number
     add("Telegate-End", std::to_string(message.end_position));
     add("Telegate-Part", std::to_string(message.part));
     add("Telegate-Last-Part", message.is_last_part ? "yes" : "no");
+    if (message.is_historical) {
+        add("Telegate-Historical", "yes");
+    }
+    add("Telegate-Format", message.format);
     for (const auto& [name, value] : options_.headers) {
         add(name.c_str(), value);
     }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ class JetStreamAdapter final : public Adapter {
 
     void connect() override;
     void send(const OutgoingMessage& message, std::uint64_t number) override;
+    void check() override;
     void close() override;
 
   private:
@@ -48,9 +50,10 @@ class JetStreamAdapter final : public Adapter {
     void handle(natsMsg* message);
     void handle_no_responders();
     void handle_check(std::string_view reply, std::string_view json);
+    [[nodiscard]] bool request_stream();
     void request(const std::string& subject, const char* reply, const std::string& body);
     void warn(const std::string& text);
-    void set_up();
+    void set_up(std::optional<Place> last);
     void fail(const std::string& reason);
     void fail_later(std::string reason);
 
@@ -64,6 +67,7 @@ class JetStreamAdapter final : public Adapter {
     bool is_write_wanted_ = false;
     NatsConnection connection_;
     NatsSubscription replies_;
+    std::string stream_;         // "": not known yet
     std::string inbox_;          // subject of the replies, with a dot at its end
     std::string refused_check_;  // the error of a request that the server does not permit; "": none
     std::string failure_;        // reported by later()

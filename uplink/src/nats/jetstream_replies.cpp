@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -53,6 +54,8 @@ PublishReply read_publish_reply(std::string_view json) {
         read.reason = "the response has no sequence number";
     }
     read.is_stored = read.reason.empty();
+    read.stream = text_of(member(reply, "stream"));
+    read.place = read.is_stored ? static_cast<Place>(number_of(member(reply, "seq"))) : 0;
     if (number_of(member(member(reply, "error"), "err_code")) == too_large) {
         read.refusal = Refusal::permanent;
     }
@@ -88,6 +91,7 @@ StreamCheck check_stream(std::string_view json, const AdapterOptions& options) {
     if (!check.problem.empty()) {
         return check;
     }
+    check.last = static_cast<Place>(std::max<std::int64_t>(number_of(member(member(reply, "state"), "last_seq")), 0));
     const Json& config = member(reply, "config");
     const std::string name = text_of(member(config, "name"));
     const std::string edit = "; change it: nats stream edit " + name;

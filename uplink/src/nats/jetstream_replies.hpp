@@ -14,6 +14,8 @@ namespace telegate::uplink {
 struct PublishReply {
     bool is_stored = false;
     bool is_duplicate = false;  // the stream had a message with this id
+    std::string stream;
+    Place place = 0;  // in the stream
     Refusal refusal = Refusal::transient;
     std::string reason;  // why it is not stored
 };
@@ -31,6 +33,7 @@ struct StreamName {
 struct StreamCheck {
     std::string problem;  // why it cannot, and the command that changes it; "": it can
     std::string warning;  // "": none
+    Place last = 0;       // place of the last message
 };
 /// `json`: the reply to a request for the properties of the stream.
 [[nodiscard]] StreamCheck check_stream(std::string_view json, const AdapterOptions& options);

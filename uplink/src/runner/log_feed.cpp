@@ -48,8 +48,10 @@ void set_ends(std::vector<OutgoingMessage>& messages, BlockPlace end) {
 
 LogFeed::LogFeed(Parts parts) : parts_(std::move(parts)), reader_(parts_.files, parts_.log_directory) {}
 
-void LogFeed::seek(store::Position position) {
+void LogFeed::seek(store::Position position, store::Position end) {
     reader_.seek(position);
+    end_ = end;
+    is_at_end_ = false;
     has_batch_ = false;
     outgoing_.clear();
     read_to_end_at_ = 0;
@@ -70,10 +72,14 @@ bool LogFeed::has_more(store::Position synced) const noexcept {
     return !outgoing_.empty() || (read_to_end_at_ != synced && !(has_batch_ && batch_.end_position > synced));
 }
 
+bool LogFeed::is_finished() const noexcept {
+    return outgoing_.empty() && (is_at_end_ || read_to_end_at_ >= end_);
+}
+
 /// Reads a block and encodes it. Returns false if there is no further one that is synced.
 bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
     if (!has_batch_) {
-        if (read_to_end_at_ == synced) {
+        if (is_at_end_ || read_to_end_at_ == synced) {
             return false;
         }
         has_batch_ = reader_.next(batch_);
@@ -85,7 +91,9 @@ bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
             parts_.arrange(batch_);
         }
     }
-    if (batch_.end_position > synced) {
+    if (batch_.position >= end_) {
+        keep_gaps_before_end();
+    } else if (batch_.end_position > synced) {
         return false;
     }
     encode_block();
@@ -101,6 +109,18 @@ bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
         outgoing_.push_back(std::move(message));
     }
     return true;
+}
+
+/// Keeps the gaps of the block at the end: they name what the log has lost before it, such as a removed segment. That
+/// is true even if the block is not synced.
+void LogFeed::keep_gaps_before_end() {
+    is_at_end_ = true;
+    batch_.position = batch_.end_position = end_;
+    batch_.samples.clear();
+    batch_.stored.reset();
+    for (store::BlockGap& gap : batch_.gaps) {
+        gap.before_sample = 0;
+    }
 }
 
 void LogFeed::encode_block() {
@@ -120,6 +140,7 @@ void LogFeed::complete(OutgoingMessage& message) const {
     message.epoch_ms = batch_.epoch_ms;
     message.position = batch_.position;
     message.end_position = batch_.end_position;
+    message.is_historical = parts_.is_historical;
     message.id = message_id(log_id_, message);
 }
 
@@ -265,7 +286,8 @@ bool LogFeed::divide(const OutgoingMessage& message, const std::string& reason) 
 }
 
 void LogFeed::forget_before(store::Position position) {
-    rejected_.erase(rejected_.begin(), rejected_.lower_bound({position + 1, {}, {}}));
+    // Gaps at the end of a segment have the same end as the block before them.
+    rejected_.erase(rejected_.begin(), rejected_.lower_bound({position, {}, {}}));
 }
 
 }  // namespace telegate::uplink

@@ -14,13 +14,13 @@ void TokenBucket::refill(MonoTime now, double rate) noexcept {
     tokens_ = std::min(tokens_ + seconds * rate, rate);
 }
 
-MonoTime TokenBucket::due() const noexcept {
-    if (has_tokens()) {
+MonoTime TokenBucket::due(double wanted) const noexcept {
+    if (has_tokens(wanted)) {
         return filled_at_;
     }
     constexpr double seconds_min = 0.001;
     constexpr double seconds_max = 3'600;
-    const double seconds = std::clamp(-tokens_ / rate_, seconds_min, seconds_max);
+    const double seconds = std::clamp((std::min(wanted, rate_) - tokens_) / rate_, seconds_min, seconds_max);
     return filled_at_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 

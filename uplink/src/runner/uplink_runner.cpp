@@ -10,66 +10,137 @@
 #include <utility>
 
 namespace telegate::uplink {
+namespace {
+
+/// The backlog leaves the other half of the window to new samples, which so wait for few messages before them.
+Delivery::Options backlog_options(Delivery::Options options) {
+    options.messages_max = std::max<std::size_t>(options.messages_max / 2, 1);
+    options.bytes_max /= 2;
+    return options;
+}
+
+}  // namespace
+
 UplinkRunner::UplinkRunner(Parts parts, Options options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
       adapter_(parts_.make_adapter(events())),
       cursor_file_(parts_.files, options_.log_directory, options_.name),
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
-      feed_({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_, parts_.arrange}),
-      delivery_(options_.delivery, 0),
+      live_(make_lane(false)),
+      backlog_(make_lane(true)),
+      receipts_(options_.ack_grace),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
 UplinkRunner::~UplinkRunner() = default;
 
+UplinkRunner::Lane UplinkRunner::make_lane(bool is_backlog) {
+    return {.feed = LogFeed({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_,
+                             parts_.arrange, is_backlog}),
+            .delivery = Delivery(is_backlog ? backlog_options(options_.delivery) : options_.delivery, 0),
+            .rejection = {}};
+}
+
 Adapter::Events UplinkRunner::events() {
     Adapter::Events events;
-    events.up = [this](const std::string& server) {
+    events.up = [this](const std::string& server, std::optional<Place> last) {
         connecting_since_.reset();
-        delivery_.connected();
+        for (Lane* const lane : lanes()) {
+            lane->delivery.connected();
+        }
         next_status_.is_connected = true;
         next_status_.server = server;
         ++next_status_.connections;
         parts_.notes.connected(server);
+        if (last) {
+            receipts_.compare(*last, receipts_.last_place());
+        }
         later_.ask();
     };
-    events.acknowledged = [this](std::uint64_t number, bool is_duplicate) {
-        if (const OutgoingMessage* const message = delivery_.in_flight(number);
+    events.checked = [this](Place last) {
+        receipts_.compare(last, place_at_check_);
+        later_.ask();
+    };
+    events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
+        Delivery& delivery = lane_of(number).delivery;
+        if (const OutgoingMessage* const message = delivery.in_flight(number / 2);
             message != nullptr && message->quarantine_id != 0) {
             quarantine_.remove(message->quarantine_id);
         }
-        note_round_trip(number);
-        delivery_.acknowledged(number, is_duplicate);
-        if (delivery_.state() == DeliveryState::sending) {
+        note_round_trip(lane_of(number), number / 2);
+        if (place != 0 && delivery.in_flight(number / 2) != nullptr) {
+            receipts_.note_stored(delivery.transmissions(number / 2), place, is_duplicate);
+        }
+        delivery.acknowledged(number / 2, is_duplicate);
+        bool is_sending = true;
+        for (Lane* const lane : lanes()) {
+            lane->delivery.note_success();
+            is_sending = is_sending && lane->delivery.state() == DeliveryState::sending;
+        }
+        if (is_sending) {
             next_status_.error.clear();
         }
         later_.ask();
     };
     events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
-        delivery_.refused(number, refusal, parts_.clock.mono_now());
+        Lane& lane = lane_of(number);
+        lane.delivery.refused(number / 2, refusal, parts_.clock.mono_now());
         if (refusal == Refusal::permanent) {
-            rejection_ = reason;
+            lane.rejection = reason;
         }
         note_failure("refused: " + reason);
         later_.ask();
     };
     events.down = [this](const std::string& reason) {
-        connecting_since_.reset();
-        delivery_.disconnected(parts_.clock.mono_now());
-        next_status_.is_connected = false;
+        disconnect(parts_.clock.mono_now());
         note_failure(reason);
         later_.ask();
     };
     return events;
 }
 
+/// Records that there is no connection.
+void UplinkRunner::disconnect(MonoTime now) {
+    connecting_since_.reset();
+    for (Lane* const lane : lanes()) {
+        lane->delivery.disconnected(now);
+    }
+    next_status_.is_connected = false;
+}
+
 /// Averages over about eight messages.
-void UplinkRunner::note_round_trip(std::uint64_t number) {
-    if (delivery_.in_flight(number) != nullptr) {
-        const std::chrono::nanoseconds time = parts_.clock.mono_now() - delivery_.sent_at(number);
+void UplinkRunner::note_round_trip(const Lane& lane, std::uint64_t in_lane) {
+    if (lane.delivery.in_flight(in_lane) != nullptr) {
+        const std::chrono::nanoseconds time = parts_.clock.mono_now() - lane.delivery.sent_at(in_lane);
         std::chrono::nanoseconds& average = next_status_.round_trip;
         average = average.count() == 0 ? time : average + (time - average) / 8;
+    }
+}
+
+/// Delivers again what the back end has acknowledged and lost.
+void UplinkRunner::restore(MonoTime now) {
+    if (!receipts_.has_loss() || !log_id_ || now < live_.read_again_at) {
+        return;
+    }
+    try {
+        const store::Position position = std::min(find(receipts_.resend_from()), cursor().oldest());
+        move_back(position);
+        ++next_status_.losses;
+        note_failure("the server has lost messages that it had acknowledged; delivering again from position " +
+                     std::to_string(position));
+    } catch (const std::exception& error) {
+        live_.read_again_at = now + read_retry;
+        note_failure(error.what());
+    }
+}
+
+/// Asks the back end for its last message from time to time, because it may lose some while nothing is sent.
+void UplinkRunner::check(MonoTime now) {
+    if (next_status_.is_connected && receipts_.last_place() != 0 && now - checked_at_ >= check_interval) {
+        checked_at_ = now;
+        place_at_check_ = receipts_.last_place();
+        adapter_->check();
     }
 }
 
@@ -101,32 +172,129 @@ void UplinkRunner::stop() {
 void UplinkRunner::work() {
     const MonoTime now = parts_.clock.mono_now();
     if (!std::exchange(is_started_, true)) {
-        delivery_.start(now);
+        live_.delivery.start(now);
     }
-    if (log_id_) {
-        progress_.note(now, synced_, delivery_.settled());
-    }
+    note_progress(now);
     connect_or_close(now);
-    replace_rejected();
-    fill(now);
+    check(now);
+    restore(now);
+    set_aside(now);
+    for (Lane* const lane : lanes()) {
+        lane->delivery.may_send(now);
+        replace_rejected(*lane);
+        fill(*lane, now);
+    }
     refill(now);
     send(now);
     save_cursor(now);
-    end_graces(now);
+    receipts_.expire(now);
+    keep_from_ = receipts_.keep_from();
     set_alarm(now);
     show();
 }
 
+void UplinkRunner::note_progress(MonoTime now) {
+    if (!log_id_) {
+        return;
+    }
+    if (!ranges_.empty()) {
+        BacklogRange& range = ranges_.front();
+        range.begin = std::clamp(backlog_.delivery.settled(), range.begin, range.end);
+        if (backlog_.feed.is_finished() && backlog_.delivery.is_empty()) {
+            ranges_.erase(ranges_.begin());
+            start_backlog();
+        }
+    }
+    if (live_.delivery.settled() >= late_since_.second) {
+        late_since_ = {now, synced_};
+    }
+    progress_.note(now, synced_, synced_ - lag());
+}
+
+/// Returns the number of entries of the backlog that are not delivered.
+store::Position UplinkRunner::backlog_left() const noexcept {
+    store::Position left = 0;
+    for (const BacklogRange& range : ranges_) {
+        left += range.end - range.begin;
+    }
+    return left;
+}
+
+store::Position UplinkRunner::lag() const noexcept {
+    return synced_ - std::min(synced_, live_.delivery.settled()) + backlog_left();
+}
+
+/// Makes late samples a range of the backlog, when nothing of them is in flight.
+void UplinkRunner::set_aside(MonoTime now) {
+    is_setting_aside_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
+                        ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
+                        now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
+                        live_.delivery.may_send(now);
+    if (!is_setting_aside_ || live_.delivery.messages_in_flight() > 0) {
+        return;
+    }
+    is_setting_aside_ = false;
+    try {
+        const BacklogRange range{live_.delivery.settled(), last_block_end()};
+        late_since_ = {now, synced_};
+        if (range.begin < range.end) {
+            add_range(range);
+            live_.delivery.move_to(range.end);
+            live_.feed.seek(range.end);
+        }
+    } catch (const std::exception& error) {
+        live_.read_again_at = now + read_retry;
+        note_failure(error.what());
+    }
+}
+
+/// Returns the end of the last block that is synced. The synced position itself may be after it, where no block is on
+/// the disk yet.
+store::Position UplinkRunner::last_block_end() const {
+    const auto segments = store::list_segments(parts_.files, options_.log_directory);
+    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
+        const auto segment = store::SegmentReader::open(parts_.files, options_.log_directory + "/" + ref->name);
+        const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
+        for (std::size_t i = count; i > 0; --i) {
+            const store::BlockEntry& block = segment->index().blocks[i - 1];
+            if (block.position + block.entries <= synced_) {
+                return block.position + block.entries;
+            }
+        }
+    }
+    return 0;
+}
+
+/// Adds a range after the others.
+void UplinkRunner::add_range(BacklogRange range) {
+    if (ranges_.size() > 1 && ranges_.back().end == range.begin) {
+        ranges_.back().end = range.end;
+        return;
+    }
+    ranges_.push_back(range);
+    if (ranges_.size() == 1) {
+        start_backlog();
+    }
+}
+
+/// Reads the first range of the backlog from its beginning.
+void UplinkRunner::start_backlog() {
+    backlog_.delivery.return_all();
+    quarantine_.return_taken();
+    if (!ranges_.empty()) {
+        backlog_.delivery.move_to(ranges_.front().begin);
+        backlog_.feed.seek(ranges_.front().begin, ranges_.front().end);
+    }
+}
+
 void UplinkRunner::connect_or_close(MonoTime now) {
     const bool is_late = connecting_since_ && now - *connecting_since_ >= connect_max;
-    if (is_late || delivery_.is_overdue(now)) {
+    if (is_late || live_.delivery.is_overdue(now) || backlog_.delivery.is_overdue(now)) {
         adapter_->close();
-        connecting_since_.reset();
-        delivery_.disconnected(now);
-        next_status_.is_connected = false;
+        disconnect(now);
         note_failure(is_late ? "the server did not respond in time" : "no acknowledgment in time");
     }
-    if (!connecting_since_ && delivery_.may_connect(now)) {
+    if (!connecting_since_ && live_.delivery.may_connect(now)) {
         connecting_since_ = now;
         adapter_->connect();
     }
@@ -135,53 +303,58 @@ void UplinkRunner::connect_or_close(MonoTime now) {
 /// Reads the cursor and the quarantine.
 void UplinkRunner::load() {
     if (!is_loaded_) {
-        loaded_ = cursor_file_.read();
+        saved_ = cursor_file_.read().value_or(Cursor{});
         quarantine_.load();
-        is_paused_ = loaded_ && loaded_->is_paused;
+        is_paused_ = saved_.is_paused;
         is_loaded_ = true;
     }
 }
 
 /// Has messages that the back end will not store divided.
-void UplinkRunner::replace_rejected() {
+void UplinkRunner::replace_rejected(Lane& lane) {
     bool is_different = false;
-    for (const OutgoingMessage* const message : delivery_.rejected()) {
+    for (const OutgoingMessage* const message : lane.delivery.rejected()) {
         if (message->quarantine_id != 0) {
             quarantine_.keep(message->quarantine_id);
             is_different = true;
-        } else if (feed_.divide(*message, rejection_)) {
+        } else if (lane.feed.divide(*message, lane.rejection)) {
             is_different = true;
         }
     }
     if (is_different) {
-        read_again();
-        delivery_.retry_now();
+        read_again(lane);
+        lane.delivery.retry_now();
     }
 }
 
 /// Discards what was read and is not delivered, and reads it again.
-void UplinkRunner::read_again() {
-    delivery_.return_all();
-    quarantine_.return_taken();
-    feed_.seek(delivery_.settled());
+void UplinkRunner::read_again(Lane& lane) {
+    lane.delivery.return_all();
+    if (&lane == &live_) {
+        lane.feed.seek(lane.delivery.settled());
+    } else {
+        start_backlog();
+    }
 }
 
 /// Reads from the log what may be sent and fits into the window.
-void UplinkRunner::fill(MonoTime now) {
-    if (now < read_again_at_) {
+void UplinkRunner::fill(Lane& lane, MonoTime now) {
+    if (now < lane.read_again_at) {
         return;
     }
     try {
         if (!open_log()) {
             return;
         }
-        while (delivery_.has_capacity() && quarantine_.has_waiting()) {
-            delivery_.add(*quarantine_.take());
+        while (&lane == &backlog_ && lane.delivery.has_capacity() && quarantine_.has_waiting()) {
+            lane.delivery.add(*quarantine_.take());
         }
-        feed_.forget_before(delivery_.settled());
-        feed_.fill(delivery_, synced_);
+        lane.feed.forget_before(lane.delivery.settled());
+        if (&lane == &live_ || !ranges_.empty()) {
+            lane.feed.fill(lane.delivery, synced_);
+        }
     } catch (const std::exception& error) {
-        read_again_at_ = now + read_retry;
+        lane.read_again_at = now + read_retry;
         note_failure(error.what());
     }
 }
@@ -197,22 +370,43 @@ bool UplinkRunner::open_log() {
         if (!head) {
             continue;
         }
-        const bool has_cursor = loaded_ && loaded_->log_id != store::LogId{};
-        store::Position position = has_cursor ? loaded_->position : 0;
-        if (has_cursor && (loaded_->log_id != head->log_id || loaded_->position > synced_)) {
-            parts_.notes.restarted(loaded_->log_id != head->log_id ? "cursor belongs to another log"
-                                                                   : "cursor is after the end of the log");
-            position = 0;
+        const bool has_cursor = saved_.log_id != store::LogId{};
+        const bool is_of_log = saved_.log_id == head->log_id;
+        const bool is_usable = has_cursor && is_of_log && saved_.position <= synced_;
+        const Cursor from = is_usable ? saved_ : Cursor{};
+        const MonoTime now = parts_.clock.mono_now();
+        late_since_ = {now - (options_.order == Order::live_first ? age_at(from.position) : Duration(0)), synced_};
+        if (has_cursor && !is_usable) {
+            parts_.notes.restarted(is_of_log ? "cursor is after the end of the log" : "cursor belongs to another log");
         }
-        feed_.set_log(head->log_id);
-        feed_.seek(position);
-        delivery_.skip_to(position);
-        saved_ = position;
-        note_saved(parts_.clock.mono_now());
+        live_.feed.set_log(head->log_id);
+        live_.feed.seek(from.position);
+        live_.delivery.skip_to(from.position);
+        backlog_.feed.set_log(head->log_id);
+        ranges_ = from.backlog;
+        start_backlog();
         log_id_ = head->log_id;
+        receipts_.restore(now, from.resend_from, from.last_place);
+        never_sent_ = {synced_, 0};
+        receipts_.note_delivered(now, from.oldest());
         return true;
     }
     return false;
+}
+
+/// Returns the age of the first sample at a position of the log or after it.
+std::chrono::nanoseconds UplinkRunner::age_at(store::Position position) const {
+    store::LogReader reader(parts_.files, options_.log_directory);
+    reader.seek(position);
+    store::LogBatch batch;
+    while (reader.next(batch)) {
+        if (!batch.samples.empty()) {
+            const auto age = parts_.clock.utc_now_ns() - batch.samples.front().time_utc_ns;
+            return std::clamp(std::chrono::nanoseconds(age), std::chrono::nanoseconds(0),
+                              std::chrono::nanoseconds(late_min));
+        }
+    }
+    return std::chrono::nanoseconds(0);
 }
 
 void UplinkRunner::refill(MonoTime now) {
@@ -222,33 +416,63 @@ void UplinkRunner::refill(MonoTime now) {
 }
 
 void UplinkRunner::send(MonoTime now) {
+    tokens_at_ = MonoTime::max();
     if (is_paused_) {
         return;
     }
     try {
-        while (samples_.has_tokens() && entries_.has_tokens()) {
-            const OutgoingMessage* const message = delivery_.next(now);
-            if (message == nullptr) {
-                return;
-            }
+        while (Lane* const lane = next_lane(now)) {
+            const OutgoingMessage* const message = lane->delivery.next(now);
             samples_.take(static_cast<double>(message->samples));
             entries_.take(static_cast<double>(message->entries()));
-            const std::uint64_t number = delivery_.sent(now);
+            const bool is_new = std::pair(message->position, message->part) >= never_sent_;
+            never_sent_ = std::max(never_sent_, {message->position, message->part + 1});
+            const std::uint64_t number =
+                number_of(lane == &backlog_, lane->delivery.sent(now, receipts_.next_transmission(), is_new));
             adapter_->send(*message, number);
         }
     } catch (const std::exception& error) {  // out of memory
         adapter_->close();
-        delivery_.disconnected(now);
-        next_status_.is_connected = false;
+        disconnect(now);
         note_failure(error.what());
     }
 }
 
+/// Returns the lane of the next message, or null if there is none or it has to wait. The backlog uses what new samples
+/// leave of the window and of the rates.
+UplinkRunner::Lane* UplinkRunner::next_lane(MonoTime now) {
+    if (live_.delivery.messages_in_flight() + backlog_.delivery.messages_in_flight() >=
+        options_.delivery.messages_max) {
+        return nullptr;
+    }
+    const bool is_waiting = is_setting_aside_ || (options_.order == Order::strict && !ranges_.empty());
+    Lane* lane = &live_;
+    const OutgoingMessage* message = is_waiting ? nullptr : live_.delivery.next(now);
+    if (message == nullptr) {
+        lane = &backlog_;
+        message = backlog_.delivery.next(now);
+    }
+    return message != nullptr && has_tokens(*message, tokens_at_) ? lane : nullptr;
+}
+
+/// Whether the rates allow to send a message. New samples may use tokens in advance; the backlog may not, because new
+/// samples would then wait.
+bool UplinkRunner::has_tokens(const OutgoingMessage& message, MonoTime& due) const noexcept {
+    const double samples = message.is_historical ? static_cast<double>(message.samples) : 0;
+    const double entries = message.is_historical ? static_cast<double>(message.entries()) : 0;
+    if (samples_.has_tokens(samples) && entries_.has_tokens(entries)) {
+        return true;
+    }
+    due = std::max(samples_.due(samples), entries_.due(entries));
+    return false;
+}
+
 Cursor UplinkRunner::cursor() const {
-    Cursor cursor = loaded_.value_or(Cursor{});
+    Cursor cursor = saved_;
     if (log_id_) {
         cursor.log_id = *log_id_;
-        cursor.position = delivery_.settled();
+        cursor.position = live_.delivery.settled();
+        cursor.backlog = ranges_;
     }
     cursor.is_paused = is_paused_;
     return cursor;
@@ -258,8 +482,7 @@ void UplinkRunner::pause(bool is_paused) {
     load();
     Cursor changed = cursor();
     changed.is_paused = is_paused;
-    cursor_file_.write(changed);
-    loaded_ = changed;
+    write(std::move(changed), receipts_);
     is_paused_ = is_paused;
     work();
 }
@@ -269,7 +492,7 @@ store::Position UplinkRunner::find(const RewindTarget& target) const {
     if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&target)) {
         store::LogReader reader(parts_.files, options_.log_directory);
         reader.seek_time(time->count());
-        return std::min(reader.position(), delivery_.settled());
+        return std::min(reader.position(), live_.delivery.settled());
     }
     const store::Position position = std::get<store::Position>(target);
     const auto segments = store::list_segments(parts_.files, options_.log_directory);
@@ -294,19 +517,43 @@ UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
         return RewindResult::no_log;
     }
     const store::Position position = find(target);
-    if (position > delivery_.settled()) {
+    if (position > live_.delivery.settled()) {
         return RewindResult::not_delivered;
     }
-    Cursor changed = cursor();
-    changed.position = position;
-    cursor_file_.write(changed);
-    saved_ = position;
-    graces_.clear();
-    keep_from_ = std::min<store::Position>(keep_from_, position);
-    delivery_.move_to(position);
-    read_again();
+    move_back(position);
     work();
     return RewindResult::done;
+}
+
+/// Throws std::system_error if the cursor cannot be saved; then nothing has changed.
+void UplinkRunner::move_back(store::Position position) {
+    Cursor changed = cursor();
+    std::erase_if(changed.backlog, [&](const BacklogRange& range) { return range.begin >= position; });
+    if (!changed.backlog.empty()) {
+        changed.backlog.back().end = std::min(changed.backlog.back().end, position);
+    }
+    if (options_.order == Order::live_first && changed.backlog.size() < Cursor::backlog_max &&
+        position < changed.position) {
+        changed.backlog.push_back({position, changed.position});
+    } else {
+        changed.position = position;
+    }
+    Receipts receipts = receipts_;
+    receipts.rewind(parts_.clock.mono_now(), position);
+    write(std::move(changed), std::move(receipts));
+    keep_from_ = receipts_.keep_from();
+    ranges_ = saved_.backlog;
+    start_backlog();
+    live_.delivery.move_to(saved_.position);
+    live_.feed.seek(saved_.position);
+}
+
+void UplinkRunner::write(Cursor cursor, Receipts receipts) {
+    cursor.resend_from = receipts.resend_from();
+    cursor.last_place = receipts.last_place();
+    cursor_file_.write(cursor);
+    saved_ = std::move(cursor);
+    receipts_ = std::move(receipts);
 }
 
 const std::deque<QuarantinedSample>& UplinkRunner::quarantined() {
@@ -322,25 +569,30 @@ void UplinkRunner::retry_quarantined() {
 
 void UplinkRunner::clear_quarantine() {
     load();
-    const bool has_taken = delivery_.has_quarantined();
+    const bool has_taken = backlog_.delivery.has_quarantined();
     quarantine_.clear();
     if (has_taken) {
-        read_again();
+        read_again(backlog_);
     }
     quarantine_.save();
     work();
 }
 
+bool UplinkRunner::is_saved() const {
+    return !log_id_ || (cursor() == saved_ && quarantine_.is_saved());
+}
+
 void UplinkRunner::save_cursor(MonoTime now) {
-    if (!log_id_ || (delivery_.settled() == saved_ && quarantine_.is_saved()) || now - saved_at_ < cursor_interval) {
+    if (is_saved() || now - saved_at_ < cursor_interval) {
         return;
     }
     saved_at_ = now;
     try {
         quarantine_.save();
-        cursor_file_.write(cursor());
-        saved_ = delivery_.settled();
-        note_saved(now);
+        Cursor changed = cursor();
+        Receipts receipts = receipts_;
+        receipts.note_delivered(now, changed.oldest());
+        write(std::move(changed), std::move(receipts));
         next_status_.cursor_error.clear();
     } catch (const std::exception& error) {
         if (next_status_.cursor_error.empty()) {
@@ -350,34 +602,22 @@ void UplinkRunner::save_cursor(MonoTime now) {
     }
 }
 
-void UplinkRunner::note_saved(MonoTime now) {
-    if (graces_.empty() || now - graces_.back().first >= options_.ack_grace / graces_max) {
-        graces_.emplace_back(now, saved_);
-    }
-}
-
-void UplinkRunner::end_graces(MonoTime now) {
-    while (!graces_.empty() && now - graces_.front().first >= options_.ack_grace) {
-        keep_from_ = graces_.front().second;
-        graces_.pop_front();
-    }
-}
-
 void UplinkRunner::set_alarm(MonoTime now) {
-    MonoTime due = connecting_since_ ? *connecting_since_ + connect_max : delivery_.due();
-    if (is_paused_ && delivery_.state() == DeliveryState::backing_off) {
-        due = MonoTime::max();
+    MonoTime due = connecting_since_ ? *connecting_since_ + connect_max : live_.delivery.due();
+    if (backlog_.delivery.state() != DeliveryState::down) {
+        due = std::min(due, backlog_.delivery.due());
     }
-    if (!is_paused_ && delivery_.state() == DeliveryState::sending) {
-        for (const TokenBucket* const bucket : {&samples_, &entries_}) {
-            due = bucket->has_tokens() ? due : std::min(due, bucket->due());
+    due = std::min(due, tokens_at_);
+    for (const Lane* const lane : lanes()) {
+        if (now < lane->read_again_at) {
+            due = std::min(due, lane->read_again_at);
         }
     }
-    if (now < read_again_at_) {
-        due = std::min(due, read_again_at_);
-    }
-    if (log_id_ && (delivery_.settled() != saved_ || !quarantine_.is_saved())) {
+    if (!is_saved()) {
         due = std::min(due, saved_at_ + cursor_interval);
+    }
+    if (next_status_.is_connected && receipts_.last_place() != 0) {
+        due = std::min(due, checked_at_ + check_interval);
     }
     if (due == MonoTime::max()) {
         return alarm_.cancel();
@@ -386,13 +626,22 @@ void UplinkRunner::set_alarm(MonoTime now) {
 }
 
 void UplinkRunner::show() {
-    next_status_.state = delivery_.state();
-    next_status_.settled = delivery_.settled();
-    next_status_.is_behind = !delivery_.is_empty() || quarantine_.has_waiting() || feed_.has_more(synced_);
-    next_status_.delivered_utc_ns = delivery_.delivered_utc_ns();
-    next_status_.ledger = delivery_.ledger();
-    next_status_.counts = delivery_.counts();
-    next_status_.lag = synced_ - std::min(synced_, delivery_.settled());
+    next_status_.ledger = {};
+    next_status_.counts = {};
+    next_status_.state = live_.delivery.state();
+    for (const Lane* const lane : lanes()) {
+        next_status_.ledger += lane->delivery.ledger();
+        next_status_.counts += lane->delivery.counts();
+        if (next_status_.state == DeliveryState::sending) {
+            next_status_.state = lane->delivery.state();
+        }
+    }
+    next_status_.settled = cursor().oldest();
+    next_status_.is_behind = !live_.delivery.is_empty() || live_.feed.has_more(synced_);
+    next_status_.has_backlog = !ranges_.empty() || !backlog_.delivery.is_empty() || quarantine_.has_waiting();
+    next_status_.delivered_utc_ns = live_.delivery.delivered_utc_ns();
+    next_status_.lag = lag();
+    next_status_.backlog = backlog_left();
     next_status_.catch_up_time = progress_.catch_up_time();
     next_status_.is_paused = is_paused_;
     next_status_.quarantined = quarantine_.samples().size();
