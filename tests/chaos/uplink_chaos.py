@@ -8,8 +8,9 @@ The gateway delivers its log to a stream with three replicas, partly through pro
 gateway_verify compares the stream with the log: every sample must be received or reported as missing. Samples may be stored
 in another order only after refusals and changes of the leader. The seed determines the faults.
 
-Servers may lose what they have acknowledged if two of three fail at once. This fault, kill_two, only happens if --faults
-names it. The uplink is then rewound to the begin of the log, and nothing may be missing after that.
+Some faults only happen if --faults names them. After kill_two, two servers at once, a cluster may have lost what it has
+acknowledged: the uplink is then rewound to the begin of the log, and nothing may be missing after that. After wipe_server,
+a server without its files, a cluster may have lost the stream as a whole.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
 build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; cut links and a full disk need root.
@@ -55,6 +56,7 @@ queue_size = 262144
 [log]
 path = %(log)s
 free_bytes_min = 0
+when_full = %(policy)s
 sync_interval = 200ms
 [uplink "cloud"]
 url = %(urls)s
@@ -102,6 +104,7 @@ class Round:
         if self.links:  # a proxy would hide that a link is cut
             self.urls += [node.url for node in self.cluster.nodes]
             self.random.shuffle(self.urls)
+        self.policy = self.random.choice(["drop_oldest", "drop_newest"])
         self.gateway = None
         self.down = None  # the server that is stopped or killed
         self.active = {}  # names of faults that last, with their ends: (time, function)
@@ -124,8 +127,9 @@ class Round:
         interval_us = round(1e6 * DEVICES * len(WAVEFORMS.split()) / self.arguments.rate)
         devices = "".join(f'[device "d{i}"]\ndriver = simulated\nwaveforms = {WAVEFORMS}\ninterval_us = {interval_us}\n'
                           for i in range(DEVICES))
-        self.gateway = Gateway(SETTINGS % {"log": self.disk.path / "log", "urls": ", ".join(self.urls)} + devices,
-                               str(self.folder), env={**ENVIRONMENT, **self.clock.environment()})
+        settings = {"log": self.disk.path / "log", "policy": self.policy, "urls": ", ".join(self.urls)}
+        self.gateway = Gateway(SETTINGS % settings + devices, str(self.folder),
+                               env={**ENVIRONMENT, **self.clock.environment()})
 
     def uplink(self):
         return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
@@ -134,7 +138,8 @@ class Round:
         self.cluster.start(**self.options)
         self.start_gateway()
         eventually(lambda: self.uplink()["samples"]["acknowledged"] > 0, lambda: f"a delivery: {self.uplink()}")
-        faults = self.arguments.faults.split(",") if self.arguments.faults else [name for name in FAULTS if name != "kill_two"]
+        faults = self.arguments.faults.split(",") if self.arguments.faults else [*FAULTS.keys() - ON_REQUEST]
+        faults.sort()
         end = time.monotonic() + self.arguments.seconds
         while time.monotonic() < end:
             wait_a_moment(self.random.uniform(0.2, 1.5))
@@ -225,7 +230,6 @@ class Round:
         return self.take_down(leader, fail)
 
     def wipe_server(self):
-        """The other servers have everything that it had."""
         return self.take_down(self.any_server(), self.kill_and_wipe)
 
     def suspend_server(self):
@@ -331,6 +335,7 @@ FAULTS = {each.__name__: each for each in (
     Round.kill_leader, Round.kill_server, Round.kill_two, Round.wipe_server, Round.suspend_server, Round.isolate_leader,
     Round.isolate_server, Round.separate_servers, Round.lose_replies, Round.cut_connections, Round.kill_gateway,
     Round.suspend_gateway, Round.take_subject, Round.revoke_credentials, Round.step_clock, Round.fill_disk)}
+ON_REQUEST = {"kill_two", "wipe_server"}
 # Servers notice a link that loses everything after seconds.
 LONG_FAULTS = ("isolate_leader", "isolate_server", "separate_servers", "lose_replies")
 
@@ -351,6 +356,8 @@ def run_round(seed, arguments):
             for epoch in report["epochs"]:
                 for channel in epoch["channels"][:3]:
                     print(f"  {epoch['epoch_ms']} {channel}"[:1000])
+    except AssertionError as error:
+        print(f"seed {seed}: {error}, faults {round_.counts}")
     finally:
         if not good and round_.gateway:
             print(round_.gateway.log()[-3000:])
