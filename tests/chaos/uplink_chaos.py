@@ -8,9 +8,9 @@ The gateway delivers its log to a stream with three replicas, partly through pro
 gateway_verify compares the stream with the log: every sample must be received or reported as missing. Samples may be stored
 in another order only after refusals and changes of the leader. The seed determines the faults.
 
-Some faults only happen if --faults names them. After kill_two, two servers at once, a cluster may have lost what it has
-acknowledged: the uplink is then rewound to the begin of the log, and nothing may be missing after that. After wipe_server,
-a server without its files, a cluster may have lost the stream as a whole.
+Some faults only happen if --faults names them. If two servers are killed, or lose their last writes as well, a cluster
+may have lost what it has acknowledged: the uplink is then rewound to the begin of the log, which must still have
+everything. After wipe_server, a server without its files, a cluster may have lost the stream as a whole.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
 build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; cut links and a full disk need root.
@@ -57,10 +57,11 @@ queue_size = 262144
 path = %(log)s
 free_bytes_min = 0
 when_full = %(policy)s
+age_max = 1s
 sync_interval = 200ms
 [uplink "cloud"]
 url = %(urls)s
-ack_grace = 1h
+ack_grace = 24h
 credentials_file = {folder}/credentials
 """
 
@@ -111,7 +112,7 @@ class Round:
         self.counts = {}
         self.refusing = False  # something happened after which the order may change
         self.lost = None  # samples that servers had acknowledged and lost
-        self.options = LONG_WINDOW if "kill_two" in arguments.faults else {}
+        self.options = LONG_WINDOW if LOSSES & set(arguments.faults.split(",")) else {}
         (folder / "credentials").write_text("telegate secret\n")
         self.allow("secret")
 
@@ -159,7 +160,7 @@ class Round:
             repair()
         self.settle()
         found = self.verify()
-        if "kill_two" in self.counts and not found["complete"]:
+        if LOSSES & self.counts.keys() and not found["complete"]:
             self.lost = found["missing_by_reason"].get("unknown", 0)
             self.rewind()
             self.settle()
@@ -214,19 +215,35 @@ class Round:
         return self.take_down(self.any_server(), self.kill)
 
     def kill_two(self):
-        """The first one is the leader, which has acknowledged."""
+        return self.take_down_two(False)
+
+    def lose_writes(self):
+        """As after a power failure: servers sync their files two minutes after they have acknowledged."""
+        return self.take_down_two(True)
+
+    def take_down_two(self, has_lost_writes):
+        """The leader, which has acknowledged, and another server. The third one may have missed messages."""
         leader = None if self.down else self.cluster.leader()
-        second = self.random.choice([node for node in self.cluster.nodes if node != leader])
+        others = self.random.sample([node for node in self.cluster.nodes if node != leader], SERVERS - 1)
+        two = [leader, others[0]]
 
-        def fail(node):
-            for each in (node, second):
-                each.kill()
-
-            def recover():
-                for each in (node, second):
-                    each.start_without_check()
-                eventually(lambda: node.is_ready() and second.is_ready(), "two servers")
+        def fail(_):
+            resume = self.suspend(others[1]) if self.random.random() < 0.5 else lambda: None
+            before = [shutil.copytree(node.store(), self.folder / f"{node.name}-copy") for node in two if has_lost_writes]
+            wait_a_moment(self.random.uniform(0, 4))
+            for node in two:
+                node.kill()
+            for node, copy in zip(two, before):
+                node.wipe()
+                shutil.move(copy, node.store())
+            resume()
             return recover
+
+        def recover():
+            for node in self.random.sample(two, len(two)):
+                node.start_without_check()
+                wait_a_moment(self.random.uniform(0, 8))
+            eventually(lambda: all(node.is_ready() for node in two), "two servers")
         return self.take_down(leader, fail)
 
     def wipe_server(self):
@@ -332,10 +349,11 @@ class Round:
 
 
 FAULTS = {each.__name__: each for each in (
-    Round.kill_leader, Round.kill_server, Round.kill_two, Round.wipe_server, Round.suspend_server, Round.isolate_leader,
-    Round.isolate_server, Round.separate_servers, Round.lose_replies, Round.cut_connections, Round.kill_gateway,
+    Round.kill_leader, Round.kill_server, Round.kill_two, Round.lose_writes, Round.wipe_server, Round.suspend_server,
+    Round.isolate_leader, Round.isolate_server, Round.separate_servers, Round.lose_replies, Round.cut_connections, Round.kill_gateway,
     Round.suspend_gateway, Round.take_subject, Round.revoke_credentials, Round.step_clock, Round.fill_disk)}
-ON_REQUEST = {"kill_two", "wipe_server"}
+LOSSES = {"kill_two", "lose_writes"}
+ON_REQUEST = {*LOSSES, "wipe_server"}
 # Servers notice a link that loses everything after seconds.
 LONG_FAULTS = ("isolate_leader", "isolate_server", "separate_servers", "lose_replies")
 

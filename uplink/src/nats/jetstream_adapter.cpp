@@ -126,7 +126,9 @@ void JetStreamAdapter::later() {
 
 /// Opens the connection, and begins to check the stream.
 void JetStreamAdapter::open() {
-    server_ = options_.urls[next_server_++ % options_.urls.size()];
+    server_index_ = next_server_;
+    next_server_ = (server_index_ + 1) % options_.urls.size();
+    server_ = options_.urls[server_index_];
     try {
         const NatsOptions options = make_connect_options(options_, server_, connect_max);
         check_nats(natsOptions_SetEventLoop(options.get(), this, LoopCalls::attach, LoopCalls::read, LoopCalls::write,
@@ -248,7 +250,6 @@ void JetStreamAdapter::warn(const std::string& text) {
 
 void JetStreamAdapter::set_up() {
     state_ = State::up;
-    next_server_ = (next_server_ - 1) % options_.urls.size();  // the server to return to
     events_.up(server_);
 }
 
@@ -286,6 +287,7 @@ void JetStreamAdapter::handle(natsMsg* message) {
     if (error == std::errc() && end == reply.data() + reply.size()) {
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
+            next_server_ = server_index_;  // to return to it; a server may respond, and be cut off from the stream
             return events_.acknowledged(number, stored.is_duplicate);
         }
         return events_.refused(number, stored.refusal, stored.reason);
