@@ -218,17 +218,18 @@ class Round:
         return self.take_down_two(False)
 
     def lose_writes(self):
-        """As after a power failure: servers sync their files two minutes after they have acknowledged."""
+        """As after a power failure: servers sync their files two minutes after they have acknowledged. The third server,
+        which has everything, is suspended until the other two have elected a leader."""
         return self.take_down_two(True)
 
     def take_down_two(self, has_lost_writes):
         """The leader, which has acknowledged, and another server. The third one may have missed messages."""
         leader = None if self.down else self.cluster.leader()
         others = self.random.sample([node for node in self.cluster.nodes if node != leader], SERVERS - 1)
-        two = [leader, others[0]]
+        two, third = [leader, others[0]], others[1]
 
         def fail(_):
-            resume = self.suspend(others[1]) if self.random.random() < 0.5 else lambda: None
+            resume = self.suspend(third) if self.random.random() < 0.5 and not has_lost_writes else lambda: None
             before = [shutil.copytree(node.store(), self.folder / f"{node.name}-copy") for node in two if has_lost_writes]
             wait_a_moment(self.random.uniform(0, 4))
             for node in two:
@@ -240,10 +241,13 @@ class Round:
             return recover
 
         def recover():
+            resume = self.suspend(third) if has_lost_writes else lambda: None
             for node in self.random.sample(two, len(two)):
                 node.start_without_check()
                 wait_a_moment(self.random.uniform(0, 8))
-            eventually(lambda: all(node.is_ready() for node in two), "two servers")
+            eventually(lambda: all(node.is_ready() for node in two) and (not has_lost_writes or self.cluster.leader()),
+                       "two servers")
+            resume()
         return self.take_down(leader, fail)
 
     def wipe_server(self):
