@@ -1,5 +1,5 @@
-"""Servers in network namespaces, on links that lose everything while they are cut. Nobody is notified of the loss, unlike
-with a connection that is closed."""
+"""Servers in network namespaces, on links that lose everything while they are interrupted. Nobody is notified of the loss,
+unlike with a connection that is closed."""
 
 import os
 import subprocess
@@ -20,10 +20,10 @@ def enter():
     try:
         done = subprocess.run([*command, "ip", "netns", "add", "test"], capture_output=True, text=True, check=False)
     except OSError as error:
-        print(f"links between servers are not cut: {error}")
+        print(f"links between servers are not interrupted: {error}")
         return False
     if done.returncode != 0:
-        print(f"links between servers are not cut: {done.stderr.strip()}")
+        print(f"links between servers are not interrupted: {done.stderr.strip()}")
         return False
     os.environ[INSIDE] = "yes"
     os.execvp(command[0], [*command, sys.executable, "-B", *sys.argv])
@@ -35,7 +35,7 @@ def ip(*words):
 
 class ServerLinks:
     """A bridge with a namespace for each of the servers. GATEWAY is the default source address of connections to them,
-    and CLIENT another one that is never cut off alone."""
+    and CLIENT another one that is never unreachable alone."""
 
     def __init__(self, count):
         self.addresses = [f"{NETWORK}.{number + 1}" for number in range(count)]
@@ -58,7 +58,7 @@ class ServerLinks:
 
     @staticmethod
     def isolate(number):
-        """Cuts all links of the server. Returns a function that restores them."""
+        """Interrupts all links of the server. Returns a function that restores them."""
         ip("link", "set", f"v{number}", "down")
         return lambda: ip("link", "set", f"v{number}", "up")
 

@@ -13,7 +13,7 @@ may have lost what it has acknowledged: the uplink is then rewound to the begin 
 everything. After wipe_server, a server without its files, a cluster may have lost the stream as a whole.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
-build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; cut links and a full disk need root.
+build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; interrupted links and a full disk need root.
 """
 
 import argparse
@@ -102,7 +102,7 @@ class Round:
         self.cluster = NatsCluster(folder, self.links.places() if self.links else [{}] * SERVERS)
         self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS, node.address) for node in self.cluster.nodes]
         self.urls = [f"nats://{OWN_ADDRESS}:{proxy.port}" for proxy in self.proxies]
-        if self.links:  # a proxy would hide that a link is cut
+        if self.links:  # a proxy would hide that a link is interrupted
             self.urls += [node.url for node in self.cluster.nodes]
             self.random.shuffle(self.urls)
         self.policy = self.random.choice(["drop_oldest", "drop_newest"])

@@ -287,7 +287,7 @@ void JetStreamAdapter::handle(natsMsg* message) {
     if (error == std::errc() && end == reply.data() + reply.size()) {
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
-            next_server_ = server_index_;  // to return to it; a server may respond, and be cut off from the stream
+            next_server_ = server_index_;  // to return to it; others may respond and not reach the stream
             return events_.acknowledged(number, stored.is_duplicate);
         }
         return events_.refused(number, stored.refusal, stored.reason);
