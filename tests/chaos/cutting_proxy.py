@@ -9,10 +9,11 @@ PIECE_BYTES = 256 * 1024
 
 
 class CuttingProxy:
-    """Forwards connections from its port to another one. It can close all of them at any point of the data."""
+    """Forwards connections from its port to another one, which may be on another host. It can close all of them at any
+    point of the data."""
 
-    def __init__(self, target, is_narrow, host="127.0.0.1"):
-        self.target = (host, target)
+    def __init__(self, target, is_narrow, host="127.0.0.1", target_host=None):
+        self.target = (target_host or host, target)
         self.is_narrow = is_narrow
         self.is_shut = False
         self.listener = socket.create_server((host, 0))

@@ -4,12 +4,16 @@ its clock fail.
 
 Usage: tests/chaos/uplink_chaos.py [--seconds N] [--rate N] [--seeds N] [--seed N] [--faults NAME,...]
 
-The gateway delivers its log to a stream with three replicas, through proxies that cut connections. At the end,
+The gateway delivers its log to a stream with three replicas, partly through proxies that cut connections. At the end,
 gateway_verify compares the stream with the log: every sample must be received or reported as missing. Samples may be stored
 in another order only after refusals and changes of the leader. The seed determines the faults.
 
+Some faults only happen if --faults names them. If two servers are killed, or lose their last writes as well, a cluster
+may have lost what it has acknowledged: the uplink is then rewound to the begin of the log, which must still have
+everything. After wipe_server, a server without its files, a cluster may have lost the stream as a whole.
+
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
-build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY, a full disk needs root.
+build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; interrupted links and a full disk need root.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
@@ -32,6 +37,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 from cutting_proxy import CuttingProxy  # noqa: E402
 from device_peers import Gateway  # noqa: E402
 from nats_fixture import OWN_ADDRESS, STREAM, NatsCluster  # noqa: E402
+from server_links import GATEWAY, ServerLinks, enter  # noqa: E402
 from stepped_gateway import WallClock  # noqa: E402
 from waiting import ENVIRONMENT, eventually, wait_a_moment  # noqa: E402
 
@@ -39,6 +45,8 @@ VERIFY = os.environ["TELEGATE_VERIFY"]
 CLOCK_SHIM = os.environ.get("TELEGATE_CLOCK_SHIM_LIBRARY")
 DELIVERY_S = 240  # after the last fault; the delay between attempts is up to 30 s
 DISK_BYTES = 256 * 1024 * 1024
+SERVERS = 3
+LONG_WINDOW = {"duplicate_window": 3_600_000_000_000}  # of the stream, so that a rewind stores nothing twice
 DEVICES, WAVEFORMS = 10, "sine, ramp, square, noise, counter"
 ACCOUNTS = """authorization {{ users: [{{ user: telegate, password: {password} }}, {{ user: admin, password: admin }}] }}
 """
@@ -48,9 +56,12 @@ queue_size = 262144
 [log]
 path = %(log)s
 free_bytes_min = 0
+when_full = %(policy)s
+age_max = 1s
 sync_interval = 200ms
 [uplink "cloud"]
 url = %(urls)s
+ack_grace = 24h
 credentials_file = {folder}/credentials
 """
 
@@ -87,13 +98,21 @@ class Round:
         self.random, self.arguments, self.folder = random.Random(seed), arguments, folder
         self.disk = SmallDisk(folder)
         self.clock = WallClock(folder, CLOCK_SHIM)
-        self.cluster = NatsCluster(folder)
-        self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS) for node in self.cluster.nodes]
+        self.links = ServerLinks(SERVERS) if arguments.has_links else None
+        self.cluster = NatsCluster(folder, self.links.places() if self.links else [{}] * SERVERS)
+        self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS, node.address) for node in self.cluster.nodes]
+        self.urls = [f"nats://{OWN_ADDRESS}:{proxy.port}" for proxy in self.proxies]
+        if self.links:  # a proxy would hide that a link is interrupted
+            self.urls += [node.url for node in self.cluster.nodes]
+            self.random.shuffle(self.urls)
+        self.policy = self.random.choice(["drop_oldest", "drop_newest"])
         self.gateway = None
         self.down = None  # the server that is stopped or killed
         self.active = {}  # names of faults that last, with their ends: (time, function)
         self.counts = {}
         self.refusing = False  # something happened after which the order may change
+        self.lost = None  # samples that servers had acknowledged and lost
+        self.options = LONG_WINDOW if LOSSES & set(arguments.faults.split(",")) else {}
         (folder / "credentials").write_text("telegate secret\n")
         self.allow("secret")
 
@@ -109,18 +128,19 @@ class Round:
         interval_us = round(1e6 * DEVICES * len(WAVEFORMS.split()) / self.arguments.rate)
         devices = "".join(f'[device "d{i}"]\ndriver = simulated\nwaveforms = {WAVEFORMS}\ninterval_us = {interval_us}\n'
                           for i in range(DEVICES))
-        urls = ", ".join(f"nats://{OWN_ADDRESS}:{proxy.port}" for proxy in self.proxies)
-        self.gateway = Gateway(SETTINGS % {"log": self.disk.path / "log", "urls": urls} + devices, str(self.folder),
+        settings = {"log": self.disk.path / "log", "policy": self.policy, "urls": ", ".join(self.urls)}
+        self.gateway = Gateway(SETTINGS % settings + devices, str(self.folder),
                                env={**ENVIRONMENT, **self.clock.environment()})
 
     def uplink(self):
         return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
 
     def run(self):
-        self.cluster.start()
+        self.cluster.start(**self.options)
         self.start_gateway()
         eventually(lambda: self.uplink()["samples"]["acknowledged"] > 0, lambda: f"a delivery: {self.uplink()}")
-        faults = [name for name in FAULTS if not self.arguments.faults or name in self.arguments.faults.split(",")]
+        faults = self.arguments.faults.split(",") if self.arguments.faults else [*FAULTS.keys() - ON_REQUEST]
+        faults.sort()
         end = time.monotonic() + self.arguments.seconds
         while time.monotonic() < end:
             wait_a_moment(self.random.uniform(0.2, 1.5))
@@ -134,38 +154,121 @@ class Round:
                 if repair is not None:
                     self.counts[name] = self.counts.get(name, 0) + 1
                 if callable(repair):
-                    self.active[name] = (time.monotonic() + self.random.uniform(0.5, 5), repair)
+                    duration_s = self.random.uniform(0.5, 20 if name in LONG_FAULTS else 5)
+                    self.active[name] = (time.monotonic() + duration_s, repair)
         for _, repair in self.active.values():
             repair()
-        return self.settle()
+        self.settle()
+        found = self.verify()
+        if LOSSES & self.counts.keys() and not found["complete"]:
+            self.lost = found["missing_by_reason"].get("unknown", 0)
+            self.rewind()
+            self.settle()
+            found = self.verify()
+        uplink = self.uplink()
+        self.gateway.stop()
+        return found, uplink
 
     # Faults. Each returns a function that ends it, True if it is over, or None if it is impossible now.
-    def take_down(self, node, how):
+    def take_down(self, node, fail):
         """One server at a time, while the others have all messages: otherwise, the cluster itself would lose some."""
         if self.down or not node or not self.cluster.is_current():
             return None
         self.refusing, self.down = True, node
+        recover = fail(node)
 
         def bring_up():
             self.down = None
-            if how == signal.SIGKILL:
-                node.start()  # a server that is starting must not receive SIGHUP
-            else:
-                node.process.send_signal(signal.SIGCONT)
-        if how == signal.SIGKILL:
-            node.kill()
-        else:
-            node.process.send_signal(how)
+            recover()
         return bring_up
 
+    @staticmethod
+    def kill(node):
+        node.kill()
+        return node.start  # and wait: a server that is starting must not receive SIGHUP
+
+    @staticmethod
+    def kill_and_wipe(node):
+        node.kill()
+        node.wipe()
+        return node.start
+
+    @staticmethod
+    def suspend(node):
+        node.process.send_signal(signal.SIGSTOP)
+        return lambda: node.process.send_signal(signal.SIGCONT)
+
+    def isolate(self, node):
+        return self.links.isolate(self.cluster.nodes.index(node))
+
+    def separate(self, node):
+        number = self.cluster.nodes.index(node)
+        return self.links.drop(number, self.links.addresses[(number + 1) % SERVERS])
+
+    def any_server(self):
+        return self.random.choice(self.cluster.nodes)
+
     def kill_leader(self):
-        return None if self.down else self.take_down(self.cluster.leader(), signal.SIGKILL)
+        return None if self.down else self.take_down(self.cluster.leader(), self.kill)
 
     def kill_server(self):
-        return self.take_down(self.random.choice(self.cluster.nodes), signal.SIGKILL)
+        return self.take_down(self.any_server(), self.kill)
+
+    def kill_two(self):
+        return self.take_down_two(False)
+
+    def lose_writes(self):
+        """As after a power failure: servers sync their files two minutes after they have acknowledged. The third server,
+        which has everything, is suspended until the other two have elected a leader."""
+        return self.take_down_two(True)
+
+    def take_down_two(self, has_lost_writes):
+        """The leader, which has acknowledged, and another server. The third one may have missed messages."""
+        leader = None if self.down else self.cluster.leader()
+        others = self.random.sample([node for node in self.cluster.nodes if node != leader], SERVERS - 1)
+        two, third = [leader, others[0]], others[1]
+
+        def fail(_):
+            resume = self.suspend(third) if self.random.random() < 0.5 and not has_lost_writes else lambda: None
+            before = [shutil.copytree(node.store(), self.folder / f"{node.name}-copy") for node in two if has_lost_writes]
+            wait_a_moment(self.random.uniform(0, 4))
+            for node in two:
+                node.kill()
+            for node, copy in zip(two, before):
+                node.wipe()
+                shutil.move(copy, node.store())
+            resume()
+            return recover
+
+        def recover():
+            resume = self.suspend(third) if has_lost_writes else lambda: None
+            for node in self.random.sample(two, len(two)):
+                node.start_without_check()
+                wait_a_moment(self.random.uniform(0, 8))
+            eventually(lambda: all(node.is_ready() for node in two) and (not has_lost_writes or self.cluster.leader()),
+                       "two servers")
+            resume()
+        return self.take_down(leader, fail)
+
+    def wipe_server(self):
+        return self.take_down(self.any_server(), self.kill_and_wipe)
 
     def suspend_server(self):
-        return self.take_down(self.random.choice(self.cluster.nodes), signal.SIGSTOP)
+        return self.take_down(self.any_server(), self.suspend)
+
+    def isolate_leader(self):
+        return self.take_down(self.cluster.leader(), self.isolate) if self.links and not self.down else None
+
+    def isolate_server(self):
+        return self.take_down(self.any_server(), self.isolate) if self.links else None
+
+    def separate_servers(self):
+        """Two servers lose their link, and keep those to the third one and to the gateway."""
+        return self.take_down(self.any_server(), self.separate) if self.links else None
+
+    def lose_replies(self):
+        """A server receives what the gateway sends, and its acknowledgments are lost."""
+        return self.links.drop(self.random.randrange(SERVERS), GATEWAY) if self.links else None
 
     def cut_connections(self):
         for proxy in self.proxies:
@@ -192,7 +295,7 @@ class Round:
         return lambda: self.update_stream(subjects=STREAM["subjects"])
 
     def update_stream(self, **changes):
-        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": len(self.cluster.nodes), **changes})
+        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": SERVERS, **self.options, **changes})
 
     def revoke_credentials(self):
         self.allow("other")
@@ -211,7 +314,7 @@ class Round:
         return self.disk.free
 
     def settle(self):
-        """Waits until everything is delivered, and returns the report of gateway_verify."""
+        """Waits until everything is delivered."""
         self.gateway.ask("/stop", "POST")
         sampled = self.gateway.status()["ledger"]["total"]["sampled"]
 
@@ -221,15 +324,22 @@ class Round:
             return log["samples"] + lost >= sampled and log["synced_position"] == log["next_position"] and \
                 uplink["position"] == log["synced_position"] and uplink["samples"]["in_flight"] == 0
         eventually(is_delivered, lambda: f"everything is delivered: {self.uplink()} {self.gateway.status()['log']}", DELIVERY_S)
-        uplink = self.uplink()
-        self.gateway.stop()
+
+    def rewind(self):
+        request = urllib.request.Request(f"{self.gateway.rest}/uplinks/cloud/rewind", b'{"position": 0}',
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=DELIVERY_S) as answer:
+            answer.read()
+
+    def verify(self):
+        """Returns the report of gateway_verify. The gateway writes its log meanwhile, but samples nothing."""
         credentials = self.folder / "admin"
         credentials.write_text("admin admin\n")
         done = subprocess.run([VERIFY, self.cluster.nodes[0].url, "--expect", self.disk.path / "log", "--json",
                                "--credentials-file", credentials], capture_output=True, text=True, check=False)
         if not done.stdout:
             raise AssertionError(done.stderr)
-        return json.loads(done.stdout), uplink
+        return json.loads(done.stdout)
 
     def close(self):
         if self.gateway:
@@ -237,13 +347,19 @@ class Round:
         self.cluster.kill()
         for proxy in self.proxies:
             proxy.end()
+        if self.links:
+            self.links.close()
         self.disk.close()
 
 
-FAULTS = {"kill_leader": Round.kill_leader, "kill_server": Round.kill_server, "suspend_server": Round.suspend_server,
-          "cut_connections": Round.cut_connections, "kill_gateway": Round.kill_gateway,
-          "suspend_gateway": Round.suspend_gateway, "take_subject": Round.take_subject,
-          "revoke_credentials": Round.revoke_credentials, "step_clock": Round.step_clock, "fill_disk": Round.fill_disk}
+FAULTS = {each.__name__: each for each in (
+    Round.kill_leader, Round.kill_server, Round.kill_two, Round.lose_writes, Round.wipe_server, Round.suspend_server,
+    Round.isolate_leader, Round.isolate_server, Round.separate_servers, Round.lose_replies, Round.cut_connections, Round.kill_gateway,
+    Round.suspend_gateway, Round.take_subject, Round.revoke_credentials, Round.step_clock, Round.fill_disk)}
+LOSSES = {"kill_two", "lose_writes"}
+ON_REQUEST = {*LOSSES, "wipe_server"}
+# Servers notice a link that loses everything after seconds.
+LONG_FAULTS = ("isolate_leader", "isolate_server", "separate_servers", "lose_replies")
 
 
 def run_round(seed, arguments):
@@ -256,10 +372,14 @@ def run_round(seed, arguments):
         print(f"seed {seed}: {report['samples']:,} samples in {len(report['epochs'])} epochs and {report['messages']:,} "
               f"messages, faults {round_.counts}\n  missing {report['missing_by_reason']}, {report['duplicates']:,} "
               f"duplicates, {report['inversions']:,} out of order; last gateway: {uplink['messages']}", flush=True)
+        if round_.lost is not None:
+            print(f"  servers had acknowledged and lost {round_.lost:,} samples, which were sent again after a rewind")
         if not good:
             for epoch in report["epochs"]:
                 for channel in epoch["channels"][:3]:
                     print(f"  {epoch['epoch_ms']} {channel}"[:1000])
+    except AssertionError as error:
+        print(f"seed {seed}: {error}, faults {round_.counts}")
     finally:
         if not good and round_.gateway:
             print(round_.gateway.log()[-3000:])
@@ -279,6 +399,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2 ** 32), help="seed of the first round")
     parser.add_argument("--faults", default="", help=f"some of {', '.join(FAULTS)} (default: all)")
     arguments = parser.parse_args()
+    arguments.has_links = enter()
     good = [run_round(arguments.seed + i, arguments) for i in range(arguments.seeds)]
     print(f"{sum(good)} of {len(good)} rounds: every sample is in the stream, or reported as missing")
     return 0 if all(good) else 1

@@ -97,8 +97,8 @@ class Certificates:
 class NatsClient:
     """One connection. Requests are answered in order."""
 
-    def __init__(self, port, credentials, tls=None, timeout_s=DEADLINE_S):
-        self.socket = socket.create_connection((OWN_ADDRESS, port), timeout_s)
+    def __init__(self, address, credentials, tls=None, timeout_s=DEADLINE_S, own_address=""):
+        self.socket = socket.create_connection(address, timeout_s, (own_address, 0))
         if tls is not None:  # begins after the first line
             while self.socket.recv(1) != b"\n":
                 pass
@@ -140,19 +140,27 @@ class NatsClient:
 class NatsServer:
     """A server that can be killed and started again with the same files and port."""
 
-    def __init__(self, folder, settings=""):
+    def __init__(self, folder, settings="", address=OWN_ADDRESS, prefix=(), client_address=""):
         self.folder, self.process, self.credentials, self.tls = folder, None, {}, None
+        self.address, self.prefix, self.client_address = address, prefix, client_address
         self.port = free_port()
-        self.url = f"nats://{OWN_ADDRESS}:{self.port}"
+        self.url = f"nats://{address}:{self.port}"
         self.configure(settings)
 
     def configure(self, settings):
         with open(f"{self.folder}/nats.conf", "w") as file:
-            file.write(f'listen: "{OWN_ADDRESS}:{self.port}"\njetstream {{ store_dir: "{self.folder}/jetstream" }}\n' + settings)
+            file.write(f'listen: "{self.address}:{self.port}"\njetstream {{ store_dir: "{self.store()}" }}\n' + settings)
+
+    def store(self):
+        return f"{self.folder}/jetstream"
+
+    def wipe(self):
+        """Deletes everything that the server has stored; it must not be running."""
+        shutil.rmtree(self.store())
 
     def start_without_check(self):
         with open(f"{self.folder}/nats.log", "a") as log:
-            self.process = subprocess.Popen([SERVER, "-c", f"{self.folder}/nats.conf"], stderr=log, stdout=log)
+            self.process = subprocess.Popen([*self.prefix, SERVER, "-c", f"{self.folder}/nats.conf"], stderr=log, stdout=log)
 
     def start(self):
         self.start_without_check()
@@ -170,7 +178,7 @@ class NatsServer:
             self.process.wait()
 
     def client(self, timeout_s=DEADLINE_S):
-        return NatsClient(self.port, self.credentials, self.tls, timeout_s)
+        return NatsClient((self.address, self.port), self.credentials, self.tls, timeout_s, self.client_address)
 
     def request(self, subject, content, timeout_s=DEADLINE_S):
         client = self.client(timeout_s)
@@ -203,14 +211,14 @@ class NatsServer:
 
 
 class NatsCluster:
-    """Servers with one stream that all of them have."""
+    """Servers with one stream that all of them have. `places` are further arguments of the servers."""
 
-    def __init__(self, folder, count=3):
+    def __init__(self, folder, places=({}, {}, {})):
         self.nodes = []
-        routes = [f"{OWN_ADDRESS}:{free_port()}" for _ in range(count)]
-        for number, route in enumerate(routes):
+        routes = [f"{place.get('address', OWN_ADDRESS)}:{free_port()}" for place in places]
+        for number, (route, place) in enumerate(zip(routes, places)):
             os.makedirs(f"{folder}/n{number}")
-            node = NatsServer(f"{folder}/n{number}")
+            node = NatsServer(f"{folder}/n{number}", **place)
             node.name = f"n{number}"
             node.cluster = (f'server_name: n{number}\ncluster {{ name: telegate, listen: "{route}", '
                             f'routes: [{", ".join(f"nats-route://{each}" for each in routes)}] }}\n')
@@ -221,10 +229,10 @@ class NatsCluster:
         for node, port in zip(self.nodes, advertised):
             node.configure(f'{node.cluster}client_advertise: "{OWN_ADDRESS}:{port}"\n{settings}')
 
-    def start(self):
+    def start(self, **options):
         for node in self.nodes:
             node.start_without_check()
-        self.request("STREAM.CREATE.TELEGATE", {**STREAM, "num_replicas": len(self.nodes)})
+        self.request("STREAM.CREATE.TELEGATE", {**STREAM, "num_replicas": len(self.nodes), **options})
 
     def request(self, subject, content):
         """Repeats the request until one of the servers carries it out."""

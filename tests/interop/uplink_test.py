@@ -480,6 +480,24 @@ class Uplink(DeviceTest):
         gateway = self.start(SETTINGS % f"nats://127.0.0.1:1, {self.server.url}", self.folder)
         self.acknowledged(gateway, 100)
 
+    def test_a_server_that_does_not_reach_the_stream_is_left(self):
+        other = NatsServer(self.scratch())
+        self.addCleanup(other.kill)
+        with open(f"{other.folder}/nats.conf", "w") as file:
+            file.write(f'listen: "{other.address}:{other.port}"\n')  # without JetStream
+        other.start_without_check()
+
+        def is_listening():
+            try:
+                other.client().close()
+            except OSError:
+                return False
+            return True
+        self.eventually(is_listening, "a server")
+        self.start_server()
+        gateway = self.start(SETTINGS % f"{other.url}, {self.server.url}", self.folder)
+        self.acknowledged(gateway, 100)
+
     def test_the_consumer_of_the_documentation_receives_every_sample(self):
         python = os.path.join(os.environ.get("TELEGATE_CHECKERS", ""), "python", "bin", "python3")
         if not os.path.exists(python):

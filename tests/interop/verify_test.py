@@ -119,7 +119,7 @@ class Verify(DeviceTest):
                     self.server.request("STREAM.DELETE.TELEGATE", {})
                 else:
                     self.server.kill()
-                    shutil.rmtree(f"{self.folder}/jetstream")
+                    self.server.wipe()
                     self.server.start()
                 self.server.add_stream()
                 self.assertEqual(1, self.verify(self.server.url, "--expect", self.log)[0])

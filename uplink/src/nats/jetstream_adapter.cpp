@@ -126,7 +126,9 @@ void JetStreamAdapter::later() {
 
 /// Opens the connection, and begins to check the stream.
 void JetStreamAdapter::open() {
-    server_ = options_.urls[next_server_++ % options_.urls.size()];
+    server_index_ = next_server_;
+    next_server_ = (server_index_ + 1) % options_.urls.size();
+    server_ = options_.urls[server_index_];
     try {
         const NatsOptions options = make_connect_options(options_, server_, connect_max);
         check_nats(natsOptions_SetEventLoop(options.get(), this, LoopCalls::attach, LoopCalls::read, LoopCalls::write,
@@ -249,7 +251,6 @@ void JetStreamAdapter::warn(const std::string& text) {
 
 void JetStreamAdapter::set_up(std::optional<Place> last) {
     state_ = State::up;
-    next_server_ = (next_server_ - 1) % options_.urls.size();  // the server to return to
     events_.up(server_, last);
 }
 
@@ -287,8 +288,7 @@ void JetStreamAdapter::handle(natsMsg* message) {
     if (error == std::errc() && end == reply.data() + reply.size()) {
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
-            // Places in another stream would not be comparable; subjects may belong to several.
-            return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
+    events_.up(server_, last);
         }
         return events_.refused(number, stored.refusal, stored.reason);
     }

@@ -21,7 +21,7 @@ namespace telegate::uplink {
 ///
 /// Threads: the loop's. Opening a connection blocks it for up to connect_max, besides resolving the name of the host.
 /// Limits:  one connection; the bytes of messages that are not written yet, which Delivery limits.
-/// Failure: see Adapter. Servers are tried in turn, one per connect().
+/// Failure: see Adapter. Servers are tried in turn, one per connect(), until one acknowledges a message.
 class JetStreamAdapter final : public Adapter {
   public:
     static constexpr std::chrono::milliseconds connect_max{2'000};
@@ -61,9 +61,10 @@ class JetStreamAdapter final : public Adapter {
     const AdapterOptions options_;
     const Events events_;
     State state_ = State::closed;
-    std::size_t next_server_ = 0;
-    std::string server_;  // URL of the connection
-    int socket_ = -1;     // owned by libnats; -1: not watched
+    std::size_t next_server_ = 0;   // index of the URL for the next connection: the same again after an acknowledgment
+    std::size_t server_index_ = 0;  // and of this connection
+    std::string server_;            // its URL
+    int socket_ = -1;               // owned by libnats; -1: not watched
     bool is_write_wanted_ = false;
     NatsConnection connection_;
     NatsSubscription replies_;
