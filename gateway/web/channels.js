@@ -418,9 +418,18 @@ export class ChannelsView {
       const figures = this.figures(series, from, to);
       ["value", "low", "high", "mean"].forEach((name, index) =>
         setText(row.children[index + 1], Number.isNaN(figures[name]) ? "–" : `${valueText(figures[name])} ${unitText(series.unit)}`.trim()));
-      setText(row.children[5], count(figures.missing));
-      setAttribute(row.children[5], "class", figures.missing ? "number lost" : "number");
+      this.showMissing(row.children[5], series.topic, figures.missing, from, to);
     });
+  }
+
+  /** The number of missing samples is a link to their reasons. */
+  showMissing(cell, topic, number, from, to) {
+    setAttribute(cell, "class", number ? "number lost" : "number");
+    if (!number) return setText(cell, "0");
+    if (!cell.firstElementChild) cell.replaceChildren(h("a", { title: "Show the reasons" }));
+    const query = { q: topic, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    setAttribute(cell.firstChild, "href", `#/ledger?${new URLSearchParams(query)}`);
+    setText(cell.firstChild, count(number));
   }
 
   figures(series, from, to) {

@@ -118,7 +118,7 @@ export class Poller {
       { every: 2000, path: "/alarms", take: (text) => { state.alarms = JSON.parse(text); } },
       { every: 2000, isWanted: on("overview", "ledger"), path: "/events?limit=100", take: (text) => { state.events = JSON.parse(text); } },
       { every: 5000, isWanted: on("overview", "delivery"), path: "/log", take: (text) => { state.log = JSON.parse(text); } },
-      { every: 2000, isWanted: on("overview", "delivery"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },
+      { every: 2000, isWanted: on("overview", "delivery", "ledger"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },
         lost: (error, source) => { source.isAbsent = error.status === 404; } },
     ];
   }
