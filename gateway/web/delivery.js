@@ -32,7 +32,7 @@ export class DeliveryView {
       { title: "Samples behind", number: true, show: (cell, each) => setText(cell, count(each.lag_samples)) },
       { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples.acknowledged)) },
       { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples.gaps + each.samples.quarantined) },
-      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null ? "–" : duration(each.catch_up_s)) },
+      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null || each.paused ? "–" : duration(each.catch_up_s)) },
       { title: "Last error", show: (cell, each) => this.showError(cell, each) },
       { title: "Commands", show: (cell, each) => this.showCommand(cell, each) },
     ], { empty: "No uplink is configured." });

@@ -1,6 +1,6 @@
 /** The view "Ledger": samples that add up, every loss with reason and time, and earlier runs. */
 import { Refusal, getJson } from "./api.js";
-import { count, h, panel, plural, setAttribute, setText, showTag, showTime, table, timeText } from "./dom.js";
+import { count, dateText, duration, h, panel, plural, setAttribute, setText, showTag, showTime, table, timeText } from "./dom.js";
 import { state } from "./state.js";
 
 export const droppedOf = (ledger) => Object.values(ledger?.dropped ?? {}).reduce((sum, number) => sum + number, 0);
@@ -132,7 +132,7 @@ export class LedgerView {
       { title: "Count", number: true, show: (cell, loss) => { setText(cell, count(loss.count)); setAttribute(cell, "class", "number lost"); } },
       { title: "What", show: (cell, loss) => setText(cell, loss.detail) },
       { title: "Reason", show: (cell, loss) => { setText(cell, loss.reason); setAttribute(cell, "class", "lost"); } },
-      { title: "First", show: (cell, loss) => showTime(cell, loss.first) },
+      { title: "First", show: (cell, loss) => loss.first || loss.last ? showTime(cell, loss.first) : setText(cell, "since the start") },
       { title: "Last", show: (cell, loss) => showTime(cell, loss.last) },
     ], { empty: "Nothing was lost since the start of the gateway.", keyOf: (loss) => `${loss.what} ${loss.reason}` });
     this.outages = table("Outages", [
@@ -145,6 +145,7 @@ export class LedgerView {
       { title: "Started", show: (cell, run) => showTime(cell, new Date(run.epoch).toISOString()) },
       { title: "End", show: (cell, run) => showTag(cell, run.stopped_cleanly ? "good" : "bad", run.stopped_cleanly ? "stopped cleanly" : "crashed or lost power") },
       { title: "Last known", show: (cell, run) => showTime(cell, run.last_known) },
+      { title: "Off afterwards", number: true, show: (cell, run) => setText(cell, run.last_known ? duration((run.next - Date.parse(run.last_known)) / 1000) : "–") },
       { title: "Sampled", number: true, show: (cell, run) => setText(cell, run.ledger ? count(run.ledger.sampled) : "–") },
       { title: "Published", number: true, show: (cell, run) => setText(cell, run.ledger ? count(run.ledger.published) : "–") },
       { title: "Dropped", number: true, show: (cell, run) => setText(cell, run.ledger ? count(droppedOf(run.ledger)) : "–") },
@@ -164,10 +165,10 @@ export class LedgerView {
     this.range.selectedIndex = 1;
     this.span = query.has("from") ? [Date.parse(query.get("from")), Date.parse(query.get("to"))] : null;
     if (this.span) {
-      this.range.prepend(h("option", {}, `${timeText(this.span[0])} to ${timeText(this.span[1])}`));
+      this.range.prepend(h("option", {}, `${dateText(this.span[0])} to ${dateText(this.span[1])}`));
       this.range.selectedIndex = 0;
     }
-    this.progress = h("p", { class: "muted", role: "status", id: "missing-status" }, "Finds single losses in the log, also those of earlier runs.");
+    this.progress = h("p", { class: "muted", role: "status", id: "missing-status" }, "Finds each loss in the durable log, also those of earlier runs.");
     this.gaps = table("Missing samples", [
       { title: "Channel", show: (cell, gap) => this.showGapChannel(cell, gap) },
       { title: "Samples", number: true, show: (cell, gap) => { setText(cell, count(gap.count)); setAttribute(cell, "class", "number lost"); } },
@@ -175,7 +176,7 @@ export class LedgerView {
       { title: "After", show: (cell, gap) => showTime(cell, gap.after) },
       { title: "Before", show: (cell, gap) => showTime(cell, gap.before) },
     ], { empty: "", keyOf: (gap) => gap.key });
-    this.gaps.show([]);
+    this.gaps.hidden = true;
     const form = h("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); this.search(); } }, h("h2", {}, "Missing samples"),
       h("span", { class: "field" }, h("label", { for: "missing-range" }, "Range"), this.range),
       h("span", { class: "field grow" }, h("label", { for: "missing-words" }, "Channels"), this.words),
@@ -199,23 +200,26 @@ export class LedgerView {
     const topics = matching.slice(0, searchedMax);
     const [from, to] = this.span && this.range.selectedIndex === 0 ? this.span : searchRanges.find(([title]) => title === this.range.value)[1]();
     const rows = [];
-    let problem = "";
-    this.gaps.show([]);
+    let problem = state.status.log ? "" : " There is no durable log, so only samples in memory were searched.";
+    this.gaps.hidden = true;
+    let isStopped = false;
     for (const [index, topic] of topics.entries()) {
       setText(this.progress, `Searching channel ${index + 1} of ${topics.length}…`);
       try {
         for (const [key, gap] of await findGaps(topic, from, to)) rows.push({ ...gap, key: `${topic}-${key}` });
       } catch (error) {
         if (!(error instanceof Refusal) && error.name !== "TimeoutError" && !(error instanceof TypeError)) throw error;
-        if (error.status !== 404) problem = ` Stopped at ${topic}: ${error.message}`;
+        isStopped = error.status !== 404;  // 404: the channel has no samples
+        if (isStopped) problem = ` Stopped at ${topic}: ${error.message}`;
       }
       if (run !== this.run) return;
       rows.sort((a, b) => (b.after ?? b.before ?? "").localeCompare(a.after ?? a.before ?? ""));
+      this.gaps.hidden = rows.length === 0;
       this.gaps.show(rows.slice(0, rowsMax));
-      if (problem) break;
+      if (isStopped) break;
     }
     const total = rows.reduce((sum, gap) => sum + gap.count, 0);
-    setText(this.progress, `${rows.length ? `${plural(total, "sample")} missing in ${plural(rows.length, "place")}` : "No sample is missing"} between ${timeText(from)} and ${timeText(to)}, in ${plural(topics.length, "channel")}.`
+    setText(this.progress, `${rows.length ? `${plural(total, "sample")} missing in ${plural(rows.length, "place")}` : "No sample is missing"} between ${dateText(from)} and ${dateText(to)}, in ${plural(topics.length, "channel")}.`
       + (rows.length > rowsMax ? ` The newest ${rowsMax} are shown.` : "") + (matching.length > topics.length ? ` Only the first ${searchedMax} of ${plural(matching.length, "channel")} were searched.` : "") + problem);
     setAttribute(this.progress, "class", rows.length || problem ? "lost" : "muted");
   }
@@ -238,6 +242,7 @@ export class LedgerView {
     this.losses.show(losses(status).slice(0, rowsMax));
     const outage = /failed|recovered|safe|breaker opened|gateway|stopped/;
     if (state.events) this.outages.show(state.events.events.filter((event) => outage.test(event.kind)).toReversed());
-    this.runs.show(status.previous_runs.toReversed());
+    const runs = status.previous_runs;
+    this.runs.show(runs.map((run, index) => ({ ...run, next: runs[index + 1]?.epoch ?? status.epoch })).toReversed());
   }
 }

@@ -1,6 +1,6 @@
 /** The view "Settings": effective values with origin and meaning, and changes with a dry run, built from the JSON schema. */
 import { Refusal, getJson, post, send } from "./api.js";
-import { h, notify, plural, setAttribute, setText, sync, table, timeText } from "./dom.js";
+import { duration, h, notify, plural, setAttribute, setText, sync, table, timeText } from "./dom.js";
 import { isAdmin, state } from "./state.js";
 
 const appliesText = { live: "", restart: "needs a restart", file: "only in the settings file" };
@@ -208,7 +208,7 @@ export class SettingsView {
         h("span", { class: "muted" }, section.schema.description ?? "")), body);
     details.fill = fill;
     details.keys = `${name} ${Object.keys(section.schema.properties).join(" ")}`.toLowerCase();
-    details.open = open.has(name) || name === "gateway" && open.size === 0;
+    details.open = open.has(name);
     if (details.open) fill();
     return details;
   }
@@ -234,8 +234,14 @@ export class SettingsView {
     const input = isEditable ? this.makeInput(id, rule, value, pointer, path) : h("output", { id, class: "fixed" }, shown(value) || (value === undefined ? "not set" : "empty"));
     this.inputs.set(pointer, { input, note });
     return h("tr", { "data-key": key.toLowerCase() }, h("th", { scope: "row" }, h("label", { for: id }, key), isRequired && h("span", { class: "muted small" }, " required")),
-      h("td", {}, input, note, appliesText[applies] && h("p", { class: "muted small" }, appliesText[applies])),
+      h("td", {}, input, note, [appliesText[applies], this.inForce(path)].filter(Boolean).map((text) => h("p", { class: "muted small" }, text))),
       h("td", { class: "muted" }, origin), h("td", { class: "meaning" }, (rule.description ?? "") + standard));
+  }
+
+  /** A device without an interval of its own uses that of the gateway. */
+  inForce([kind, name, key]) {
+    const device = kind === "device" && key === "interval_ms" && state.status?.sampler.devices.find((each) => each.name === name);
+    return device ? `in force: ${duration(device.interval_ms / 1000)}` : "";
   }
 
   makeInput(id, rule, value, pointer, path) {
@@ -354,6 +360,7 @@ export class SettingsView {
 
   applyFilter() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    this.sections.classList.toggle("filtered", words.length > 0);
     for (const details of this.sections.children) {
       const isWanted = words.every((word) => details.keys.includes(word));
       details.hidden = !isWanted;

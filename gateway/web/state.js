@@ -86,6 +86,10 @@ export function takeSamples(samples) {
   }
 }
 
+const checkTexts = { pump: "publishing" };
+/** The name of a check of /readyz for people. */
+export const checkText = (name) => checkTexts[name] ?? name.replaceAll("_", " ");
+
 function takeChecks(text) {
   const signs = { "[+]": "good", "[!]": "warn", "[-]": "bad" };
   const lines = text.trimEnd().split("\n");
