@@ -36,6 +36,7 @@ function open() {
   const [name, query] = parseAddress();
   const view = views[name][1];
   if (current) current.leave?.();
+  if (current !== view) scrollTo(0, 0);
   root.replaceChildren();
   root.className = name;
   current = view;

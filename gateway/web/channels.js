@@ -87,7 +87,7 @@ export class ChannelsView {
     this.rangeInput = h("select", { id: "range", onchange: () => this.chooseRange() });
     this.fromInput = h("input", { type: "datetime-local", id: "from", onchange: () => this.chooseSpan() });
     this.toInput = h("input", { type: "datetime-local", id: "to", onchange: () => this.chooseSpan() });
-    this.spanInputs = h("span", { class: "field" }, h("label", { for: "from" }, "From"), this.fromInput, h("label", { for: "to" }, "to"), this.toInput);
+    this.spanInputs = h("span", { class: "field span" }, h("label", { for: "from" }, "From"), this.fromInput, h("label", { for: "to" }, "to"), this.toInput);
     this.source = h("p", { class: "muted", role: "status", id: "chart-source" });
     this.legend = h("tbody");
     const button = (text, label, action) => h("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);

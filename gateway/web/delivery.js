@@ -5,11 +5,14 @@ import { reasonText } from "./ledger.js";
 import { isAdmin, state } from "./state.js";
 
 const dayMs = 86_400_000;
+const behindMin = 5;  // seconds
 
 const lost = (cell, number) => {
   setText(cell, count(number));
   setAttribute(cell, "class", number ? "number lost" : "number");
 };
+/** An uplink that is hardly behind always has a few samples in flight; its estimate would only flicker. */
+const catchUpText = (uplink) => uplink.lag_s < behindMin ? "–" : uplink.paused ? "paused" : uplink.catch_up_s === null ? "never" : duration(uplink.catch_up_s);
 const wide = (title, ...children) => h("section", { "aria-label": title, class: "wide" }, h("h2", {}, title), ...children);
 
 export class DeliveryView {
@@ -32,7 +35,7 @@ export class DeliveryView {
       { title: "Samples behind", number: true, show: (cell, each) => setText(cell, count(each.lag_samples)) },
       { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples.acknowledged)) },
       { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples.gaps + each.samples.quarantined) },
-      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null || each.paused ? "–" : duration(each.catch_up_s)) },
+      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, catchUpText(each)) },
       { title: "Last error", show: (cell, each) => this.showError(cell, each) },
       { title: "Commands", show: (cell, each) => this.showCommand(cell, each) },
     ], { empty: "No uplink is configured." });

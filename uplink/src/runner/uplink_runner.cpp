@@ -393,7 +393,7 @@ void UplinkRunner::show() {
     next_status_.ledger = delivery_.ledger();
     next_status_.counts = delivery_.counts();
     next_status_.lag = synced_ - std::min(synced_, delivery_.settled());
-    next_status_.catch_up_time = progress_.catch_up_time();
+    next_status_.catch_up_time = next_status_.lag == 0 ? std::chrono::seconds(0) : progress_.catch_up_time();
     next_status_.is_paused = is_paused_;
     next_status_.quarantined = quarantine_.samples().size();
     next_status_.quarantine_bytes = quarantine_.bytes();
