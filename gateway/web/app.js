@@ -6,7 +6,7 @@ import { bytes, duration, h, notify, setAttribute, setText, showTag, short, sync
 import { LedgerView } from "./ledger.js";
 import { OverviewView } from "./overview.js";
 import { SettingsView } from "./settings.js";
-import { Poller, state } from "./state.js";
+import { Poller, checkText, state } from "./state.js";
 
 const renderMs = 250;
 const oldMs = 4000;  // at least; large statuses are requested less often
@@ -14,8 +14,8 @@ const oldMs = 4000;  // at least; large statuses are requested less often
 const views = {
   overview: ["Overview", new OverviewView()],
   channels: ["Channels", new ChannelsView(setAddress)],
-  delivery: ["Delivery", new DeliveryView()],
-  ledger: ["Ledger", new LedgerView()],
+  delivery: ["Delivery and log", new DeliveryView()],
+  ledger: ["Ledger and losses", new LedgerView()],
   settings: ["Settings", new SettingsView()],
 };
 const root = document.getElementById("view");
@@ -36,6 +36,7 @@ function open() {
   const [name, query] = parseAddress();
   const view = views[name][1];
   if (current) current.leave?.();
+  if (current !== view) scrollTo(0, 0);
   root.replaceChildren();
   root.className = name;
   current = view;
@@ -87,7 +88,7 @@ function showHealth() {
   if (state.problem) return showTag(line, "bad", "Not connected");
   const failed = state.checks.filter((check) => check.kind === "bad");
   const warned = state.checks.filter((check) => check.kind === "warn");
-  const reason = (checks) => checks.map((check) => `${check.name.replaceAll("_", " ")}: ${check.text}`).join("; ");
+  const reason = (checks) => checks.map((check) => `${checkText(check.name)}: ${check.text}`).join("; ");
   setAttribute(line, "title", reason([...failed, ...warned]) || false);
   if (failed.length) showTag(line, "bad", `Not ready – ${reason(failed)}`);
   else if (warned.length) showTag(line, "warn", `Ready – ${reason(warned)}`);

@@ -1,13 +1,14 @@
 /** The view "Channels": a searchable table with live values, and a chart of the selected channels. */
 import { Refusal, SampleStream, getJson, prefixesOf } from "./api.js";
 import { Chart, Series } from "./chart.js";
-import { count, csv, download, h, notify, plural, setAttribute, setText, showTag, sync, timeText, unitText, valueText } from "./dom.js";
+import { count, csv, download, duration, h, notify, plural, setAttribute, setText, showTag, sync, timeText, unitText, valueText } from "./dom.js";
 import { state, takeSamples } from "./state.js";
 
 const selectedMax = 8;
 const streamedMax = 64;
 const historyMax = 10_000;
 const rowHeight = 36;
+const chartMs = 450;  // between two pictures of a chart that follows the newest samples
 const ranges = [[60, "Last minute"], [300, "Last 5 minutes"], [900, "Last 15 minutes"], [3600, "Last hour"],
   [21600, "Last 6 hours"], [86400, "Last 24 hours"], [604800, "Last 7 days"], [2592000, "Last 30 days"]];
 const shortestMs = 20_000;
@@ -17,6 +18,11 @@ const rawSpanMax = 900;  // seconds; longer ranges are aggregated
 const intervals = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400];
 const intervalText = (seconds) => seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 const qualityKinds = { good: "good", uncertain: "warn", stale: "warn", bad: "bad" };
+/** Returns the range of "today" or "yesterday", in local time. */
+const daySpan = (day) => {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  return day === "today" ? [midnight, new Date(midnight + 36 * 3_600_000).setHours(0, 0, 0, 0)] : [new Date(midnight - 1).setHours(0, 0, 0, 0), midnight];
+};
 const localInput = (ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 export class ChannelsView {
@@ -53,6 +59,7 @@ export class ChannelsView {
     this.span = from < to ? [from, to] : null;
     this.build(root);
     this.isOpen = true;
+    this.drawnAt = -chartMs;
     this.filtered = null;
     this.select();
     this.update();
@@ -80,7 +87,7 @@ export class ChannelsView {
     this.rangeInput = h("select", { id: "range", onchange: () => this.chooseRange() });
     this.fromInput = h("input", { type: "datetime-local", id: "from", onchange: () => this.chooseSpan() });
     this.toInput = h("input", { type: "datetime-local", id: "to", onchange: () => this.chooseSpan() });
-    this.spanInputs = h("span", { class: "field" }, h("label", { for: "from" }, "From"), this.fromInput, h("label", { for: "to" }, "to"), this.toInput);
+    this.spanInputs = h("span", { class: "field span" }, h("label", { for: "from" }, "From"), this.fromInput, h("label", { for: "to" }, "to"), this.toInput);
     this.source = h("p", { class: "muted", role: "status", id: "chart-source" });
     this.legend = h("tbody");
     const button = (text, label, action) => h("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
@@ -91,7 +98,7 @@ export class ChannelsView {
         h("span", { class: "group" }, button("◀", "Earlier", () => this.chart.pan(-0.5)), button("▶", "Later", () => this.chart.pan(0.5)),
           button("+", "Zoom in", () => this.chart.zoom(0.5)), button("−", "Zoom out", () => this.chart.zoom(2))),
         this.liveButton,
-        h("button", { type: "button", id: "chart-csv", onclick: () => this.saveChart() }, "CSV"),
+        h("button", { type: "button", id: "chart-csv", title: "Saves the values that the chart shows", onclick: () => this.saveChart() }, "Save CSV"),
         h("button", { type: "button", onclick: () => this.choose([]) }, "Clear")),
       this.chart.element,
       h("p", { class: "muted keys" }, h("span", { class: "key gap" }), "samples missing", h("span", { class: "key bad" }), "bad, no value",
@@ -111,7 +118,7 @@ export class ChannelsView {
     root.append(this.chartPanel, h("section", { "aria-label": "Channels", class: "wide" },
       h("div", { class: "tools" }, h("h2", {}, "Channels"),
         h("span", { class: "field grow" }, h("label", { for: "search" }, "Search"), this.search),
-        this.counted, this.live, h("button", { type: "button", id: "table-csv", onclick: () => this.saveTable() }, "CSV")),
+        this.counted, this.live, h("button", { type: "button", id: "table-csv", title: "Saves the latest values of these channels", onclick: () => this.saveTable() }, "Save CSV")),
       this.scroller));
   }
 
@@ -137,6 +144,8 @@ export class ChannelsView {
     setText(this.counted, found.length === state.topics.length ? plural(found.length, "channel") : `${count(found.length)} of ${plural(state.topics.length, "channel")}`);
     this.showRows();
     this.follow();
+    if (performance.now() - this.drawnAt < chartMs) return;
+    this.drawnAt = performance.now();
     this.showLegend();
     if (!this.span && this.selected.length) this.followNow();
   }
@@ -170,13 +179,21 @@ export class ChannelsView {
     const [box, , value, quality, time, spark] = row.children;
     const isSelected = this.selected.includes(topic);
     if (box.firstChild.checked !== isSelected) box.firstChild.checked = isSelected;
-    setText(value, `${valueText(channel.value)} ${channel.value === null ? "" : unitText(channel.unit)}`.trim());
+    const reason = channel.value === null ? this.reasonOf(topic) : "";
+    setText(value, reason || `${valueText(channel.value)} ${channel.value === null ? "" : unitText(channel.unit)}`.trim());
+    setAttribute(value, "title", reason || false);
     showTag(quality, qualityKinds[channel.quality] ?? "off", channel.quality);
     setText(time, timeText(channel.time));
     if (channel.spark && row.drawn !== state.statusAt) {
       row.drawn = state.statusAt;
       this.drawSpark(spark.firstChild, channel.spark);
     }
+  }
+
+  /** Returns why a channel has no value, if its device knows. */
+  reasonOf(topic) {
+    const device = state.status.sampler.devices.find((each) => topic.startsWith(`${each.name}/`));
+    return device?.last_error_current ? device.last_error : "";
   }
 
   drawSpark(canvas, values) {
@@ -244,7 +261,7 @@ export class ChannelsView {
     const known = ranges.some(([seconds]) => seconds === this.range) ? ranges : [...ranges, [this.range, `Last ${this.range} s`]];
     this.rangeInput.replaceChildren(...known.map(([seconds, text]) => h("option", { value: seconds }, text)),
       h("option", { value: "today" }, "Today"), h("option", { value: "yesterday" }, "Yesterday"), h("option", { value: "custom" }, "From … to …"));
-    this.rangeInput.value = this.span ? "custom" : String(this.range);
+    this.rangeInput.value = this.rangeName();
     this.spanInputs.hidden = !this.span;
     this.liveButton.hidden = !this.span;
     const [from, to] = this.window();
@@ -262,11 +279,17 @@ export class ChannelsView {
     return [isShort ? Math.min(Math.max(now - this.range * 1000, first), now - shortestMs) : now - this.range * 1000, now];
   }
 
+  /** Returns the choice that describes the visible range. */
+  rangeName() {
+    if (!this.span) return String(this.range);
+    const [from, to] = daySpan("yesterday");
+    if (this.span[0] === from && this.span[1] === to) return "yesterday";
+    return this.span[0] === to && this.span[1] > Date.now() ? "today" : "custom";
+  }
+
   chooseRange() {
-    const midnight = new Date().setHours(0, 0, 0, 0);
     const choice = this.rangeInput.value;
-    if (choice === "today") this.span = [midnight, Date.now()];
-    else if (choice === "yesterday") this.span = [new Date(midnight - 1).setHours(0, 0, 0, 0), midnight];
+    if (choice === "today" || choice === "yesterday") this.span = daySpan(choice);
     else if (choice === "custom") this.span = this.window();
     else [this.range, this.span] = [Number(choice), null];
     this.viewChanged();
@@ -288,7 +311,7 @@ export class ChannelsView {
   /** The user has moved the chart, or wants to follow the newest samples (null). */
   onView(from, to) {
     this.span = from === null ? null : [from, to];
-    this.rangeInput.value = this.span ? "custom" : String(this.range);
+    this.rangeInput.value = this.rangeName();
     clearTimeout(this.moving);
     this.moving = setTimeout(() => this.isOpen && this.viewChanged(), from === null ? 0 : 300);
   }
@@ -296,6 +319,7 @@ export class ChannelsView {
   followNow() {
     const [from, to] = this.window();
     this.chart.move(from, to, false);
+    for (const series of this.series.values()) series.forget(to - this.range * 1000);
     const oldest = [...this.series.values()].find((series) => series.interval);
     if (oldest && performance.now() - this.loadedAt > Math.max(oldest.interval, 5000)) this.load();
   }
@@ -321,7 +345,7 @@ export class ChannelsView {
     const first = Math.min(...[...this.series.values()].map((series) => series.time[0] ?? Infinity));
     const aggregated = [...this.series.values()].find((series) => series.interval);
     setText(this.source, problems.join("; ") || (aggregated
-      ? `The line is the mean of each ${intervalText(aggregated.interval / 1000)}, the area the range of the values.`
+      ? `The line is the mean of each ${duration(aggregated.interval / 1000)}, the area the range of the values.`
       : first === Infinity ? "There are no samples in this range."
         : first > from + 2000 ? `The oldest available sample is of ${timeText(first)}.` : ""));
     this.chart.draw();
@@ -418,9 +442,18 @@ export class ChannelsView {
       const figures = this.figures(series, from, to);
       ["value", "low", "high", "mean"].forEach((name, index) =>
         setText(row.children[index + 1], Number.isNaN(figures[name]) ? "–" : `${valueText(figures[name])} ${unitText(series.unit)}`.trim()));
-      setText(row.children[5], count(figures.missing));
-      setAttribute(row.children[5], "class", figures.missing ? "number lost" : "number");
+      this.showMissing(row.children[5], series.topic, figures.missing, from, to);
     });
+  }
+
+  /** The number of missing samples is a link to their reasons. */
+  showMissing(cell, topic, number, from, to) {
+    setAttribute(cell, "class", number ? "number lost" : "number");
+    if (!number) return setText(cell, "0");
+    if (!cell.firstElementChild) cell.replaceChildren(h("a", { title: "Show the reasons" }));
+    const query = { q: topic, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    setAttribute(cell.firstChild, "href", `#/ledger?${new URLSearchParams(query)}`);
+    setText(cell.firstChild, count(number));
   }
 
   figures(series, from, to) {

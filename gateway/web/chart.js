@@ -8,6 +8,7 @@
 import { h, unitText, valueText } from "./dom.js";
 
 const pointsMax = 60_000;  // per series: 1.9 MB
+const forgottenAtOnce = 500;
 const left = 64;
 const right = 10;
 const top = 10;
@@ -49,6 +50,14 @@ export class Series {
     if (this.time.length > pointsMax) {
       for (const values of [this.time, this.value, this.quality, this.seq]) values.splice(0, pointsMax / 4);
     }
+  }
+
+  /** Forgets the samples before a time, many at once. */
+  forget(time) {
+    const number = this.at(time);
+    if (this.interval || number < forgottenAtOnce) return;
+    for (const values of [this.time, this.value, this.quality, this.seq]) values.splice(0, number);
+    this.since = Math.max(this.since, time);
   }
 
   /** Returns the index of the first point at or after a time. */

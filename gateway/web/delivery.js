@@ -1,12 +1,18 @@
 /** The view "Delivery": subscribers, uplinks, the durable log and recordings. */
 import { post } from "./api.js";
 import { bytes, confirmed, count, duration, h, notify, plural, setAttribute, setText, showTag, showTime, sync, table, timeText } from "./dom.js";
+import { reasonText } from "./ledger.js";
 import { isAdmin, state } from "./state.js";
+
+const dayMs = 86_400_000;
+const behindMin = 5;  // seconds
 
 const lost = (cell, number) => {
   setText(cell, count(number));
   setAttribute(cell, "class", number ? "number lost" : "number");
 };
+/** An uplink that is hardly behind always has a few samples in flight; its estimate would only flicker. */
+const catchUpText = (uplink) => uplink.lag_s < behindMin ? "–" : uplink.paused ? "paused" : uplink.catch_up_s === null ? "never" : duration(uplink.catch_up_s);
 const wide = (title, ...children) => h("section", { "aria-label": title, class: "wide" }, h("h2", {}, title), ...children);
 
 export class DeliveryView {
@@ -30,8 +36,8 @@ export class DeliveryView {
       { title: "Backlog", number: true, show: (cell, each) => setText(cell, count(each.backlog_samples)) },
       { title: "Acknowledged", number: true, show: (cell, each) => setText(cell, count(each.samples.acknowledged)) },
       { title: "Missing", number: true, show: (cell, each) => lost(cell, each.samples.gaps + each.samples.quarantined) },
-      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, each.catch_up_s === null ? "–" : duration(each.catch_up_s)) },
-      { title: "Last error", show: (cell, each) => { setText(cell, each.error ?? ""); setAttribute(cell, "class", each.error ? "lost" : false); } },
+      { title: "Catches up in", number: true, show: (cell, each) => setText(cell, catchUpText(each)) },
+      { title: "Last error", show: (cell, each) => this.showError(cell, each) },
       { title: "Commands", show: (cell, each) => this.showCommand(cell, each) },
     ], { empty: "No uplink is configured." });
     this.logFigures = h("dl", { class: "pairs" });
@@ -69,6 +75,13 @@ export class DeliveryView {
     showTag(cell, uplink.paused ? "off" : uplink.connected ? "good" : "bad", uplink.paused ? "paused" : uplink.state);
   }
 
+  /** A current error is red; an earlier one has its time. */
+  showError(cell, { error, cursor_error: cursor, last_error: last, last_error_time: time }) {
+    const current = [error, cursor && `The position cannot be saved: ${cursor}`].filter(Boolean).join("; ");
+    setText(cell, current || (last ? `${timeText(time)}: ${last}` : "none"));
+    setAttribute(cell, "class", current ? "lost" : "muted");
+  }
+
   showCommand(cell, uplink) {
     const action = uplink.paused ? "resume" : "pause";
     const title = action === "pause" ? "Pause" : "Resume";
@@ -92,17 +105,19 @@ export class DeliveryView {
     const { log } = state.log;
     setText(this.logNote, log ? log.error ?? (log.full ? "The log is full." : `Directory ${log.path}`) : "There is no durable log. Samples are kept only in memory; [log] path adds one.");
     setAttribute(this.logNote, "class", log?.error || log?.full ? "lost" : "muted");
-    const midnight = new Date().setHours(0, 0, 0, 0);
-    const sinceMidnight = Math.min((Date.now() - midnight) / 1000, state.status.uptime_s);
+    const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+    const start = Date.now() - state.status.uptime_s * 1000;
+    const lostTotal = log ? log.dropped.log_slow + log.dropped.log_full : 0;
     const pairs = log ? [
       ["Used", `${bytes(log.bytes)} in ${plural(log.segments, "segment")}`],
       ["Oldest sample", timeText(log.oldest_time)],
       ["Time until full", state.log.seconds_left === null ? "never: the oldest samples are removed" : duration(state.log.seconds_left)],
-      ["Written today (average rate)", bytes(state.log.rate_bytes_per_s * sinceMidnight)],
-      ["Written per day", bytes(state.log.bytes_per_day)],
+      [start > midnight ? `Written since the start at ${timeText(start)}` : "Written today, since 00:00 UTC",
+        bytes(Date.parse(log.day) === midnight ? log.day_bytes : 0)],
+      ["Written per day at this rate", bytes(state.log.bytes_per_day)],
       ["Samples written", count(log.samples)],
       ["Pending", count(log.pending)],
-      ["Lost", count(log.dropped.log_slow + log.dropped.log_full)],
+      ["Lost", lostTotal ? Object.entries(log.dropped).filter(([, number]) => number).map(([reason, number]) => `${count(number)}: ${reasonText(reason)}`).join("; ") : "0"],
     ] : [];
     sync(this.logFigures, pairs, ([name]) => name, () => h("div", {}, h("dt"), h("dd")), (item, [name, text]) => {
       setText(item.firstChild, name);

@@ -125,6 +125,8 @@ export function duration(seconds) {
 const clockTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayTime = new Intl.DateTimeFormat("en-US",
   { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+/** Local time with the date. */
+export const dateText = (time) => dayTime.format(new Date(time));
 /** Local time; the date is shown if it is not today. */
 export function timeText(time) {
   if (!time) return "–";

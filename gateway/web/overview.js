@@ -1,9 +1,10 @@
 /** The view "Overview": figures, devices with commands, alarms, events, and what receives the samples. */
 import { post } from "./api.js";
 import { confirmed, count, duration, h, notify, panel, plural, rate, setAttribute, setText, showTag, showTime, sync, table, timeText, unitText, valueText } from "./dom.js";
-import { isAdmin, sampledRate, state } from "./state.js";
+import { checkText, isAdmin, sampledRate, state } from "./state.js";
 import { droppedOf } from "./ledger.js";
 
+const checkOrder = ["bad", "warn", "good"];
 const stateKinds = { measuring: "good", idle: "off", error: "bad", safe: "bad" };
 const commands = {
   start: { title: (name) => `Start ${name}?`, text: () => "It is read immediately and then at its interval.", yes: "Start" },
@@ -70,8 +71,10 @@ export class OverviewView {
     if (!status) return;
     this.showFigures(status);
     this.devices.show(status.sampler.devices);
-    sync(this.checks, state.checks, (check) => check.name, () => h("li", {}, h("span", {}), h("span")), (item, check) => {
-      showTag(item.firstChild, check.kind, check.name.replaceAll("_", " "));
+    const checks = state.checks.toSorted((a, b) => checkOrder.indexOf(a.kind) - checkOrder.indexOf(b.kind));
+    sync(this.checks, checks, (check) => check.name, () => h("li", {}, h("span", {}), h("span")), (item, check) => {
+      setAttribute(item, "class", check.kind === "good" ? false : "reason");
+      showTag(item.firstChild, check.kind, checkText(check.name));
       setText(item.lastChild, check.text === "ok" ? "" : check.text);
     });
     if (state.alarms) this.alarms.show([...state.alarms.active, ...state.alarms.inactive]);
@@ -84,17 +87,18 @@ export class OverviewView {
     const lost = droppedOf(status.ledger.total);
     const active = state.alarms?.active.length ?? 0;
     const { depth, capacity } = status.queue;
+    const up = (state.uplinks ?? []).filter((uplink) => uplink.connected && !uplink.paused).length;
     const figures = [
       ["Samples/s", rate(sampledRate()), ""],
       ["Devices measuring", `${measuring} of ${devices.length}`, measuring < devices.length ? "warn" : ""],
-      ["Channels", count(state.topics.length), ""],
-      ["Subscribers", count(status.transport.subscribers.length), ""],
+      ["Channels", count(state.topics.length), "", "#/channels"],
+      ["Subscribers", count(status.transport.subscribers.length), "", "#/delivery"],
+      ...(state.uplinks?.length ? [["Uplinks connected", `${up} of ${state.uplinks.length}`, up < state.uplinks.length ? "warn" : "", "#/delivery"]] : []),
       ["Queue", `${count(depth)} of ${count(capacity)}`, depth > capacity / 2 ? "warn" : ""],
-      ["Samples dropped", count(lost), lost ? "bad" : ""],
+      ["Samples dropped", count(lost), lost ? "bad" : "", "#/ledger"],
       ["Active alarms", count(active), active ? "bad" : ""],
     ];
-    sync(this.figures, figures, ([name]) => name, () => h("div", {}, h("dt"), h("dd")), (item, [name, text, kind]) => {
-      setText(item.firstChild, name);
+    sync(this.figures, figures, ([name]) => name, ([name, , , href]) => h("div", {}, h("dt", {}, href ? h("a", { href }, name) : name), h("dd")), (item, [, text, kind]) => {
       setText(item.lastChild, text);
       setAttribute(item.lastChild, "class", kind || false);
     });

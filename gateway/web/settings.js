@@ -1,12 +1,13 @@
 /** The view "Settings": effective values with origin and meaning, and changes with a dry run, built from the JSON schema. */
 import { Refusal, getJson, post, send } from "./api.js";
-import { h, notify, setAttribute, setText, sync, table, timeText } from "./dom.js";
+import { duration, h, notify, plural, setAttribute, setText, sync, table, timeText } from "./dom.js";
 import { isAdmin, state } from "./state.js";
 
 const appliesText = { live: "", restart: "needs a restart", file: "only in the settings file" };
 
 const shown = (value) => value === undefined || value === null ? "" : Array.isArray(value) ? value.join(", ") : String(value);
 const escaped = (part) => part.replaceAll("~", "~0").replaceAll("/", "~1");
+const pointerOf = (path) => path.map((part) => `/${escaped(part)}`).join("");
 
 /** Returns the type of a setting for its input. */
 function typeOf(schema) {
@@ -34,6 +35,7 @@ export class SettingsView {
     this.changes = new Map();  // pointer -> {path, value}
     this.problems = new Map();  // pointer -> text
     this.inputs = new Map();   // pointer -> {input, note}
+    this.added = new Map();    // pointer -> {path, schema, values}
     this.checked = false;
     this.filter = h("input", { type: "search", id: "setting-search", value: query.get("q") ?? "", autocomplete: "off", spellcheck: false, oninput: () => this.applyFilter() });
     this.sections = h("div", { class: "sections" });
@@ -42,7 +44,7 @@ export class SettingsView {
     this.buildBar();
     root.append(this.revert, this.bar, h("section", { "aria-label": "Settings", class: "wide" },
       h("div", { class: "tools" }, h("h2", {}, "Settings"), h("span", { class: "field grow" }, h("label", { for: "setting-search" }, "Search"), this.filter)),
-      this.intro = h("p", { class: "muted" }), this.sections));
+      this.intro = h("p", { class: "muted" }), this.sections, this.adding = h("form", { class: "tools", hidden: true, onsubmit: (event) => { event.preventDefault(); this.add(); } })));
     await this.load();
   }
 
@@ -80,10 +82,89 @@ export class SettingsView {
     }
     this.changes.clear();
     this.problems.clear();
+    this.added.clear();
     const { path, differs_from_file: differs } = state.status?.config ?? {};
     setText(this.intro, `Settings file: ${path || "none"}. ${differs ? "The settings in force differ from the file; a reload or restart applies the file." : ""} `
-      + (isAdmin() ? "Changes apply to the running gateway and are not written to the file." : "Your role may only read."));
+      + (isAdmin() ? "Changes apply to the running gateway and are not written to the file. Programs and paths can only be set in the file." : "Your role may only read."));
     this.showSections();
+    this.buildAdding();
+    this.showBar();
+  }
+
+  /** The kinds of sections with a name, such as [device "NAME"]. */
+  namedKinds() {
+    return Object.entries(this.schema.properties).filter(([, { additionalProperties: one }]) => one?.properties || one?.oneOf);
+  }
+
+  buildAdding() {
+    this.adding.hidden = !isAdmin();
+    const kinds = this.namedKinds();
+    const options = (schema) => schema.additionalProperties.oneOf ?? [];
+    const needed = (option) => option.required.find((key) => option.properties[key]["x-applies"] === "file");
+    this.kind = h("select", { id: "add-kind", onchange: () => showDrivers() }, kinds.map(([kind]) => h("option", {}, kind)));
+    this.kind.value = "device";
+    this.driver = h("select", { id: "add-driver" });
+    this.newName = h("input", { id: "add-name", required: true, autocomplete: "off", spellcheck: false, "aria-describedby": "add-problem" });
+    this.addProblem = h("p", { class: "problem", id: "add-problem", role: "alert" });
+    const driverField = h("span", { class: "field" }, h("label", { for: "add-driver" }, "Driver"), this.driver);
+    const showDrivers = () => {
+      const drivers = options(this.schema.properties[this.kind.value]);
+      driverField.hidden = drivers.length === 0;
+      this.driver.replaceChildren(...drivers.map((option) => {
+        const [name] = option.properties.driver.enum;
+        const missing = needed(option);
+        return h("option", { value: name, disabled: Boolean(missing) }, missing ? `${name} – only in the settings file, because of ${missing}` : name);
+      }));
+      this.driver.value = drivers.find((option) => !needed(option))?.properties.driver.enum[0] ?? "";
+    };
+    showDrivers();
+    this.adding.replaceChildren(h("h2", {}, "New section"), h("span", { class: "field" }, h("label", { for: "add-kind" }, "Kind"), this.kind),
+      h("span", { class: "field" }, h("label", { for: "add-name" }, "Name"), this.newName), driverField,
+      h("button", { id: "add-section" }, "Add"), this.addProblem);
+  }
+
+  /** Adds a section to the changes. */
+  add() {
+    const kind = this.kind.value;
+    const name = this.newName.value.trim();
+    const path = [kind, name];
+    const pointer = pointerOf(path);
+    const isKnown = this.added.has(pointer) || this.config[kind]?.[name] !== undefined;
+    setText(this.addProblem, isKnown ? `[${kind} "${name}"] exists already.` : "");
+    if (isKnown) return;
+    const one = this.schema.properties[kind].additionalProperties;
+    const schema = one.oneOf?.find((option) => option.properties.driver.enum.includes(this.driver.value)) ?? one;
+    const values = one.oneOf ? { driver: this.driver.value } : {};
+    const section = { path, schema, values };
+    this.added.set(pointer, section);
+    this.changes.set(pointer, { path, value: values });
+    this.filter.value = "";
+    this.applyFilter();
+    const element = this.makeSection(section, new Set([path.join(" ")]));
+    this.sections.append(element);
+    this.newName.value = "";
+    this.changed();
+    element.querySelector("td input, td select, button").focus();
+  }
+
+  /** Removes a section with the next change, or keeps it after all. */
+  toggleSection(section, details, button) {
+    const pointer = pointerOf(section.path);
+    const isKept = this.changes.get(pointer)?.value === null;
+    for (const each of [...this.changes.keys()]) {
+      if (each === pointer || each.startsWith(`${pointer}/`)) this.changes.delete(each);
+    }
+    if (this.added.delete(pointer)) details.remove();
+    else if (!isKept) this.changes.set(pointer, { path: section.path, value: null });
+    setAttribute(details, "class", this.changes.has(pointer) ? "removed" : false);
+    setText(button, this.changes.has(pointer) ? "Keep this section" : "Remove this section");
+    details.querySelector("div.scroll")?.replaceWith(this.makeTable(section));
+    this.changed();
+  }
+
+  changed() {
+    this.showProblems([]);
+    this.checked = false;
     this.showBar();
   }
 
@@ -115,25 +196,34 @@ export class SettingsView {
   makeSection(section, open) {
     const name = section.path.join(" ");
     const body = h("div");
-    const fill = () => { if (!body.firstChild) body.append(this.makeTable(section)); };
+    const isNamed = isAdmin() && this.namedKinds().some(([kind]) => kind === section.path[0]);
+    const remove = isNamed && h("button", { type: "button", "aria-label": `Remove ${name}`, onclick: () => this.toggleSection(section, details, remove) }, "Remove this section");
+    const fill = () => {
+      if (body.firstChild) return;
+      body.append(this.makeTable(section));
+      if (remove) body.append(h("p", { class: "section-buttons" }, remove));
+    };
     const details = h("details", { "data-section": name, ontoggle: () => details.open && fill() },
       h("summary", {}, h("code", {}, section.path.length > 1 ? `[${section.path[0]} "${section.path[1]}"]` : `[${name}]`),
         h("span", { class: "muted" }, section.schema.description ?? "")), body);
     details.fill = fill;
     details.keys = `${name} ${Object.keys(section.schema.properties).join(" ")}`.toLowerCase();
-    details.open = open.has(name) || name === "gateway" && open.size === 0;
+    details.open = open.has(name);
     if (details.open) fill();
     return details;
   }
 
   makeTable({ path, schema, values }) {
-    const rows = Object.entries(schema.properties).map(([key, rule]) => this.makeRow([...path, key], rule, values[key]));
+    const isNew = this.added.has(pointerOf(path));
+    const required = isNew ? schema.required ?? [] : [];
+    const keys = Object.keys(schema.properties).sort((a, b) => required.includes(b) - required.includes(a));
+    const rows = keys.map((key) => this.makeRow([...path, key], schema.properties[key], values[key], required.includes(key)));
     return h("div", { class: "scroll" }, h("table", { "aria-label": `Settings of ${path.join(" ")}` },
       h("thead", {}, h("tr", {}, ["Setting", "Value", "Origin", "Meaning"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)));
   }
 
-  makeRow(path, rule, value) {
-    const pointer = path.map((part) => `/${escaped(part)}`).join("");
+  makeRow(path, rule, value, isRequired) {
+    const pointer = pointerOf(path);
     const key = path.at(-1);
     const applies = rule["x-applies"] ?? "live";
     const id = `setting-${path.join("-")}`;
@@ -143,9 +233,15 @@ export class SettingsView {
     const isEditable = isAdmin() && applies === "live" && !(key === "driver");
     const input = isEditable ? this.makeInput(id, rule, value, pointer, path) : h("output", { id, class: "fixed" }, shown(value) || (value === undefined ? "not set" : "empty"));
     this.inputs.set(pointer, { input, note });
-    return h("tr", { "data-key": key.toLowerCase() }, h("th", { scope: "row" }, h("label", { for: id }, key)),
-      h("td", {}, input, note, appliesText[applies] && h("p", { class: "muted small" }, appliesText[applies])),
+    return h("tr", { "data-key": key.toLowerCase() }, h("th", { scope: "row" }, h("label", { for: id }, key), isRequired && h("span", { class: "muted small" }, " required")),
+      h("td", {}, input, note, [appliesText[applies], this.inForce(path)].filter(Boolean).map((text) => h("p", { class: "muted small" }, text))),
       h("td", { class: "muted" }, origin), h("td", { class: "meaning" }, (rule.description ?? "") + standard));
+  }
+
+  /** A device without an interval of its own uses that of the gateway. */
+  inForce([kind, name, key]) {
+    const device = kind === "device" && key === "interval_ms" && state.status?.sampler.devices.find((each) => each.name === name);
+    return device ? `in force: ${duration(device.interval_ms / 1000)}` : "";
   }
 
   makeInput(id, rule, value, pointer, path) {
@@ -170,9 +266,7 @@ export class SettingsView {
     if (text === shown(before)) this.changes.delete(pointer);
     else this.changes.set(pointer, { path, value: parsed(rule, text) });
     setAttribute(this.inputs.get(pointer).input, "class", this.changes.has(pointer) ? "changed" : false);
-    this.showProblems([]);
-    this.checked = false;
-    this.showBar();
+    this.changed();
   }
 
   patch() {
@@ -180,7 +274,7 @@ export class SettingsView {
     for (const { path, value } of this.changes.values()) {
       let place = patch;
       for (const part of path.slice(0, -1)) place = place[part] ??= {};
-      place[path.at(-1)] = value;
+      place[path.at(-1)] = value?.constructor === Object ? { ...value } : value;  // further changes are added to a copy
     }
     return JSON.stringify(patch);
   }
@@ -208,7 +302,7 @@ export class SettingsView {
     this.applyButton.disabled = !this.checked;
     if (!this.checked) {
       this.planned.hidden = true;
-      setText(this.summary, `${number} changed setting${number === 1 ? "" : "s"}. Check shows the effect without changing anything.`);
+      setText(this.summary, `${plural(number, "change")}. Check shows the effect without changing anything.`);
     }
   }
 
@@ -259,13 +353,14 @@ export class SettingsView {
       const errors = error.problem.errors ?? [];
       const others = this.showProblems(errors);
       setText(this.summary, error.status === 412 ? "Other settings are in force by now. Discard loads them."
-        : others.length ? others.join("; ") : errors.length ? `${errors.length} problem${errors.length === 1 ? "" : "s"}, shown at the setting. Nothing was changed.` : error.message);
+        : others.length ? others.join("; ") : errors.length ? `${plural(errors.length, "problem")}, shown at the setting. Nothing was changed.` : error.message);
     }
     this.applyButton.disabled = !this.checked;
   }
 
   applyFilter() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    this.sections.classList.toggle("filtered", words.length > 0);
     for (const details of this.sections.children) {
       const isWanted = words.every((word) => details.keys.includes(word));
       details.hidden = !isWanted;

@@ -86,6 +86,10 @@ export function takeSamples(samples) {
   }
 }
 
+const checkTexts = { pump: "publishing" };
+/** The name of a check of /readyz for people. */
+export const checkText = (name) => checkTexts[name] ?? name.replaceAll("_", " ");
+
 function takeChecks(text) {
   const signs = { "[+]": "good", "[!]": "warn", "[-]": "bad" };
   const lines = text.trimEnd().split("\n");
@@ -118,7 +122,7 @@ export class Poller {
       { every: 2000, path: "/alarms", take: (text) => { state.alarms = JSON.parse(text); } },
       { every: 2000, isWanted: on("overview", "ledger"), path: "/events?limit=100", take: (text) => { state.events = JSON.parse(text); } },
       { every: 5000, isWanted: on("overview", "delivery"), path: "/log", take: (text) => { state.log = JSON.parse(text); } },
-      { every: 2000, isWanted: on("overview", "delivery"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },
+      { every: 2000, isWanted: on("overview", "delivery", "ledger"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },
         lost: (error, source) => { source.isAbsent = error.status === 404; } },
     ];
   }

@@ -104,6 +104,28 @@ TEST_CASE("a jump in the sequence numbers becomes a gap", "[store][log]") {
     CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 3, 5, GapReason::unknown}});
 }
 
+TEST_CASE("a log counts the bytes that it has written on the day of its newest sample", "[store][log]") {
+    constexpr std::int64_t day_ns = 86'400'000'000'000;
+    LogFixture f;
+    CHECK(f.log->status().day_ns == 0);
+    const auto add_on_day = [&](std::int64_t day) {
+        TelemetrySample sample = make_sample(f.epoch, ChannelId{0}, ++f.seqs[0]);
+        sample.time_utc_ns = day * day_ns + 1;
+        const std::uint64_t before = f.log->status().written_bytes;
+        f.log->append(std::vector{sample});
+        f.sync();
+        CHECK(f.log->status().day_ns == day * day_ns);
+        return f.log->status().written_bytes - before;
+    };
+    const std::uint64_t first = add_on_day(20'000);
+    CHECK(f.log->status().day_bytes == first);
+    const std::uint64_t second = add_on_day(20'000);
+    CHECK(f.log->status().day_bytes == first + second);
+    const std::uint64_t next_day = add_on_day(20'001);
+    CHECK(f.log->status().day_bytes == next_day);
+    CHECK(f.log->status().written_bytes == first + second + next_day);
+}
+
 TEST_CASE("the oldest segments are removed when the log reaches its size limit", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.bytes_max = 20'000});

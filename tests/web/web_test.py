@@ -24,6 +24,11 @@ from browser import Browser, eventually, skip_without_browser  # noqa: E402
 skip_without_browser()
 from device_peers import OWN_ADDRESS, Gateway  # noqa: E402
 
+try:
+    from nats_fixture import NatsServer
+except SystemExit:  # it prints what is missing
+    NatsServer = None
+
 AXE = pathlib.Path(os.environ.get("TELEGATE_CHECKERS", "")) / "node/node_modules/axe-core/axe.min.js"
 VIEWS = ("overview", "channels", "delivery", "ledger", "settings")
 SETTINGS = """[gateway]
@@ -44,6 +49,9 @@ error_probability = 1
 """
 BURSTS = """[gateway]
 queue_size = 60
+[log]
+path = {folder}/log
+sync_interval = 20ms
 [device "bursty"]
 driver = simulated
 waveforms = counter
@@ -51,7 +59,27 @@ interval_ms = 50
 burst_probability = 0.05
 burst_samples = 100
 """
+UPLINK = """[gateway]
+state_file = {folder}/state.json
+[log]
+path = {folder}/log
+sync_interval = 20ms
+[device "signal"]
+driver = simulated
+waveforms = sine, counter
+interval_ms = 20
+[uplink "cloud"]
+url = %s
+rate_max = 120
+"""
 TOKENS = "reader watcher 5p0zWb8Qy3kE1nTqAAAA\nadmin operator y2m1lZc0f7XhUo9vR4sJ\n"
+
+
+def seconds(text):
+    """Returns the duration that a text of the page shows: "850 ms", "4.5 s", "3 min 20 s"."""
+    units = {"µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
+    words = text.split()
+    return sum(float(number) * units[unit] for number, unit in zip(words[::2], words[1::2]))
 
 
 def cell(row, column):
@@ -231,13 +259,121 @@ class ThePage(unittest.TestCase):
             socket.close(0)
         log = json.loads(self.gateway.ask("/log"))["log"]
         self.browser.shows("main", log["path"])
-        self.browser.shows("main", "No uplink is configured." if not self.has_uplinks() else "")
+        self.browser.shows("main", "No uplink is configured.")
 
-    def has_uplinks(self):
-        return bool(self.gateway.status().get("uplinks"))
+    def pairs(self):
+        """Returns the figures of the log."""
+        return dict(self.browser.run("return [...document.querySelectorAll('.pairs > div')].map(each => [...each.children].map(part => part.textContent))"))
+
+    def formatted(self, function, *arguments):
+        """Returns a value in the form in which the page shows it."""
+        return self.browser.run("const [name, ...given] = arguments; return import('/web/dom.js').then(dom => dom[name](...given))", function, *arguments)
+
+    def test_the_log_is_shown_as_rest_reports_it(self):
+        gateway = Gateway(BURSTS)
+        self.addCleanup(gateway.close)
+        eventually(lambda: gateway.status()["log"]["samples"] > 20, "samples in the log")
+        gateway.ask("/stop", "POST")  # the numbers do not change after this, so they can be compared
+        sampled = gateway.status()["ledger"]["total"]
+        eventually(lambda: gateway.status()["queue"]["depth"] == 0 and gateway.status()["log"]["pending"] == 0, "the log")
+        self.open(gateway, "#/delivery")
+
+        def is_shown():
+            log, shown = json.loads(gateway.ask("/log"))["log"], self.pairs()
+            written = next((text for name, text in shown.items() if name.startswith("Written since the start") or name.startswith("Written today")), None)
+            segments = self.formatted("plural", log["segments"], "segment")
+            return (shown.get("Used"), written, shown.get("Samples written"), shown.get("Pending"), shown.get("Lost"), shown.get("Oldest sample")) == (
+                f"{self.formatted('bytes', log['bytes'])} in {segments}", self.formatted("bytes", log["day_bytes"]), self.formatted("count", log["samples"]), "0", "0",
+                self.formatted("timeText", log["oldest_time"]))
+        eventually(is_shown, "figures of the log")
+        log = gateway.status()["log"]
+        self.assertEqual((log["day_bytes"], sampled["sampled"] > 20), (log["written_bytes"], True))
+
+    @unittest.skipUnless(NatsServer, "no nats-server (Debian package nats-server)")
+    def test_an_uplink_is_shown_as_rest_reports_it_and_is_paused_and_resumed_by_clicking(self):
+        folder = self.scratch_folder()
+        server = NatsServer(folder)
+        self.addCleanup(server.kill)
+        gateway = Gateway(UPLINK % server.url, folder)
+        self.addCleanup(gateway.close)
+        uplink = lambda: json.loads(gateway.ask("/uplinks"))["uplinks"][0]  # noqa: E731
+        titles = ("name", "state", "behind", "lag", "acknowledged", "missing", "catch up", "error")
+        row = lambda: dict(zip(titles, self.row("Uplinks", "cloud") or [""] * len(titles)))  # noqa: E731
+        self.open(gateway, "#/delivery")
+
+        # No server: the row shows a lag in samples and time, and a current error.
+        eventually(lambda: uplink()["lag_s"] > 8 and "cannot connect" in (uplink()["error"] or ""), "a lag")
+        eventually(lambda: row()["error"] == uplink()["error"], "error")
+        self.browser.find("table[aria-label=Uplinks] td.lost[data-title='Last error']")
+        eventually(lambda: (row()["state"], row()["catch up"]) == (uplink()["state"], "never"), "state")
+        eventually(lambda: row()["lag"] == self.formatted("count", uplink()["lag_samples"]), "samples behind")
+        eventually(lambda: uplink()["lag_s"] - 10 < seconds(row()["behind"]) <= uplink()["lag_s"] + 0.1, "lag in time")
+
+        # A server: the lag decreases slowly, because the rate is limited. The error is an earlier one.
+        server.start()
+        server.add_stream()
+        eventually(lambda: row()["catch up"] not in ("never", "–") and row()["catch up"] == self.formatted("duration", uplink()["catch_up_s"] or 0), "estimate")
+        eventually(lambda: row()["state"] == "sending" and uplink()["connected"], "connection")
+        gateway.ask("/stop", "POST")
+        eventually(lambda: uplink()["lag_samples"] == 0 and uplink()["samples"]["in_flight"] == 0, "delivery")
+
+        def is_shown():
+            now = uplink()
+            return (row()["behind"], row()["lag"], row()["acknowledged"], row()["missing"], row()["catch up"]) == (
+                "0 s", "0", self.formatted("count", now["samples"]["acknowledged"]), self.formatted("count", now["samples"]["gaps"]), "–")
+        eventually(is_shown, "figures")
+        now = uplink()
+        self.assertGreater(now["samples"]["acknowledged"], 20)
+        self.assertTrue(row()["error"].endswith(": " + now["last_error"]), row())
+        self.assertEqual(self.browser.find_all("table[aria-label=Uplinks] td.lost"), [])
+
+        # Commands.
+        self.browser.click("button[aria-label='Pause cloud']")
+        self.browser.click("#confirm button[value=no]")
+        self.assertFalse(uplink()["paused"])
+        self.browser.click("button[aria-label='Pause cloud']")
+        self.confirm()
+        eventually(lambda: uplink()["paused"], "paused uplink")
+        eventually(lambda: row()["state"] == "paused", "state")
+        gateway.ask("/start", "POST")
+        eventually(lambda: (row()["lag"] or "0") != "0", "a lag while it is paused")
+        self.browser.click("button[aria-label='Resume cloud']")
+        self.confirm()
+        eventually(lambda: not uplink()["paused"] and uplink()["samples"]["acknowledged"] > now["samples"]["acknowledged"], "further deliveries")
+        eventually(lambda: row()["state"] == "sending", "state")
+
+        # The ledger shows what an uplink has lost.
+        gateway.ask("/stop", "POST")
+        self.go("#/ledger")
+        eventually(lambda: self.rows("Ledger"), "ledger")
+        self.assertEqual(bool(self.row("Losses", "uplink cloud")), bool(uplink()["samples"]["gaps"]))
+
+    def test_missing_samples_of_the_log_are_found_with_their_reasons_and_times(self):
+        gateway = Gateway(BURSTS)
+        self.addCleanup(gateway.close)
+        eventually(lambda: gateway.status()["ledger"]["devices"]["bursty"]["dropped"]["queue_overflow"], "overflow")
+        eventually(lambda: json.loads(gateway.ask("/samples/bursty/counter?since=1h&limit=10000"))["gaps"], "gap in the log")
+        gateway.ask("/stop", "POST")
+        eventually(lambda: gateway.status()["queue"]["depth"] == 0 and gateway.status()["log"]["pending"] == 0, "the log")
+        reply = json.loads(gateway.ask("/samples/bursty/counter?since=1h&limit=10000"))
+        self.open(gateway, "#/ledger")
+        self.browser.click("#missing-search")
+        self.browser.shows("#missing-status", "missing in")
+        by_time = sorted(((gap["last_seq"] - gap["first_seq"] + 1, max(each["time"] for each in reply["samples"] if each["seq"] < gap["first_seq"]))
+                          for gap in reply["gaps"] if gap["first_seq"] > reply["samples"][0]["seq"]), key=lambda each: each[1], reverse=True)
+        expected = [["bursty/counter", self.formatted("count", number), "the queue was full", self.formatted("timeText", time)] for number, time in by_time]
+        self.assertEqual([row[:4] for row in self.rows("Missing samples")], expected)
+        self.assertGreater(len(expected), 0)
+        red = self.browser.run("return getComputedStyle(document.querySelector(\"table[aria-label='Missing samples'] td.lost\")).color")
+        self.assertEqual(red, self.browser.run("const e = document.createElement('span'); e.className = 'lost'; document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c"))
+
+        self.browser.click("table[aria-label='Missing samples'] a")
+        self.browser.click("table[aria-label='Selected channels'] td.lost a")
+        self.browser.shows("#missing-status", "missing in")
+        self.assertEqual(self.rows("Missing samples")[0][2], "the queue was full")
 
     def test_settings_are_checked_and_applied(self):
-        self.go("#/settings")
+        self.go("#/settings?q=gateway")
         field = "#setting-gateway-queue_size"
         self.browser.find(field)
         value = lambda selector: self.browser.run("return document.querySelector(arguments[0]).value", selector)  # noqa: E731
@@ -261,6 +397,40 @@ class ThePage(unittest.TestCase):
         eventually(lambda: self.gateway.status()["queue"]["capacity"] == 1001, "applied change")
         self.browser.shows(f"tr:has({field})", "changed at run time")
         self.gateway.ask("/-/reload", "POST")
+
+    def test_a_device_is_added_and_removed_in_the_settings(self):
+        names = lambda: [each["name"] for each in self.gateway.status()["sampler"]["devices"]]  # noqa: E731
+        self.addCleanup(self.gateway.ask, "/-/reload", "POST")
+        self.go("#/settings")
+        self.browser.type("#add-name", "signal")
+        self.browser.click("#add-section")
+        self.browser.shows("#add-problem", "exists already")
+        self.assertIn("command", self.browser.run("return [...document.querySelectorAll('#add-driver option:disabled')].map(each => each.textContent).join()"))
+        self.browser.type("#add-name", "New Device")
+        self.browser.run("const input = document.querySelector('#add-driver'); input.value = 'simulated'")
+        self.browser.click("#add-section")
+        self.browser.click("#settings-check")
+        self.browser.shows(".change-bar [role=status]", "must be")
+        self.browser.click("button[aria-label='Remove device New Device']")
+
+        self.browser.type("#add-name", "extra")
+        self.browser.click("#add-section")
+        self.browser.type("#setting-device-extra-interval_ms", "250")
+        self.browser.click("#settings-check")
+        eventually(lambda: ["device.extra", "–", "added", "running gateway"] in self.rows("Changes"), "planned section")
+        self.assertNotIn("extra", names())
+        self.browser.click("#settings-apply")
+        eventually(lambda: "extra" in names(), "added device")
+        self.assertEqual(self.gateway.device("extra")["interval_ms"], 250)
+
+        section = "details[data-section='device extra']"
+        self.browser.find(f"{section}[open]")
+        self.browser.click("button[aria-label='Remove device extra']")
+        self.browser.click("#settings-check")
+        eventually(lambda: ["device.extra", "–", "removed", "running gateway"] in self.rows("Changes"), "planned removal")
+        self.browser.click("#settings-apply")
+        eventually(lambda: "extra" not in names(), "removed device")
+        eventually(lambda: not self.browser.find_all(section), "sections without it")
 
     def test_it_reconnects_after_a_restart_and_says_when_data_is_old(self):
         port = free_port()
@@ -364,7 +534,7 @@ class ThePage(unittest.TestCase):
         for view in VIEWS:
             self.go(f"#/{view}?c=signal/sine" if view == "channels" else f"#/{view}")
             eventually(lambda: self.browser.run("return document.querySelector('main').childElementCount"), view)
-        eventually(lambda: self.browser.find_all("#setting-gateway-queue_size"), "settings")
+        eventually(lambda: self.browser.find_all(".sections summary"), "settings")
         used = self.browser.requests()
         self.assertIn(self.gateway.rest + "/web/app.js", used)
         others = [url for url in used if url.startswith(("http", "ws", "ftp")) and not url.startswith(self.gateway.rest + "/")]

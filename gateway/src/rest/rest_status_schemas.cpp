@@ -126,7 +126,7 @@ constexpr std::string_view status_schemas = R"json({
 "DurableLog": {
   "type": "object",
   "required": ["path", "segments", "bytes", "oldest_position", "oldest_time", "next_position", "synced_position",
-    "samples", "pending", "dropped", "written_bytes", "segments_removed", "full", "reads", "error"],
+    "samples", "pending", "dropped", "written_bytes", "day", "day_bytes", "segments_removed", "full", "reads", "error"],
   "properties": {
     "path": {"type": "string"}, "segments": {"$ref": "#/components/schemas/Count"},
     "bytes": {"$ref": "#/components/schemas/Count"}, "oldest_position": {"$ref": "#/components/schemas/Count"},
@@ -136,6 +136,7 @@ constexpr std::string_view status_schemas = R"json({
     "samples": {"$ref": "#/components/schemas/Count"}, "pending": {"$ref": "#/components/schemas/Count"},
     "dropped": {"$ref": "#/components/schemas/DurableLogDropped"},
     "written_bytes": {"$ref": "#/components/schemas/Count"},
+    "day": {"type": ["string", "null"]}, "day_bytes": {"$ref": "#/components/schemas/Count"},
     "segments_removed": {"$ref": "#/components/schemas/Count"}, "full": {"type": "boolean"},
     "error": {"type": ["string", "null"]}
   }

@@ -208,6 +208,8 @@ nlohmann::ordered_json log_json(const DurableLogStatus& log) {
             {"pending", log.pending},
             {"dropped", {{"log_slow", log.lost}, {"log_full", log.log.dropped_full}}},
             {"written_bytes", log.log.written_bytes},
+            {"day", log.log.day_ns == 0 ? Json(nullptr) : Json(to_iso8601(log.log.day_ns))},
+            {"day_bytes", log.log.day_bytes},
             {"segments_removed", log.log.segments_removed},
             {"full", log.log.is_full},
             {"reads",

@@ -46,6 +46,8 @@ struct LogStatus {
     std::uint64_t published = 0;         // published in this epoch, logged or not
     std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
+    std::int64_t day_ns = 0;             // 0:00 UTC of the newest sample that was written; 0: none
+    std::uint64_t day_bytes = 0;         // written since then, and since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
     std::uint64_t dropped_unnamed = 0;   // of these: not in a gap yet, because the log is still full
     std::uint64_t segments_removed = 0;  // because of the limits

@@ -11,6 +11,8 @@
 namespace telegate::store {
 namespace {
 
+constexpr std::int64_t ns_per_day = 86'400'000'000'000;
+
 /// Creates the directory and locks it.
 std::unique_ptr<DirectoryLock> lock_directory(FileSystem& files, const std::string& directory) {
     files.make_directory(directory);
@@ -260,7 +262,11 @@ void SampleLog::write_pending() {
         define_channels(block);
         const std::uint64_t before = segment_->bytes();
         segment_->append(block.head, block.head_bytes, block.payload, block.position);
-        status_.written_bytes += segment_->bytes() - before;
+        const std::uint64_t added = segment_->bytes() - before;
+        const std::int64_t day_ns = segment_->utc_max_ns() / ns_per_day * ns_per_day;
+        status_.day_bytes = day_ns == status_.day_ns ? status_.day_bytes + added : added;
+        status_.day_ns = day_ns;
+        status_.written_bytes += added;
         ++written_;
         segments_.update_newest(segment_->bytes(), segment_->utc_max_ns());
     }

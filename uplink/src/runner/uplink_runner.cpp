@@ -642,7 +642,7 @@ void UplinkRunner::show() {
     next_status_.delivered_utc_ns = live_.delivery.delivered_utc_ns();
     next_status_.lag = lag();
     next_status_.backlog = backlog_left();
-    next_status_.catch_up_time = progress_.catch_up_time();
+    next_status_.catch_up_time = next_status_.lag == 0 ? std::chrono::seconds(0) : progress_.catch_up_time();
     next_status_.is_paused = is_paused_;
     next_status_.quarantined = quarantine_.samples().size();
     next_status_.quarantine_bytes = quarantine_.bytes();
