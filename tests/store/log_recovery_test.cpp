@@ -115,6 +115,33 @@ TEST_CASE("a log that is closed while the disk is full names what it could not w
                                           {ChannelId{1}, 1, 5'003, GapReason::log_full}});
 }
 
+TEST_CASE("an epoch that begins on a full disk and is killed is named by the next start", "[store][log]") {
+    LogFixture f;
+    f.limits.when_full = GENERATE(WhenFull::drop_newest, WhenFull::block);
+    f.start();
+    f.add(0, 10);
+    f.sync();
+    f.mark({{0, 70'000}});
+    f.mark({{0, 70'001}});
+    f.expected(0).last_seq = 70'001;
+    f.disk.set_capacity(f.disk.used_bytes());
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 69'991);
+    f.add(1, 5'000);
+    CHECK_THROWS_AS(f.log->sync(), std::system_error);
+    f.mark({{0, 0}, {1, 5'000}, {2, 0}});
+    f.mark({{0, 0}, {1, 5'004}, {2, 2}});
+    f.expected(1).last_seq = 5'004;
+    f.expected(2).last_seq = 2;
+    f.start();
+    CHECK(f.log->recovery().last_epoch_ms == 3);
+    CHECK(f.log->recovery().crash_samples == 5'006);
+    CHECK(f.check() == "");
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 11, 70'001, GapReason::crash},
+                                          {ChannelId{1}, 1, 5'004, GapReason::crash},
+                                          {ChannelId{2}, 1, 2, GapReason::crash}});
+}
+
 TEST_CASE("a log on a disk with space for a single segment replaces it", "[store][log]") {
     LogFixture f;
     f.add(0, 100);

@@ -210,9 +210,8 @@ DurableLogStatus DurableLog::status() const {
 void DurableLog::run() {
     lower_priority();
     open_until_closed();
-    // A recording learns from the log where a killed run ended.
     std::function<void()> on_pending;
-    if (kind_ == LogKind::log && parts_.published) {
+    if (has_marks()) {
         on_pending = [this] {
             mark();
         };
@@ -261,6 +260,11 @@ void DurableLog::open_until_closed() {
     }
 }
 
+/// A recording learns from the log where a killed run ended.
+bool DurableLog::has_marks() const noexcept {
+    return kind_ == LogKind::log && parts_.published;
+}
+
 /// Records how far the pending channels were published.
 void DurableLog::mark() noexcept {
     try {
@@ -307,8 +311,23 @@ void DurableLog::sync_until_closed() {
         if (log_->has_capacity() || !is_open) {
             return;
         }
-        is_open = buffer_.wait(retry_);
+        is_open = wait_for_retry();
     }
+}
+
+/// Waits until the next attempt, and records meanwhile how far the channels are published. Returns false if the log is
+/// to be closed.
+bool DurableLog::wait_for_retry() {
+    if (!has_marks()) {
+        return buffer_.wait(retry_);
+    }
+    for (std::chrono::milliseconds left = retry_; left.count() > 0; left -= LogBuffer::call_interval) {
+        mark();
+        if (!buffer_.wait(std::min(left, LogBuffer::call_interval))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void DurableLog::write_once() {

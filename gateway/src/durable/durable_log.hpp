@@ -136,7 +136,9 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
     void set_aside_version_1() const;
     void open_until_closed();
+    [[nodiscard]] bool has_marks() const noexcept;
     void mark() noexcept;
+    [[nodiscard]] bool wait_for_retry();
     void append_load();
     void append_lost();
     void sync_until_closed();
