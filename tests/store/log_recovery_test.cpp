@@ -6,6 +6,51 @@
 
 namespace telegate::store {
 
+namespace {
+
+/// Two epochs, of which the first ends without a stop, in several segments of which the oldest are removed.
+void live(LogFixture& f) {
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        f.limits.bytes_max = 12'000;
+        f.start();
+        for (int i = 0; i < 6; ++i) {
+            f.add(0, 60);
+            f.mark({{0, f.seqs[0]}, {1, f.seqs[1]}});
+            f.log->write();
+            f.add_gap(1, 2, GapReason::queue_overflow);
+            f.add(1, 30);
+            f.sync();
+        }
+    }
+    f.log->close();
+    f.model.note_sync(f.epoch);
+}
+
+}  // namespace
+
+TEST_CASE("a power failure at any call of the disk loses nothing that was synced", "[store][crash]") {
+    bool is_over = false;
+    std::uint64_t call = 0;
+    while (!is_over) {
+        ++call;
+        CAPTURE(call);
+        LogFixture f;
+        f.disk.crash_at(call);
+        try {
+            live(f);
+            is_over = true;
+        } catch (const PowerFailure&) {
+        }
+        f.log.reset();
+        f.disk.crash();
+        CHECK(f.check() == "");
+        f.start();
+        f.sync();
+        CHECK(f.check() == "");
+    }
+    CHECK(call > 100);
+}
+
 TEST_CASE("a second gateway cannot open the log", "[store][log]") {
     LogFixture f;
     f.sync();

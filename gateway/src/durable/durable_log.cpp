@@ -218,7 +218,7 @@ void DurableLog::run() {
     }
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max(), on_pending)) {
+        while (buffer_.take(load_, idle_max(), on_pending, delay_max())) {
             append_load();
             sync_until_closed();
         }
@@ -243,7 +243,19 @@ std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
     if (now.is_full) {
         return retry_min;
     }
-    return now.synced < now.next ? std::optional(std::max(options().sync_interval, sync_interval_min)) : std::nullopt;
+    return now.synced < now.next ? std::optional(until_sync()) : std::nullopt;
+}
+
+/// How long pending samples may wait for more of them: written samples must not wait longer for a sync because of that.
+std::chrono::milliseconds DurableLog::delay_max() const {
+    const store::LogStatus now = log_->status();
+    return now.synced < now.next ? std::min(until_sync(), LogBuffer::write_delay_max) : LogBuffer::write_delay_max;
+}
+
+/// The time until the next sync is due.
+std::chrono::milliseconds DurableLog::until_sync() const {
+    const auto left = synced_at_ + options().sync_interval - parts_.clock.mono_now();
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), sync_interval_min);
 }
 
 /// Opens the log, if the constructor has not, with a last attempt when close() is called.
