@@ -113,8 +113,8 @@ constexpr std::array rows{
                .slot = slot<&S::log, &L::free_bytes_min>},
     SettingRow{.section = "log", .key = "sync_interval", .rule = WholeRule{.min = 0, .max = 3'600'000}, .unit = "ms",
                .applies = Applies::live,
-               .meaning = "Maximum time until a sample is safe from a power failure. 0 means that every write is "
-                          "synced.",
+               .meaning = "Maximum time until a written sample is safe from a power failure. Samples are written within "
+                          "1 s. 0 means that every write is synced.",
                .slot = slot<&S::log, &L::sync_interval_ms>},
     SettingRow{.section = "log", .key = "when_full", .rule = ChoiceRule{full_policies}, .applies = Applies::live,
                .meaning = "Policy when the log reaches a limit: its oldest samples are removed (drop_oldest), "

@@ -8,6 +8,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import time
 
 from device_peers import main
 from durable_log import DurableLogTest, SyncedSamples, settings
@@ -177,6 +178,30 @@ class Mounts(DiskTest):
         self.assertTrue(report["epochs"][-1]["stopped"])
         self.assertEqual({each["topic"]: each["last_seq"] for each in report["epochs"][-1]["channels"]}, published)
         self.assertGreater(report["missing_by_reason"]["log_full"], 0)
+
+    def test_a_gateway_that_is_killed_after_it_started_on_a_full_disk_has_its_samples_named(self):
+        self.log.mkdir()
+        self.mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(self.log))
+        text = settings("free_bytes_min = 0\nwhen_full = drop_newest")
+        gateway = self.start(text, self.folder)
+        marks = [self.log / name for name in ("mark0", "mark1")]
+        self.eventually(lambda: self.is_written(gateway) and all(mark.exists() for mark in marks), "the log is written")
+        gateway.close()
+        self.fill()
+        gateway = self.start(text, self.folder)
+        self.eventually(lambda: os.strerror(errno.ENOSPC) in (gateway.status()["log"]["error"] or ""), "a full disk")
+        epoch = gateway.status()["epoch"]
+        latest = json.loads(gateway.ask("/samples/latest"))["samples"]
+        since = time.time_ns()
+        self.eventually(lambda: all(mark.stat().st_mtime_ns > since for mark in marks), "two marks")
+        gateway.close()
+        (self.log / "other").unlink()
+        self.start(text, self.folder).stop()
+        found = {each["topic"]: each["last_seq"] for logged in self.check_log()["epochs"] if logged["epoch_ms"] == epoch
+                 for each in logged["channels"]}
+        self.assertTrue(latest)
+        for each in latest:
+            self.assertGreaterEqual(found[each["device"] + "/" + each["channel"]], each["seq"])
 
     def test_a_disk_that_is_smaller_than_a_segment_has_the_newest_samples(self):
         self.log.mkdir()

@@ -6,6 +6,51 @@
 
 namespace telegate::store {
 
+namespace {
+
+/// Two epochs, of which the first ends without a stop, in several segments of which the oldest are removed.
+void live(LogFixture& f) {
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        f.limits.bytes_max = 12'000;
+        f.start();
+        for (int i = 0; i < 6; ++i) {
+            f.add(0, 60);
+            f.mark({{0, f.seqs[0]}, {1, f.seqs[1]}});
+            f.log->write();
+            f.add_gap(1, 2, GapReason::queue_overflow);
+            f.add(1, 30);
+            f.sync();
+        }
+    }
+    f.log->close();
+    f.model.note_sync(f.epoch);
+}
+
+}  // namespace
+
+TEST_CASE("a power failure at any call of the disk loses nothing that was synced", "[store][crash]") {
+    bool is_over = false;
+    std::uint64_t call = 0;
+    while (!is_over) {
+        ++call;
+        CAPTURE(call);
+        LogFixture f;
+        f.disk.crash_at(call);
+        try {
+            live(f);
+            is_over = true;
+        } catch (const PowerFailure&) {
+        }
+        f.log.reset();
+        f.disk.crash();
+        CHECK(f.check() == "");
+        f.start();
+        f.sync();
+        CHECK(f.check() == "");
+    }
+    CHECK(call > 100);
+}
+
 TEST_CASE("a second gateway cannot open the log", "[store][log]") {
     LogFixture f;
     f.sync();
@@ -113,6 +158,33 @@ TEST_CASE("a log that is closed while the disk is full names what it could not w
     CHECK(f.log->recovery().last_epoch_ended);
     CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 11, 5'010, GapReason::log_full},
                                           {ChannelId{1}, 1, 5'003, GapReason::log_full}});
+}
+
+TEST_CASE("an epoch that begins on a full disk and is killed is named by the next start", "[store][log]") {
+    LogFixture f;
+    f.limits.when_full = GENERATE(WhenFull::drop_newest, WhenFull::block);
+    f.start();
+    f.add(0, 10);
+    f.sync();
+    f.mark({{0, 70'000}});
+    f.mark({{0, 70'001}});
+    f.expected(0).last_seq = 70'001;
+    f.disk.set_capacity(f.disk.used_bytes());
+    f.start();
+    CHECK(f.log->recovery().crash_samples == 69'991);
+    f.add(1, 5'000);
+    CHECK_THROWS_AS(f.log->sync(), std::system_error);
+    f.mark({{0, 0}, {1, 5'000}, {2, 0}});
+    f.mark({{0, 0}, {1, 5'004}, {2, 2}});
+    f.expected(1).last_seq = 5'004;
+    f.expected(2).last_seq = 2;
+    f.start();
+    CHECK(f.log->recovery().last_epoch_ms == 3);
+    CHECK(f.log->recovery().crash_samples == 5'006);
+    CHECK(f.check() == "");
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 11, 70'001, GapReason::crash},
+                                          {ChannelId{1}, 1, 5'004, GapReason::crash},
+                                          {ChannelId{2}, 1, 2, GapReason::crash}});
 }
 
 TEST_CASE("a log on a disk with space for a single segment replaces it", "[store][log]") {

@@ -46,8 +46,10 @@ class SimulatedFile final : public File {
         disk_.call([&] { put(disk_.below(from.size() + 1)); });
         const std::uint64_t grows =
             std::max<std::uint64_t>(at + from.size(), inode_->seen.size()) - inode_->seen.size();
-        if (disk_.used_bytes() + grows > disk_.capacity_) {
-            put(from.size() / 2);
+        const std::uint64_t free = disk_.free_bytes("");
+        if (grows > free) {
+            const std::uint64_t lacking = grows - free;
+            put(from.size() - std::min<std::uint64_t>(lacking, from.size()));
             fail(std::errc::no_space_on_device);
         }
         put(from.size());

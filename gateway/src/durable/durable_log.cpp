@@ -210,16 +210,15 @@ DurableLogStatus DurableLog::status() const {
 void DurableLog::run() {
     lower_priority();
     open_until_closed();
-    // A recording learns from the log where a killed run ended.
     std::function<void()> on_pending;
-    if (kind_ == LogKind::log && parts_.published) {
+    if (has_marks()) {
         on_pending = [this] {
             mark();
         };
     }
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max(), on_pending)) {
+        while (buffer_.take(load_, idle_max(), on_pending, delay_max())) {
             append_load();
             sync_until_closed();
         }
@@ -244,7 +243,19 @@ std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
     if (now.is_full) {
         return retry_min;
     }
-    return now.synced < now.next ? std::optional(std::max(options().sync_interval, sync_interval_min)) : std::nullopt;
+    return now.synced < now.next ? std::optional(until_sync()) : std::nullopt;
+}
+
+/// How long pending samples may wait for more of them: written samples must not wait longer for a sync because of that.
+std::chrono::milliseconds DurableLog::delay_max() const {
+    const store::LogStatus now = log_->status();
+    return now.synced < now.next ? std::min(until_sync(), LogBuffer::write_delay_max) : LogBuffer::write_delay_max;
+}
+
+/// The time until the next sync is due.
+std::chrono::milliseconds DurableLog::until_sync() const {
+    const auto left = synced_at_ + options().sync_interval - parts_.clock.mono_now();
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), sync_interval_min);
 }
 
 /// Opens the log, if the constructor has not, with a last attempt when close() is called.
@@ -259,6 +270,11 @@ void DurableLog::open_until_closed() {
             note_failure(error.what());
         }
     }
+}
+
+/// A recording learns from the log where a killed run ended.
+bool DurableLog::has_marks() const noexcept {
+    return kind_ == LogKind::log && parts_.published;
 }
 
 /// Records how far the pending channels were published.
@@ -307,8 +323,23 @@ void DurableLog::sync_until_closed() {
         if (log_->has_capacity() || !is_open) {
             return;
         }
-        is_open = buffer_.wait(retry_);
+        is_open = wait_for_retry();
     }
+}
+
+/// Waits until the next attempt, and records meanwhile how far the channels are published. Returns false if the log is
+/// to be closed.
+bool DurableLog::wait_for_retry() {
+    if (!has_marks()) {
+        return buffer_.wait(retry_);
+    }
+    for (std::chrono::milliseconds left = retry_; left.count() > 0; left -= LogBuffer::call_interval) {
+        mark();
+        if (!buffer_.wait(std::min(left, LogBuffer::call_interval))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void DurableLog::write_once() {

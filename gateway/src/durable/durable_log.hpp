@@ -136,7 +136,11 @@ class DurableLog final : public SampleConsumer {
     [[nodiscard]] std::optional<std::chrono::milliseconds> idle_max() const;
     void set_aside_version_1() const;
     void open_until_closed();
+    [[nodiscard]] std::chrono::milliseconds delay_max() const;
+    [[nodiscard]] std::chrono::milliseconds until_sync() const;
+    [[nodiscard]] bool has_marks() const noexcept;
     void mark() noexcept;
+    [[nodiscard]] bool wait_for_retry();
     void append_load();
     void append_lost();
     void sync_until_closed();

@@ -82,7 +82,7 @@ void LogBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint6
 }
 
 bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max,
-                     const std::function<void()>& on_pending) {
+                     const std::function<void()>& on_pending, std::chrono::milliseconds delay_max) {
     TELEGATE_ASSERT(load.empty());
     load.samples.reserve(samples_max);  // it becomes the buffer that is filled next
     load.gaps.reserve(gaps_max);
@@ -98,7 +98,7 @@ bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idl
     const auto is_due = [this] {
         return closed_ || is_urgent_ || filling_.samples.size() >= samples_pending_max;
     };
-    const auto until = std::chrono::steady_clock::now() + write_delay_max;
+    const auto until = std::chrono::steady_clock::now() + delay_max;
     while (on_pending && !is_due() && std::chrono::steady_clock::now() < until) {
         const std::uint64_t offered = offered_;
         lock.unlock();

@@ -63,10 +63,11 @@ class LogBuffer {
     void put_gap(const store::LogGap& gap) noexcept;
 
     /// Waits for data and moves it into `load`, which must be empty. Returns false if the buffer is closed and empty.
-    /// If there is no data within `idle_max`, returns true with an empty load. While it waits for more data, it calls
-    /// `on_pending` for the first pending data and for further data.
+    /// If there is no data within `idle_max`, returns true with an empty load. It waits up to `delay_max` for more data
+    /// and meanwhile calls `on_pending` for the first pending data and for further data.
     [[nodiscard]] bool take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max = std::nullopt,
-                            const std::function<void()>& on_pending = {});
+                            const std::function<void()>& on_pending = {},
+                            std::chrono::milliseconds delay_max = write_delay_max);
     /// Makes take() return as soon as there is any data.
     void hurry();
     /// Waits for `time`, or until close(). Returns whether the buffer is still open.

@@ -35,6 +35,9 @@ class PublishedMark {
 
     PublishedMark(FileSystem& files, std::string directory) : file_system_(files), directory_(std::move(directory)) {}
 
+    /// Returns whether the next mark opens its file. It should have all channels, so that on a disk that is full later,
+    /// the file already has space for them.
+    [[nodiscard]] bool is_new() const noexcept { return files_[next_] == nullptr; }
     void write(const SegmentHead& head, const std::vector<SegmentChannel>& channels);
     /// Closes the files, because the directory has been replaced.
     void close() noexcept { files_ = {}; }

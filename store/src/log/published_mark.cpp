@@ -36,8 +36,10 @@ LastSeqs PublishedMark::read(FileSystem& files, const std::string& directory, co
                 continue;
             }
             for (const SegmentChannel& channel : mark->index().definitions) {
-                std::uint64_t& last = last_seqs[channel.device + "/" + channel.channel];
-                last = std::max(last, channel.last_seq);
+                if (channel.last_seq > 0) {
+                    std::uint64_t& last = last_seqs[channel.device + "/" + channel.channel];
+                    last = std::max(last, channel.last_seq);
+                }
             }
         } catch (const std::system_error&) {
             continue;

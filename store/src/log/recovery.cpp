@@ -117,6 +117,24 @@ void append_gaps(SegmentWriter& writer, const CrashGaps& gaps, Position position
     }
 }
 
+/// Writes gaps and a footer. Space that a full disk lacks is taken from the reserve. Returns "" or why that failed.
+std::string write_end(FileSystem& files, const SegmentReader& segment, const std::string& directory,
+                      const CrashGaps& gaps) {
+    for (;;) {
+        try {
+            SegmentWriter writer(files, segment);
+            append_gaps(writer, gaps, segment.index().end_position);
+            writer.seal();
+            writer.sync();
+            return "";
+        } catch (const std::system_error& error) {
+            if (error.code() != std::errc::no_space_on_device || !ReserveFile(files, directory).release_part()) {
+                return error.what();
+            }
+        }
+    }
+}
+
 /// Returns what is known of an epoch from marks and from elsewhere.
 LastSeqs known_seqs(FileSystem& files, const std::string& directory, const SegmentHead& head,
                     const SampleLog::KnownSeqs& known) {
@@ -149,21 +167,16 @@ Position seal(FileSystem& files, const SegmentReader& segment, const std::string
             report.last_seqs[topic] = std::max(report.last_seqs[topic], channel.second);
         }
     }
-    try {
-        if (segment.has_footer() && gaps.gaps.empty()) {
-            return end;
-        }
-        SegmentWriter writer(files, segment);
-        append_gaps(writer, gaps, end);
-        writer.seal();
-        writer.sync();
-        report.last_captured += gaps.samples;
-        report.crash_samples = gaps.samples;
-        return end + gaps.gaps.size();
-    } catch (const std::system_error& error) {
-        report.not_sealed = error.what();
+    if (segment.has_footer() && gaps.gaps.empty()) {
         return end;
     }
+    report.not_sealed = write_end(files, segment, directory, gaps);
+    if (!report.not_sealed.empty()) {
+        return end;
+    }
+    report.last_captured += gaps.samples;
+    report.crash_samples = gaps.samples;
+    return end + gaps.gaps.size();
 }
 
 /// Returns a position after all that an unreadable segment may have used.

@@ -1,30 +1,47 @@
 #include "store/reserve_file.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace telegate::store {
 
 void ReserveFile::keep() {
     try {
-        if (files_.exists(path_)) {
-            if (files_.open(path_, FileSystem::Mode::read)->bytes() == bytes) {
-                return;
-            }
-            files_.remove(path_);
+        const bool exists = files_.exists(path_);
+        const auto file = files_.open(path_, exists ? FileSystem::Mode::write : FileSystem::Mode::create);
+        if (const std::uint64_t before = file->bytes(); before < bytes) {
+            fill(*file, before);
         }
-        files_.open(path_, FileSystem::Mode::create)->write(0, ByteBuffer(bytes));
     } catch (const std::exception&) {
-        (void)release();  // of a part of it
+        return;
     }
 }
 
-bool ReserveFile::release() {
+/// Takes the rest of the space, or nothing: what is left of a full disk is for samples.
+void ReserveFile::fill(File& file, std::uint64_t from) {
     try {
-        const bool exists = files_.exists(path_);
-        files_.remove(path_);
-        return exists;
+        file.write(from, ByteBuffer(bytes - from));
+    } catch (const std::exception&) {
+        file.truncate(from);
+    }
+}
+
+bool ReserveFile::release_part() {
+    try {
+        if (!files_.exists(path_)) {
+            return false;
+        }
+        const auto file = files_.open(path_, FileSystem::Mode::write);
+        const std::uint64_t before = file->bytes();
+        file->truncate(before - std::min<std::uint64_t>(before, part_bytes));
+        return before > 0;
     } catch (const std::exception&) {
         return false;
+    }
+}
+
+void ReserveFile::release() {
+    while (release_part()) {
     }
 }
 

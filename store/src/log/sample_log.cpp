@@ -140,7 +140,7 @@ void SampleLog::mark(const std::function<std::uint64_t(ChannelId)>& published) {
     for (std::size_t i = 0; i < parts_.channels.size() && ahead.size() < PublishedMark::channels_max; ++i) {
         const auto channel = static_cast<ChannelId>(i);
         const std::uint64_t last_seq = published(channel);
-        if (last_seq > (i < channels_.size() ? channels_[i].last_seq : 0)) {
+        if (mark_.is_new() || last_seq > (i < channels_.size() ? channels_[i].last_seq : 0)) {
             ahead.push_back(definition(channel, last_seq));
         }
     }
@@ -280,11 +280,15 @@ void SampleLog::write() {
             apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
             return write_pending();
         } catch (const std::system_error& error) {
-            const bool is_disk_full = error.code() == std::errc::no_space_on_device;
-            if (!is_disk_full || segments_.limits().when_full != WhenFull::drop_oldest) {
+            if (error.code() != std::errc::no_space_on_device) {
                 throw;
             }
-            if (!segments_.remove_oldest() && (std::exchange(is_replaced, true) || !replace_segment())) {
+            if (segments_.limits().when_full == WhenFull::drop_oldest &&
+                (segments_.remove_oldest() || (!std::exchange(is_replaced, true) && replace_segment()))) {
+                continue;
+            }
+            // The start of an epoch takes space from the reserve, so that the next start knows this epoch.
+            if (is_epoch_begun_ || !reserve_.release_part()) {
                 throw;
             }
         }
@@ -297,7 +301,7 @@ bool SampleLog::replace_segment() {
     if (segment_ != nullptr && segment_->is_empty()) {
         return false;
     }
-    (void)reserve_.release();
+    reserve_.release();
     if (segment_ != nullptr) {
         sync_segment();
         segment_.reset();
@@ -366,15 +370,16 @@ void SampleLog::end_segment() {
 
 void SampleLog::close() {
     name_dropped();
-    try {
-        finish();
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_space_on_device || !reserve_.release()) {
-            throw;
+    for (;;) {
+        try {
+            finish();
+            return reserve_.keep();
+        } catch (const std::system_error& error) {
+            if (error.code() != std::errc::no_space_on_device || !reserve_.release_part()) {
+                throw;
+            }
+            drop_pending();
         }
-        drop_pending();
-        finish();
-        reserve_.keep();
     }
 }
 
