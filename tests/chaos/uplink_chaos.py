@@ -8,9 +8,9 @@ The gateway delivers its log to a stream with three replicas, partly through pro
 gateway_verify compares the stream with the log: every sample must be received or reported as missing. Samples may be stored
 in another order only after refusals and changes of the leader. The seed determines the faults.
 
-Some faults only happen if --faults names them. If two servers are killed, or lose their last writes as well, a cluster
-may have lost what it has acknowledged: the uplink is then rewound to the begin of the log, which must still have
-everything. After wipe_server, a server without its files, a cluster may have lost the stream as a whole.
+Some faults only happen if --faults names them. If two servers are killed, or also lose their last writes, a cluster may
+lose what it has acknowledged: the uplink must notice this and deliver it again. After wipe_server, a server without its
+files, a cluster may have lost the stream as a whole.
 
 Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE_VERIFY; by default, those of the release
 build are used. Clock steps need the library in TELEGATE_CLOCK_SHIM_LIBRARY; interrupted links and a full disk need root.
@@ -26,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
@@ -46,7 +45,7 @@ CLOCK_SHIM = os.environ.get("TELEGATE_CLOCK_SHIM_LIBRARY")
 DELIVERY_S = 240  # after the last fault; the delay between attempts is up to 30 s
 DISK_BYTES = 256 * 1024 * 1024
 SERVERS = 3
-LONG_WINDOW = {"duplicate_window": 3_600_000_000_000}  # of the stream, so that a rewind stores nothing twice
+LONG_WINDOW = {"duplicate_window": 3_600_000_000_000}  # of the stream, so that nothing is stored twice
 DEVICES, WAVEFORMS = 10, "sine, ramp, square, noise, counter"
 ACCOUNTS = """authorization {{ users: [{{ user: telegate, password: {password} }}, {{ user: admin, password: admin }}] }}
 """
@@ -111,8 +110,6 @@ class Round:
         self.active = {}  # names of faults that last, with their ends: (time, function)
         self.counts = {}
         self.refusing = False  # something happened after which the order may change
-        self.lost = None  # samples that servers had acknowledged and lost
-        self.options = LONG_WINDOW if LOSSES & set(arguments.faults.split(",")) else {}
         (folder / "credentials").write_text("telegate secret\n")
         self.allow("secret")
 
@@ -136,7 +133,7 @@ class Round:
         return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
 
     def run(self):
-        self.cluster.start(**self.options)
+        self.cluster.start(**LONG_WINDOW)
         self.start_gateway()
         eventually(lambda: self.uplink()["samples"]["acknowledged"] > 0, lambda: f"a delivery: {self.uplink()}")
         faults = self.arguments.faults.split(",") if self.arguments.faults else [*FAULTS.keys() - ON_REQUEST]
@@ -158,11 +155,12 @@ class Round:
                     self.active[name] = (time.monotonic() + duration_s, repair)
         for _, repair in self.active.values():
             repair()
+        self.gateway.ask("/stop", "POST")
+        losses = self.uplink()["losses"]
         self.settle()
         found = self.verify()
-        if LOSSES & self.counts.keys() and not found["complete"]:
-            self.lost = found["missing_by_reason"].get("unknown", 0)
-            self.rewind()
+        if not found["complete"]:  # servers have lost messages since the uplink asked them last
+            eventually(lambda: self.uplink()["losses"] > losses, lambda: f"the uplink notices a loss: {self.uplink()}", DELIVERY_S)
             self.settle()
             found = self.verify()
         uplink = self.uplink()
@@ -295,7 +293,7 @@ class Round:
         return lambda: self.update_stream(subjects=STREAM["subjects"])
 
     def update_stream(self, **changes):
-        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": SERVERS, **self.options, **changes})
+        self.cluster.request("STREAM.UPDATE.TELEGATE", {**STREAM, "num_replicas": SERVERS, **LONG_WINDOW, **changes})
 
     def revoke_credentials(self):
         self.allow("other")
@@ -315,7 +313,6 @@ class Round:
 
     def settle(self):
         """Waits until everything is delivered."""
-        self.gateway.ask("/stop", "POST")
         sampled = self.gateway.status()["ledger"]["total"]["sampled"]
 
         def is_delivered():
@@ -324,12 +321,6 @@ class Round:
             return log["samples"] + lost >= sampled and log["synced_position"] == log["next_position"] and \
                 uplink["position"] == log["synced_position"] and uplink["samples"]["in_flight"] == 0
         eventually(is_delivered, lambda: f"everything is delivered: {self.uplink()} {self.gateway.status()['log']}", DELIVERY_S)
-
-    def rewind(self):
-        request = urllib.request.Request(f"{self.gateway.rest}/uplinks/cloud/rewind", b'{"position": 0}',
-                                         {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=DELIVERY_S) as answer:
-            answer.read()
 
     def verify(self):
         """Returns the report of gateway_verify. The gateway writes its log meanwhile, but samples nothing."""
@@ -356,8 +347,7 @@ FAULTS = {each.__name__: each for each in (
     Round.kill_leader, Round.kill_server, Round.kill_two, Round.lose_writes, Round.wipe_server, Round.suspend_server,
     Round.isolate_leader, Round.isolate_server, Round.separate_servers, Round.lose_replies, Round.cut_connections, Round.kill_gateway,
     Round.suspend_gateway, Round.take_subject, Round.revoke_credentials, Round.step_clock, Round.fill_disk)}
-LOSSES = {"kill_two", "lose_writes"}
-ON_REQUEST = {*LOSSES, "wipe_server"}
+ON_REQUEST = {"kill_two", "lose_writes", "wipe_server"}
 # Servers notice a link that loses everything after seconds.
 LONG_FAULTS = ("isolate_leader", "isolate_server", "separate_servers", "lose_replies")
 
@@ -371,9 +361,8 @@ def run_round(seed, arguments):
         good = report["complete"] and report["duplicates"] == 0 and (report["inversions"] == 0 or round_.refusing)
         print(f"seed {seed}: {report['samples']:,} samples in {len(report['epochs'])} epochs and {report['messages']:,} "
               f"messages, faults {round_.counts}\n  missing {report['missing_by_reason']}, {report['duplicates']:,} "
-              f"duplicates, {report['inversions']:,} out of order; last gateway: {uplink['messages']}", flush=True)
-        if round_.lost is not None:
-            print(f"  servers had acknowledged and lost {round_.lost:,} samples, which were sent again after a rewind")
+              f"duplicates, {report['inversions']:,} out of order; last gateway: {uplink['losses']} losses of servers, "
+              f"{uplink['messages']}", flush=True)
         if not good:
             for epoch in report["epochs"]:
                 for channel in epoch["channels"][:3]:
