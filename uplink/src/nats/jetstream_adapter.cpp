@@ -288,7 +288,9 @@ void JetStreamAdapter::handle(natsMsg* message) {
     if (error == std::errc() && end == reply.data() + reply.size()) {
         const PublishReply stored = read_publish_reply(json);
         if (stored.is_stored) {
-    events_.up(server_, last);
+            next_server_ = server_index_;  // to return to it; others may respond and not reach the stream
+            // Places in another stream would not be comparable; subjects may belong to several.
+            return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
         }
         return events_.refused(number, stored.refusal, stored.reason);
     }
