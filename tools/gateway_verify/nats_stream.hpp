@@ -20,8 +20,8 @@ struct StreamMessage {
     std::uint64_t number = 0;  // in the stream
     bool is_from_uplink = false;
     bool is_historical = false;  // may follow later messages
-    std::string_view format;
-    std::string_view payload;
+    std::string_view format = {};
+    std::string_view payload = {};
 };
 
 /// Passes the messages of a stream of NATS JetStream to `each`, in order, from the first one to the one that is the
