@@ -82,7 +82,7 @@ class Outage:
         return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
 
     def watch(self, is_over, seconds):
-        """Waits, and records the memory. Returns the greatest value that is_over() saw if it returns numbers."""
+        """Waits, and records the memory."""
         end = time.monotonic() + seconds
         while not is_over():
             assert time.monotonic() < end, f"not within {seconds} s: {self.uplink()} {self.log()}"
