@@ -4,14 +4,17 @@
 #include "log/data_sets.hpp"
 #include "log/stores.hpp"
 #include "system.hpp"
+#include "transport/harness.hpp"
 
 #include <httplib.h>
 #include <nats/nats.h>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace telegate::perf {
 
@@ -24,6 +27,7 @@ constexpr std::int64_t window_messages = 64;  // as the uplink's default
 constexpr double poll_seconds = 0.01;
 
 struct UplinkOptions {
+    std::string type = "nats";
     std::string url = "nats://127.0.0.1:4222";
     std::vector<std::string> formats{"json"};
     std::int64_t replicas = 1;
@@ -147,6 +151,35 @@ struct Stretch {
     }
 };
 
+std::uint64_t number_in_header(natsMsg& message, const char* name) {
+    const char* text = nullptr;
+    check_nats(natsMsgHeader_Get(&message, name, &text));
+    std::uint64_t number = 0;
+    std::from_chars(text, text + std::string_view(text).size(), number);
+    return number;
+}
+
+/// Throws unless the messages together contain the position of every sample once, and in order.
+void check_complete(const std::vector<Message>& messages, std::uint64_t samples) {
+    const std::uint64_t begin = number_in_header(*messages.at(0), "Telegate-Position");
+    std::uint64_t end = begin;
+    std::uint64_t parts = 0;  // of the same block
+    for (const Message& message : messages) {
+        const std::uint64_t position = number_in_header(*message, "Telegate-Position");
+        const std::uint64_t part = number_in_header(*message, "Telegate-Part");
+        const bool is_next = part == 0 ? position == end : part == parts;
+        if (!is_next) {
+            throw std::runtime_error("the stream lacks a message before position " + std::to_string(position));
+        }
+        end = number_in_header(*message, "Telegate-End");
+        parts = part + 1;
+    }
+    if (end - begin != samples) {
+        throw std::runtime_error("the stream has " + std::to_string(end - begin) + " of " + std::to_string(samples) +
+                                 " samples");
+    }
+}
+
 /// Runs a gateway with the log in `folder` until everything in it is in the stream.
 Stretch deliver(const UplinkOptions& options, const std::string& format, const ScratchFolder& folder, std::size_t run) {
     const std::string name = format + std::to_string(run);  // has no cursor yet
@@ -163,8 +196,9 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
     clockid_t clock{};
     checked(-::clock_getcpuclockid(gateway.id(), &clock), "clock_getcpuclockid");
     const EndInOrder signals;
+    Patience patience;
     std::optional<Progress> begin;
-    for (;;) {
+    for (double acknowledged = 0;;) {
         const auto response = client.Get("/uplinks");
         if (!response) {
             throw std::runtime_error("the gateway does not respond: " + httplib::to_string(response.error()));
@@ -175,6 +209,7 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
         if (now.samples >= static_cast<double>(options.samples)) {
             return {*begin, now};
         }
+        std::exchange(acknowledged, now.samples) == now.samples ? patience.check("acknowledgment") : patience.renew();
         signals.wait_seconds(poll_seconds);
     }
 }
@@ -213,6 +248,7 @@ Report run_uplink(const UplinkOptions& options, std::size_t runs) {
             show_run(run, runs, format);
             deliver(exact, format, folder, run).add_to(section, "uplink " + format, goal_of(format, options.replicas));
             const std::vector<Message> messages = stream.read_all();
+            check_complete(messages, exact.samples);
             stream.clear();
             const Progress begin{0, cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
             stream.publish(messages);
@@ -236,6 +272,7 @@ Report run_uplink(const UplinkOptions& options, std::size_t runs) {
 
 Command::Action describe_uplink_command(CLI::App& options) {
     const auto chosen = std::make_shared<UplinkOptions>();
+    options.add_option("type", chosen->type, "Type of the uplink")->check(CLI::IsMember({"nats"}));
     options.add_option("--url", chosen->url, "Server of NATS with JetStream; a stream TELEGATE_PERF is created");
     options.add_option("--formats", chosen->formats, "Formats of messages")
         ->delimiter(',')
