@@ -1,7 +1,7 @@
 #include "pipeline/delay_counts.hpp"
 #include "pipeline/load.hpp"
-#include "pipeline/payload_numbers.hpp"
 #include "pipeline/rate_search.hpp"
+#include "pipeline/receiver.hpp"
 #include "support/catch.hpp"
 
 #include "core/channel_table.hpp"
@@ -104,8 +104,9 @@ TEST_CASE("the records of one payload ascend, with a gap where the queue dropped
     CHECK_FALSE(payload_reader("record")(""));
 }
 
-TEST_CASE("an unknown format has no reader", "[tools][pipeline]") {
-    CHECK(payload_reader("xml") == nullptr);
+TEST_CASE("a format without a reader is reported by name, with those that have one", "[tools][pipeline]") {
+    CHECK_THROWS_WITH(payload_reader("xml"),
+                      "payload format xml has no reader in perf_tool: must be json, cbor or record");
 }
 
 TEST_CASE("the topic of the load identifies its channel", "[tools][pipeline]") {

@@ -2,11 +2,11 @@
 #include "transport/byte_ring.hpp"
 #include "transport/workload.hpp"
 
-#include <string>
+#include <algorithm>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::perf;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -20,26 +20,34 @@ Workload large_messages(Transport transport) {
 
 }  // namespace
 
-TEST_CASE("a raw run reports the best chunk size and socket buffers", "[tools][engine]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
-    const std::string setup = raw_engines({0.01})[0].run(large_messages(transport)).setup;
-    CHECK_THAT(setup, Contains("KiB chunks, ") || Contains("1 MiB chunks, "));
-    CHECK_THAT(setup, Contains("default buffers") || Contains("4 MiB buffers"));
+TEST_CASE("raw has variants of chunks and buffers for sockets, and of rings for inproc", "[tools][engine]") {
+    const auto [transport, variants] =
+        GENERATE(table<Transport, int>({{Transport::tcp, 6}, {Transport::ipc, 6}, {Transport::inproc, 5}}));
+    const Workload work = large_messages(transport);
+    int runs = 0;
+    for (const Engine& engine : raw_engines()) {
+        if (engine.can(work)) {
+            CAPTURE(engine.variant);
+            CHECK_NOTHROW(engine.run(work));
+            ++runs;
+        }
+    }
+    CHECK(runs == variants);
 }
 
-TEST_CASE("a raw run over inproc reports the actual size of the ring", "[tools][engine]") {
-    CHECK_THAT(raw_engines({0.01})[0].run(large_messages(Transport::inproc)).setup, Contains(" ring"));
+TEST_CASE("rings that are equally large for the size of the messages are measured once", "[tools][engine]") {
     Workload work = large_messages(Transport::inproc);
-    work.size = 4 * 1024 * 1024;
-    work.messages = 8;
-    // with capacity for four items and their sizes
-    CHECK(raw_engines({0.01, work.messages})[0].run(work).setup == "32 MiB ring");
+    work.size = 4 * 1024 * 1024;  // with capacity for four items and their sizes, every ring has 32 MiB
+    const std::vector<Engine> engines = raw_engines();
+    CHECK(std::ranges::count_if(engines, [&](const Engine& engine) { return engine.can(work); }) == 1);
+    CHECK(ByteRing::capacity_for(64 * 1024, work.size) == 32 * 1024 * 1024);
     CHECK(ByteRing::capacity_for(8 * 1024 * 1024, 64) == 8 * 1024 * 1024);
 }
 
-TEST_CASE("raw is not a ceiling for encrypted messages", "[tools][engine]") {
+TEST_CASE("raw is not an upper limit for encrypted messages", "[tools][engine]") {
     Workload work;
-    CHECK(raw_engines({0.01})[0].can(work));
+    CHECK(raw_engines()[0].can(work));
     work.curve = true;
-    CHECK_FALSE(raw_engines({0.01})[0].can(work));
+    const std::vector<Engine> engines = raw_engines();
+    CHECK(std::ranges::none_of(engines, [&](const Engine& engine) { return engine.can(work); }));
 }

@@ -129,15 +129,3 @@ TEST_CASE("sizes are shown in common units", "[tools][selection]") {
     CHECK(size_name(64 * 1024) == "64 KiB");
     CHECK(size_name(2 * 1024 * 1024) == "2 MiB");
 }
-
-TEST_CASE("raw tries each method for a fifth of a second, but never longer than short runs take",
-          "[tools][selection]") {
-    const auto trial = [](const char* arguments) {
-        return raw_trial_of(parsed(transport, arguments));
-    };
-    CHECK(trial("").seconds == Approx(0.2));
-    CHECK(trial("--seconds 0.03").seconds == Approx(0.01));
-    CHECK(trial("--messages original").seconds == Approx(0.2));
-    CHECK(trial("--messages original").messages_max > 1'000'000'000);
-    CHECK(trial("--messages 1000").messages_max == 1'000);
-}

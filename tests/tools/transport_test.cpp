@@ -153,19 +153,15 @@ TEST_CASE("engines take turns within each run, and deliveries are counted", "[to
     CHECK(cells[0].series[1].variant == "x");
 }
 
-TEST_CASE(
-    "the configuration chosen by an engine is its variant, and the publisher's CPU time is per "
-    "message",
-    "[tools][measure]") {
+TEST_CASE("the publisher's CPU time is per message", "[tools][measure]") {
     std::vector<Cell> cells(1);
     cells[0].work.messages = 1'000;
     cells[0].work.receivers = 2;
     const auto run = [](const Workload& /*work*/) {
-        return Outcome{1, 1, 0.002, "64 KiB chunks"};
+        return Outcome{1, 1, 0.002};
     };
     measure_cells(cells, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1},
                   [](std::size_t, std::size_t, const Engine&) {});
-    CHECK(cells[0].series[0].variant == "64 KiB chunks");
     CHECK(cells[0].series[0].publisher_cpu_ns[0] == Approx(1'000));
 }
 

@@ -264,29 +264,23 @@ Report measure(const CodecOptions& options, std::size_t runs) {
             report.add(engine.name(), nanoseconds_per_sample(engine), goal_of(engine.name()));
         }
     }
-    report.parameters = {{"samples", std::to_string(options.samples) + ", a tenth of them for nlohmann"},
-                         {"runs", std::to_string(runs) + " after a short warm-up"}};
     add_ratios(report, options);
     return report;
 }
 
+void add_options(CLI::App& app, CodecOptions& chosen) {
+    app.add_option("--samples", chosen.samples, "Samples per encoder and run; a tenth of them for nlohmann")
+        ->check(CLI::Range(1, 1'000'000'000));
+    add_list(app, "--format", chosen.formats, "Formats, separated by commas; nlohmann is for comparison",
+             CLI::IsMember(chosen.formats));
+    add_list(app, "--value", chosen.values, "Kinds of values, separated by commas: numbers with few or all digits, ...",
+             CLI::IsMember(chosen.values));
+}
+
 }  // namespace
 
-Command::Action describe_codec_command(CLI::App& options) {
-    const auto chosen = std::make_shared<CodecOptions>();
-    options.add_option("--samples", chosen->samples, "Samples per encoder and run")
-        ->check(CLI::Range(1, 1'000'000'000));
-    options.add_option("--format", chosen->formats, "Formats, separated by commas; nlohmann is for comparison")
-        ->delimiter(',')
-        ->check(CLI::IsMember(chosen->formats));
-    options
-        .add_option("--value", chosen->values,
-                    "Kinds of values, separated by commas: numbers with few or all digits, ...")
-        ->delimiter(',')
-        ->check(CLI::IsMember(chosen->values));
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+Command::Action describe_codec_command(CLI::App& app) {
+    return make_action<CodecOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

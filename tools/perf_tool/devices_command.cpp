@@ -2,7 +2,6 @@
 #include "config/settings_table.hpp"
 #include "devices/fleet.hpp"
 #include "devices/silent_peer.hpp"
-#include "footprint/crowd.hpp"
 #include "footprint/gateway_process.hpp"
 #include "footprint/scratch.hpp"
 #include "process_figures.hpp"
@@ -91,41 +90,21 @@ void run_fleet(Report& report, const std::string& name, const DevicesOptions& op
     (void)gateway.stop();
 }
 
-void describe(Report& report, const DevicesOptions& options, std::size_t runs) {
-    const Fleet& fleet = options.fleet;
-    report.ratios_heading = "ratio: with hanging devices / alone, run by run";
-    report.parameters = {
-        {"program", options.program},
-        {"devices", std::to_string(fleet.devices) + " simulated devices, which respond"},
-        {"channels", std::to_string(fleet.channels) + " per device"},
-        {"rate", text_of(fleet.rate) + " readings/s per device, " +
-                     text_of(fleet.rate * static_cast<double>(fleet.samples_per_reading())) + " samples/s in total"},
-        {"deadlines", fleet.align},
-        {"hung", std::to_string(options.hung) + " more devices in every other measurement: modbus, every " +
-                     std::to_string(hung_interval_ms) +
-                     " ms, with a peer that accepts connections and never responds: " +
-                     std::to_string(hung_timeout_ms) + " ms each time, breakers closed"},
-        {"subscribers", std::to_string(fleet.subscribers) + " of all samples, over tcp, json"},
-        {"queue", std::to_string(fleet.queue_size()) + " samples"},
-        {"time", text_of(options.seconds) + " s after " + text_of(options.warm_up_seconds) + " s"},
-        {"runs", std::to_string(runs) + ", alone and with devices that hang in turn"},
-        {"late", "lateness of readings of devices that respond: medians of the devices' figures in /status"},
-        {"counted", "lateness, missed ticks and losses since the start, including the warm-up: about " +
-                        text_of(std::floor(fleet.rate * (options.seconds + options.warm_up_seconds))) +
-                        " readings per device"}};
-}
-
 Report measure(const DevicesOptions& options, std::size_t runs) {
     const std::string alone = "alone: ";
     const std::string with_hung = "with " + std::to_string(options.hung) + " that hang: ";
     Report report{"devices", "one gateway_app, without its subscribers"};
+    const Fleet& fleet = options.fleet;
+    report.ratios_heading = "ratio: with hanging devices / alone, run by run";
+    report.parameters = {
+        {"samples", text_of(fleet.rate * static_cast<double>(fleet.samples_per_reading())) + " per second"},
+        {"queue", std::to_string(fleet.queue_size()) + " samples"}};
     for (std::size_t run = 0; run < runs; ++run) {
         show_run(run, runs, "alone");
         run_fleet(report, alone, options, 0);
         show_run(run, runs, "with " + std::to_string(options.hung) + " that hang");
         run_fleet(report, with_hung, options, options.hung);
     }
-    describe(report, options, runs);
     const auto compare = [&](const std::string& figure, const Goal& goal = {}) {
         report.add_ratio(figure, with_hung + figure, alone + figure, goal);
     };
@@ -135,34 +114,34 @@ Report measure(const DevicesOptions& options, std::size_t runs) {
     return report;
 }
 
-}  // namespace
-
-Command::Action describe_devices_command(CLI::App& options) {
+void add_options(CLI::App& app, DevicesOptions& chosen) {
     const std::size_t devices_max = find_section("device")->count_max;
-    const auto chosen = std::make_shared<DevicesOptions>();
-    Fleet& fleet = chosen->fleet;
-    options.add_option("--app", chosen->program, "gateway_app to measure")->check(CLI::ExistingFile);
-    options.add_option("--devices", fleet.devices, "Devices that respond")
+    Fleet& fleet = chosen.fleet;
+    app.add_option("--app", chosen.program, "gateway_app to measure")->check(CLI::ExistingFile);
+    app.add_option("--devices", fleet.devices, "Devices that respond")
         ->check(CLI::Range(std::size_t{1}, devices_max - 1));
-    options.add_option("--channels", fleet.channels, "Channels per device")->check(CLI::Range(1, copies_max));
-    options.add_option("--rate", fleet.rate, "Readings per second of each device")->check(CLI::Range(0.1, 1'000.0));
-    options.add_option("--align", fleet.align, "Whether deadlines are spread, or count from the start")
+    app.add_option("--channels", fleet.channels, "Channels per device")->check(CLI::Range(1, copies_max));
+    app.add_option("--rate", fleet.rate, "Readings per second of each device")->check(CLI::Range(0.1, 1'000.0));
+    app.add_option("--align", fleet.align, "Whether deadlines are spread, or count from the start")
         ->check(CLI::IsMember({"spread", "start"}));
-    options.add_option("--subscribers", fleet.subscribers, "Subscribers of all samples")->check(CLI::Range(1, 64));
-    options.add_option("--hung", chosen->hung, "Additional devices that hang, in every other measurement")
+    app.add_option("--subscribers", fleet.subscribers, "Subscribers of all samples")->check(CLI::Range(1, 64));
+    app.add_option("--hung", chosen.hung, "Additional devices that hang, in every other measurement")
         ->check(CLI::Range(std::size_t{1}, devices_max - 1));
-    options.add_option("--seconds", chosen->seconds, "Seconds per measurement")->check(CLI::Range(0.05, seconds_max));
-    options.add_option("--warm-up", chosen->warm_up_seconds, "Seconds before each measurement")
+    app.add_option("--seconds", chosen.seconds, "Seconds per measurement")->check(CLI::Range(0.05, seconds_max));
+    app.add_option("--warm-up", chosen.warm_up_seconds, "Seconds before each measurement")
         ->check(CLI::Range(0.05, seconds_max));
-    options.callback([chosen, devices_max] {
-        if (chosen->fleet.devices + chosen->hung > devices_max) {
+    app.callback([&chosen, devices_max] {
+        if (chosen.fleet.devices + chosen.hung > devices_max) {
             throw CLI::ValidationError("--devices",
                                        "must be at most " + std::to_string(devices_max) + " together with --hung");
         }
     });
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_devices_command(CLI::App& app) {
+    return make_action<DevicesOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

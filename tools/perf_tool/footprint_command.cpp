@@ -1,6 +1,5 @@
 #include "command.hpp"
 #include "footprint/allocation_counts.hpp"
-#include "footprint/crowd.hpp"
 #include "footprint/gateway_process.hpp"
 #include "footprint/scratch.hpp"
 #include "process_figures.hpp"
@@ -222,13 +221,9 @@ std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
 
 Report measure(const FootprintOptions& options, std::size_t runs) {
     Report report{"footprint", "one gateway_app, without its clients"};
-    report.parameters = {
-        {"program", options.program},
-        {"time", text_of(options.seconds) + " s after " + text_of(options.warm_up_seconds) + " s"},
-        {"runs", std::to_string(runs)},
-        {"wake-ups", "voluntary context switches of all threads"},
-        {"allocations", options.allocation_counter.empty() ? "not counted: the counter was not built"
-                                                           : "counted in separate runs by a preloaded library"}};
+    report.parameters = {{"allocations", options.allocation_counter.empty()
+                                             ? "not counted: the counter was not built"
+                                             : "counted in separate runs by a preloaded library"}};
     for (std::size_t run = 0; options.configs.empty() && options.names.empty() && run < runs; ++run) {
         measure_queue(report);
     }
@@ -244,29 +239,29 @@ Report measure(const FootprintOptions& options, std::size_t runs) {
     return report;
 }
 
-}  // namespace
-
-Command::Action describe_footprint_command(CLI::App& options) {
-    const auto chosen = std::make_shared<FootprintOptions>();
+void add_options(CLI::App& app, FootprintOptions& chosen) {
     const auto counter =
         std::filesystem::path(gateway_beside()).parent_path().parent_path() / "tools" / "libtelegate_allocations.so";
-    chosen->allocation_counter = std::filesystem::exists(counter) ? counter.string() : "";
+    chosen.allocation_counter = std::filesystem::exists(counter) ? counter.string() : "";
     std::vector<std::string> names;
     for (const Scenario& scenario : usual_scenarios()) {
         names.push_back(scenario.name);
     }
-    options.add_option("--app", chosen->program, "gateway_app to measure")->check(CLI::ExistingFile);
-    auto* const scenario = options.add_option("--scenario", chosen->names, "Scenarios to measure; default: all")
-                               ->check(CLI::IsMember(names));
-    options.add_option("--config", chosen->configs, "Settings files to measure instead")
+    app.add_option("--app", chosen.program, "gateway_app to measure")->check(CLI::ExistingFile);
+    auto* const scenario =
+        app.add_option("--scenario", chosen.names, "Scenarios to measure; default: all")->check(CLI::IsMember(names));
+    app.add_option("--config", chosen.configs, "Settings files to measure instead")
         ->check(CLI::ExistingFile)
         ->excludes(scenario);
-    options.add_option("--seconds", chosen->seconds, "Seconds per measurement")->check(CLI::Range(0.01, 3'600.0));
-    options.add_option("--warm-up", chosen->warm_up_seconds, "Seconds before each measurement")
+    app.add_option("--seconds", chosen.seconds, "Seconds per measurement")->check(CLI::Range(0.01, 3'600.0));
+    app.add_option("--warm-up", chosen.warm_up_seconds, "Seconds before each measurement")
         ->check(CLI::Range(0.01, 3'600.0));
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_footprint_command(CLI::App& app) {
+    return make_action<FootprintOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

@@ -73,18 +73,9 @@ void run_all(std::span<Cell> cells, const LatencyWork& work, const std::vector<L
     }
 }
 
-Matrix describe(const LatencyOptions& options, const std::vector<LatencyEngine>& engines, std::size_t runs) {
+Matrix describe(const LatencyOptions& options, const std::vector<LatencyEngine>& engines) {
     Matrix matrix{"latency", "microseconds", {}, {}, true};
-    const bool counts = options.messages != 0;
-    matrix.parameters = {
-        {"size", std::to_string(options.size) + " bytes"},
-        {"runs", std::to_string(runs) + (counts ? " of " + std::to_string(options.messages) + " round trips" : "") +
-                     ", all engines in turn"},
-        {"work", "round trips from DEALER to ROUTER and back, one message at a time, a thread on each side"},
-        {"threads", words_of(placement_of(options.placement)) + "; those of libzmq are not pinned"}};
-    if (!counts) {
-        matrix.parameters.emplace_back("time", text_of(options.seconds) + " s per engine and run");
-    }
+    matrix.parameters = {{"threads", words_of(placement_of(options.placement)) + "; those of libzmq are not pinned"}};
     for (const LatencyEngine& engine : engines) {
         matrix.parameters.emplace_back(engine.name, engine.setup);
     }
@@ -106,7 +97,7 @@ Matrix measure(const LatencyOptions& options, std::size_t runs) {
             std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.seconds));
     }
     const std::vector<LatencyEngine> engines = engines_of(options);
-    Matrix matrix = describe(options, engines, runs);
+    Matrix matrix = describe(options, engines);
     for (const std::string& transport : options.transports) {
         work.transport = transport_of(transport);
         add_cells(matrix.cells, work, engines);
@@ -122,27 +113,25 @@ Matrix measure(const LatencyOptions& options, std::size_t runs) {
     return matrix;
 }
 
-}  // namespace
-
-Command::Action describe_latency_command(CLI::App& options) {
-    const auto chosen = std::make_shared<LatencyOptions>();
-    options.add_option("--transport", chosen->transports, "Transports, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
-    options.add_option("--engine", chosen->engines, "Engines, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
-    options.add_option("--size", chosen->size, "Payload size in bytes")->check(CLI::Range(16, 1024 * 1024));
-    auto* const seconds = options.add_option("--seconds", chosen->seconds, "Seconds per engine and run")
-                              ->check(CLI::Range(0.001, 3'600.0));
-    options.add_option("--messages", chosen->messages, "Round trips per engine and run; overrides --seconds unless 0")
+void add_options(CLI::App& app, LatencyOptions& chosen) {
+    add_list(app, "--transport", chosen.transports, "Transports, separated by commas",
+             CLI::IsMember({"tcp", "ipc", "inproc"}));
+    add_list(app, "--engine", chosen.engines, "Engines, separated by commas",
+             CLI::IsMember({"telegate", "libzmq", "raw"}));
+    app.add_option("--size", chosen.size, "Payload size in bytes")->check(CLI::Range(16, 1024 * 1024));
+    auto* const seconds =
+        app.add_option("--seconds", chosen.seconds, "Seconds per engine and run")->check(CLI::Range(0.001, 3'600.0));
+    app.add_option("--messages", chosen.messages, "Round trips per engine and run; overrides --seconds unless 0")
         ->check(CLI::Range(std::uint64_t{0}, round_trips_max))
         ->excludes(seconds);
-    options.add_option("--pin", chosen->placement, "Pin both threads to two processors, to one, or to none")
+    app.add_option("--pin", chosen.placement, "Pin both threads to two processors, to one, or to none")
         ->check(CLI::IsMember({"apart", "together", "free"}));
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_latency_command(CLI::App& app) {
+    return make_action<LatencyOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

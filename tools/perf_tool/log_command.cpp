@@ -235,16 +235,13 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
 
 /// Adds the ratios of the other stores to the log.
 void add_ratios(Report& report, const std::string& set, const Section& section) {
-    const auto row = [&](const std::string& name) -> const Row& {
-        return *std::ranges::find(section.rows, name, &Row::name);
-    };
     for (const OtherStore& other : other_stores()) {
         const auto compare = [&](std::string_view before, std::string_view after) {
             const auto name_of = [&](std::string_view store) {
                 return std::string(before).append(store).append(after);
             };
-            report.ratios.push_back(
-                ratio((set + ": ").append(name_of(other.name)), row(name_of(other.name)), row(name_of(log_name))));
+            report.add_ratio((set + ": ").append(name_of(other.name)), section.row(name_of(other.name)),
+                             section.row(name_of(log_name)));
         };
         compare("append ", ", CPU ns/sample");
         compare("size of ", ", bytes/sample");
@@ -252,16 +249,10 @@ void add_ratios(Report& report, const std::string& set, const Section& section) 
     }
 }
 
-Report run(const LogOptions& options, std::size_t runs) {
+Report measure(const LogOptions& options, std::size_t runs) {
     Report report{log_name, ""};
     report.ratios_heading = "other stores over the log, run by run";
-    report.parameters = {
-        {"channels", std::to_string(options.channels) + " at 10 Hz"},
-        {"samples", std::to_string(options.samples) + " to each store, with a sync for each second of writing"},
-        {"hours", text_of(options.hours) + " in the log that is recovered after its process is killed"},
-        {"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"},
-        {"flash", "at 1,000 samples/s; pages that the process wrote, and all disk writes"},
-        {"runs", std::to_string(runs)}};
+    report.parameters = {{"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"}};
     for (std::size_t run = 0; run < runs; ++run) {
         for (const DataSet& set : data_sets()) {
             if (!contains(options.data, set.name)) {
@@ -290,18 +281,18 @@ Report run(const LogOptions& options, std::size_t runs) {
     return report;
 }
 
+void add_options(CLI::App& app, LogOptions& chosen) {
+    app.add_option("--data", chosen.data, "Data sets")->check(CLI::IsMember({"process", "counters", "noise"}));
+    app.add_option("--channels", chosen.channels, "Channels")->check(CLI::Range(1, 65'536));
+    app.add_option("--samples", chosen.samples, "Samples for each store")->check(CLI::Range(1, 1'000'000'000));
+    app.add_option("--hours", chosen.hours, "Hours of samples in the log that is recovered and queried")
+        ->check(CLI::Range(0.0, 1'000.0));
+}
+
 }  // namespace
 
-Command::Action describe_log_command(CLI::App& options) {
-    const auto chosen = std::make_shared<LogOptions>();
-    options.add_option("--data", chosen->data, "Data sets")->check(CLI::IsMember({"process", "counters", "noise"}));
-    options.add_option("--channels", chosen->channels, "Channels")->check(CLI::Range(1, 65'536));
-    options.add_option("--samples", chosen->samples, "Samples for each store")->check(CLI::Range(1, 1'000'000'000));
-    options.add_option("--hours", chosen->hours, "Hours of samples in the log that is recovered and queried")
-        ->check(CLI::Range(0.0, 1'000.0));
-    return [chosen](std::size_t runs) {
-        return run(*chosen, runs);
-    };
+Command::Action describe_log_command(CLI::App& app) {
+    return make_action<LogOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

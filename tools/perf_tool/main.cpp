@@ -37,9 +37,21 @@ constexpr auto commands = std::to_array<Command>({
 constexpr int exit_usage = 64;
 constexpr int exit_wrong_result = 70;
 
+/// Returns the options of a command with their values.
+Facts parameters_of(const CLI::App& command, std::size_t runs) {
+    Facts parameters{{"runs", std::to_string(runs)}};
+    for (const CLI::Option* const option : command.get_options()) {
+        if (option != command.get_help_ptr()) {
+            std::string value = option->count() > 0 ? CLI::detail::join(option->results()) : option->get_default_str();
+            parameters.emplace_back(option->get_single_name(), std::move(value));
+        }
+    }
+    return parameters;
+}
+
 /// Writes the result as text to stdout, or as JSON to stdout, or both if the JSON goes to a file. The file is opened
 /// before the measurement.
-void run(const Command::Action& action, std::size_t runs, bool as_json, const std::string& path) {
+void run(const std::function<Command::Result()>& measure, bool as_json, const std::string& path) {
     std::ofstream file;
     if (!path.empty()) {
         file.open(path);
@@ -47,7 +59,7 @@ void run(const Command::Action& action, std::size_t runs, bool as_json, const st
             throw std::runtime_error("cannot write " + path);
         }
     }
-    const Command::Result result = action(runs);
+    const Command::Result result = measure();
     if (as_json) {
         std::ostream& out = path.empty() ? std::cout : file;
         std::visit([&out](const auto& each) { print_json(out, each); }, result);
@@ -89,8 +101,15 @@ int main(int argc, char** argv) {
     for (std::size_t index = 0; index < commands.size(); ++index) {
         chosen = app.got_subcommand(commands[index].name) ? index : chosen;
     }
+    const auto measure = [&] {
+        Command::Result result = actions[chosen](runs);
+        const Facts options = parameters_of(*app.get_subcommand(commands[chosen].name), runs);
+        std::visit([&](auto& each) { each.parameters.insert(each.parameters.begin(), options.begin(), options.end()); },
+                   result);
+        return result;
+    };
     try {
-        run(actions[chosen], runs, json->count() > 0, json_path);
+        run(measure, json->count() > 0, json_path);
     } catch (const std::exception& error) {
         std::cerr << "perf_tool: " << error.what() << '\n';
         return exit_wrong_result;

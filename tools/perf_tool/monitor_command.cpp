@@ -170,17 +170,6 @@ double run(const MonitorOptions& options) {
 
 Report measure(const MonitorOptions& options, std::size_t runs) {
     Report report{"monitor", "messages per second"};
-    report.parameters = {{"pattern", options.pattern},
-                         {"transport", options.transport},
-                         {"size", std::to_string(options.size) + " bytes"},
-                         {"messages", std::to_string(options.messages)},
-                         {"batch", std::to_string(options.batch) + " messages, then they are received"},
-                         {"monitor", options.monitor},
-                         {"runs", std::to_string(runs)},
-                         {"threads", "one for all sockets"}};
-    if (options.pattern == "pubsub") {
-        report.parameters.emplace_back("subscribers", std::to_string(options.subscribers));
-    }
     for (std::size_t index = 0; index < runs; ++index) {
         report.add(options.pattern + " over " + options.transport,
                    options.pattern == "pubsub" ? run<PublisherToSubscribers>(options) : run<RouterToRouter>(options));
@@ -188,26 +177,26 @@ Report measure(const MonitorOptions& options, std::size_t runs) {
     return report;
 }
 
-}  // namespace
-
-Command::Action describe_monitor_command(CLI::App& options) {
-    const auto chosen = std::make_shared<MonitorOptions>();
-    options.add_option("--pattern", chosen->pattern, "Publisher to Subscribers, or Router to Router")
+void add_options(CLI::App& app, MonitorOptions& chosen) {
+    app.add_option("--pattern", chosen.pattern, "Publisher to Subscribers, or Router to Router")
         ->check(CLI::IsMember({"pubsub", "router"}));
-    options.add_option("--transport", chosen->transport, "Transport")->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
-    options.add_option("--size", chosen->size, "Payload size in bytes")->check(CLI::Range(0, 1024 * 1024));
-    options.add_option("--messages", chosen->messages, "Messages per run")->check(CLI::Range(1, 1'000'000'000));
-    options.add_option("--batch", chosen->batch, "Messages sent before they are received")->check(CLI::Range(1, 1'000));
-    options.add_option("--subscribers", chosen->subscribers, "Subscribers of all messages")->check(CLI::Range(1, 64));
-    options.add_option("--monitor", chosen->monitor, "Monitor of all sockets")->check(CLI::IsMember({"on", "off"}));
-    options.callback([chosen] {
-        if (chosen->pattern != "pubsub" && chosen->subscribers != 1) {
+    app.add_option("--transport", chosen.transport, "Transport")->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
+    app.add_option("--size", chosen.size, "Payload size in bytes")->check(CLI::Range(0, 1024 * 1024));
+    app.add_option("--messages", chosen.messages, "Messages per run")->check(CLI::Range(1, 1'000'000'000));
+    app.add_option("--batch", chosen.batch, "Messages sent before they are received")->check(CLI::Range(1, 1'000));
+    app.add_option("--subscribers", chosen.subscribers, "Subscribers of all messages")->check(CLI::Range(1, 64));
+    app.add_option("--monitor", chosen.monitor, "Monitor of all sockets")->check(CLI::IsMember({"on", "off"}));
+    app.callback([&chosen] {
+        if (chosen.pattern != "pubsub" && chosen.subscribers != 1) {
             throw CLI::ValidationError("--subscribers", "only a publisher has subscribers: use --pattern pubsub");
         }
     });
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_monitor_command(CLI::App& app) {
+    return make_action<MonitorOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

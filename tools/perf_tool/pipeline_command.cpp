@@ -89,6 +89,7 @@ std::uint64_t find_rate(LineWork work) {
 
 LineWork work_at(const PipelineOptions& options, std::uint64_t rate) {
     LineWork work = options.work;
+    work.tick_min = std::chrono::microseconds(options.tick_us);
     work.rate = rate;
     work.samples = options.samples != 0 ? options.samples : samples_in(options.seconds, rate);
     const double ticks = static_cast<double>(work.samples) / static_cast<double>(rate) * 1e9 /
@@ -112,7 +113,9 @@ std::vector<Measured> measure_all(const LineWork& work, std::size_t runs) {
 
 /// Measures whole runs at the rate found, which decreases by a tenth until all runs sustain it.
 std::vector<Measured> measure_highest(const PipelineOptions& options, std::size_t runs, LineWork& work) {
-    work = work_at(options, find_rate(options.work));
+    work = options.work;
+    work.tick_min = std::chrono::microseconds(options.tick_us);
+    work = work_at(options, find_rate(work));
     std::vector<Measured> all;
     while (all.size() < runs) {
         all.push_back(measure(work));
@@ -175,18 +178,6 @@ void add_machine(Report& report, const char* name, DelayCounts Measured::*wake_u
     report.add_ratio(std::string("delay p99 over wake-up by ") + name, "delay p99, us", late);
 }
 
-Facts parameters_of(const LineWork& work, std::size_t runs) {
-    return {{"rate", std::to_string(work.rate) + " samples/s"},
-            {"samples", std::to_string(work.samples) + " per run"},
-            {"tick", std::to_string(tick_of(work).count() / 1'000) + " us"},
-            {"channels", std::to_string(work.channels)},
-            {"subscribers", std::to_string(work.subscribers) + ", each with a thread, over tcp"},
-            {"format", work.format},
-            {"queue", std::to_string(work.queue_size) + " samples, " + work.policy},
-            {"runs", std::to_string(runs)},
-            {"delay", "of every sample, from its capture until the subscriber has its batch"}};
-}
-
 /// A change of the workload whose effect is measured.
 struct Change {
     std::string before;  // names of the two
@@ -207,7 +198,6 @@ Report compare(const char* command, const PipelineOptions& options, const Change
     const LineWork work = work_at(options, number_of(options.rate));
     Report report{command, "all tcp subscribers that read"};
     report.ratios_heading = change.after + " over " + change.before + ", run by run";
-    report.parameters = parameters_of(work, runs);
     for (std::size_t run = 0; run < runs; ++run) {
         for (const std::string& name : {change.before, change.after}) {
             show_run(run, runs, name);
@@ -252,21 +242,21 @@ Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
 }
 
 Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
-    Report report = compare("stalled", options,
-                            {"alone", "with stalled", add_stalled, {{"delay p99, us", Goal::at_most(1.2)}}}, runs);
-    report.parameters.emplace_back("stalled", std::to_string(options.stalled) + " more subscribers, which never read");
-    report.parameters.emplace_back("policy", options.work.slow_policy + " for slow subscribers");
-    return report;
+    return compare("stalled", options, {"alone", "with stalled", add_stalled, {{"delay p99, us", Goal::at_most(1.2)}}},
+                   runs);
 }
 
-Report run(const PipelineOptions& options, std::size_t runs) {
+Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {
+    if (options.compares_log) {
+        return compare_log(options, runs);
+    }
     const bool is_highest = options.rate == highest;
     LineWork work = is_highest ? LineWork{} : work_at(options, number_of(options.rate));
     const std::vector<Measured> all = is_highest ? measure_highest(options, runs, work) : measure_all(work, runs);
     Report report{"pipeline", "all tcp subscribers"};
     report.ratios_heading = "of the machine, run by run";
-    report.parameters = parameters_of(work, runs);
-    report.parameters.front().second += is_highest ? ", the highest sustained" : "";
+    report.parameters = {{"load", std::to_string(work.samples) + " samples, " + std::to_string(work.rate) +
+                                      " per second" + (is_highest ? ", the highest sustained" : "")}};
     for (const Measured& one : all) {
         add_line(report, "", work, one.line);
     }
@@ -297,47 +287,46 @@ void add_work_options(CLI::App& options, LineWork& work) {
     options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
 }
 
-}  // namespace
-
-Command::Action describe_pipeline_command(CLI::App& options) {
-    const auto chosen = std::make_shared<PipelineOptions>();
-    LineWork& work = chosen->work;
-    add_work_options(options, work);
-    options.add_option("--rate", chosen->rate, "Samples per second; max: the highest rate sustained without losses")
+void add_options(CLI::App& app, PipelineOptions& chosen) {
+    LineWork& work = chosen.work;
+    add_work_options(app, work);
+    app.add_option("--rate", chosen.rate, "Samples per second; max: the highest rate sustained without losses")
         ->check(check_rate);
-    auto* const seconds = options.add_option("--seconds", chosen->seconds, "Seconds per run");
+    auto* const seconds = app.add_option("--seconds", chosen.seconds, "Seconds per run");
     seconds->check(CLI::Range(0.01, 3'600.0));
-    options.add_option("--samples", chosen->samples, "Samples per run; overrides --seconds unless 0")
+    app.add_option("--samples", chosen.samples, "Samples per run; overrides --seconds unless 0")
         ->check(CLI::Range(0, 1'000'000'000))
         ->excludes(seconds);
-    options.add_option("--tick", chosen->tick_us, "Minimum microseconds between readings of the device")
+    app.add_option("--tick", chosen.tick_us, "Minimum microseconds between readings of the device")
         ->check(CLI::Range(10, 1'000'000));
-    options.add_option("--queue", work.queue_size, "Capacity of the queue in samples")
+    app.add_option("--queue", work.queue_size, "Capacity of the queue in samples")
         ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
-    options.add_option("--policy", work.policy, "Policy of a full queue")
+    app.add_option("--policy", work.policy, "Policy of a full queue")
         ->check(CLI::IsMember({"drop_oldest", "drop_newest", "block"}));
-    options.add_flag("--log", chosen->compares_log,
-                     "Measure without and with a durable log in turn; with rate max, each part waits for the next one");
-    return [chosen](std::size_t runs) {
-        chosen->work.tick_min = std::chrono::microseconds(chosen->tick_us);
-        return chosen->compares_log ? compare_log(*chosen, runs) : run(*chosen, runs);
-    };
+    app.add_flag("--log", chosen.compares_log,
+                 "Measure without and with a durable log in turn; with rate max, each part waits for the next one");
 }
 
-Command::Action describe_stalled_command(CLI::App& options) {
-    const auto chosen = std::make_shared<PipelineOptions>();
-    LineWork& work = chosen->work;
-    work.subscribers = 2;
-    chosen->seconds = 60;
-    add_work_options(options, work);
-    options.add_option("--rate", chosen->rate, "Samples per second")->check(CLI::Range(1'000, 10'000'000));
-    options.add_option("--seconds", chosen->seconds, "Seconds per run")->check(CLI::Range(0.1, 600.0));
-    options.add_option("--stalled", chosen->stalled, "Subscribers that never read")->check(CLI::Range(1, 512));
-    options.add_option("--policy", work.slow_policy, "Policy of the endpoint for slow subscribers")
+void add_stalled_options(CLI::App& app, PipelineOptions& chosen) {
+    add_work_options(app, chosen.work);
+    app.add_option("--rate", chosen.rate, "Samples per second")->check(CLI::Range(1'000, 10'000'000));
+    app.add_option("--seconds", chosen.seconds, "Seconds per run")->check(CLI::Range(0.1, 600.0));
+    app.add_option("--stalled", chosen.stalled, "Subscribers that never read")->check(CLI::Range(1, 512));
+    app.add_option("--policy", chosen.work.slow_policy, "Policy of the endpoint for slow subscribers")
         ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}));
-    return [chosen](std::size_t runs) {
-        return compare_stalled(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_pipeline_command(CLI::App& app) {
+    return make_action<PipelineOptions>(app, add_options, measure_pipeline);
+}
+
+Command::Action describe_stalled_command(CLI::App& app) {
+    PipelineOptions defaults;
+    defaults.work.subscribers = 2;
+    defaults.seconds = 60;
+    return make_action<PipelineOptions>(app, add_stalled_options, compare_stalled, defaults);
 }
 
 }  // namespace telegate::perf

@@ -131,7 +131,7 @@ double nanoseconds_per_sample(ProcessingEngine& engine, std::uint64_t samples) {
 
 Report measure_processing(std::uint64_t samples, std::size_t runs) {
     const std::vector<std::unique_ptr<ProcessingEngine>> engines = make_engines();
-    Report report{"processing", "nanoseconds per sample"};
+    Report report{"processing", "CPU ns per sample"};
     for (const auto& engine : engines) {
         (void)engine->run(std::min<std::uint64_t>(samples, channel_count * values_max));  // warm-up
     }
@@ -141,10 +141,6 @@ Report measure_processing(std::uint64_t samples, std::size_t runs) {
             report.add(engine->name(), nanoseconds_per_sample(*engine, samples), goal);
         }
     }
-    report.parameters = {{"samples", std::to_string(samples) + " of " + std::to_string(channel_count) +
-                                         " channels; half of the values equal the previous one"},
-                         {"runs", std::to_string(runs) + " after a short warm-up"},
-                         {"time", "CPU time of the thread"}};
     for (const auto& engine : engines) {
         report.parameters.emplace_back("filtered",
                                        engine->name() + ": " + std::to_string(engine->percent_filtered()) + " %");

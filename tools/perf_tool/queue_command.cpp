@@ -2,7 +2,6 @@
 #include "queue/engines.hpp"
 #include "queue/samples.hpp"
 #include "system.hpp"
-#include "transport/placement.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -351,8 +350,7 @@ void add_ratio(Report& report, const std::string& title, const Comparison& compa
     const Row* const over = find_row(report, title, std::string("Bounded ") + compared.our_way);
     const Row* const under = with_first ? &report.rows.front() : find_row(report, title, compared.other);
     if (over != nullptr && under != nullptr) {
-        report.ratios.push_back(ratio(title + ": " + compared.our_way + " / " + compared.other, *over, *under));
-        report.ratios.back().goal = compared.goal;
+        report.add_ratio(title + ": " + compared.our_way + " / " + compared.other, *over, *under, compared.goal);
     }
 }
 
@@ -382,36 +380,26 @@ Report measure(const QueueOptions& options, std::size_t runs) {
         add_run(report, losses, options);
     }
     report.sections.push_back(std::move(losses));
-    report.parameters = {{"samples", std::to_string(options.samples)},
-                         {"capacity", std::to_string(options.capacity) + " if the queue has one"},
-                         {"runs", std::to_string(runs) + " after a warm-up"},
-                         {"bulk", "pushed by 64, popped by up to 256"},
-                         {"240 B", "including the text; with std::string for queues that support it"},
-                         {"Bounded", "BoundedQueue, for one or several producers; drop_* policies may lose samples"},
-                         {"paced", words_of(placement_of("apart"))}};
+    report.parameters = {{"threads", "of paced samples: " + words_of(placement_of("apart"))}};
     add_ratios(report);
     return report;
 }
 
+void add_options(CLI::App& app, QueueOptions& chosen) {
+    app.add_option("samples", chosen.samples, "Samples per run")->check(CLI::Range(1, 1'000'000'000));
+    app.add_option("--capacity", chosen.capacity, "Capacity of queues that have one; producers wait if it is full")
+        ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
+    add_list(app, "--size", chosen.sizes, "Sample sizes in bytes, separated by commas", CLI::IsMember({64, 240}));
+    add_list(app, "--producers", chosen.producers, "Numbers of producer threads, separated by commas",
+             CLI::Range(1, 64));
+    app.add_option("--paced", chosen.paced, "Samples at 100,000 per second, for latencies; 0: none")
+        ->check(CLI::Range(0, 100'000'000));
+}
+
 }  // namespace
 
-Command::Action describe_queue_command(CLI::App& options) {
-    const auto chosen = std::make_shared<QueueOptions>();
-    options.add_option("samples", chosen->samples, "Samples per run")->check(CLI::Range(1, 1'000'000'000));
-    options
-        .add_option("--capacity", chosen->capacity, "Capacity of queues that have one; producers wait if it is full")
-        ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
-    options.add_option("--size", chosen->sizes, "Sample sizes in bytes, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember({64, 240}));
-    options.add_option("--producers", chosen->producers, "Numbers of producer threads, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 64));
-    options.add_option("--paced", chosen->paced, "Samples at 100,000 per second, for latencies; 0: none")
-        ->check(CLI::Range(0, 100'000'000));
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+Command::Action describe_queue_command(CLI::App& app) {
+    return make_action<QueueOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

@@ -141,6 +141,10 @@ void Section::add(const std::string& name, double value, const Goal& goal) {
     add_value(rows, {name, {}, goal}, value);
 }
 
+const Row& Section::row(std::string_view name) const {
+    return *std::ranges::find(rows, name, &Row::name);
+}
+
 void Report::add(const std::string& name, double value, const Goal& goal) {
     add_value(rows, {name, {}, goal}, value);
 }
@@ -150,19 +154,28 @@ Section& Report::section(const std::string& title, const std::string& unit_of_ro
     return found != sections.end() ? *found : sections.emplace_back(Section{title, unit_of_rows});
 }
 
-void Report::add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal) {
-    ratios.push_back(ratio(std::move(name), *std::ranges::find(rows, over, &Row::name),
-                           *std::ranges::find(rows, under, &Row::name)));
+void Report::add_ratio(std::string name, const Row& over, const Row& under, const Goal& goal) {
+    ratios.push_back(ratio(std::move(name), over, under));
     ratios.back().goal = goal;
 }
 
-void print_text(std::ostream& out, const Report& report) {
-    out << "perf_tool " << report.command << '\n';
-    for (const Facts& facts : {surroundings(), report.parameters}) {
+void Report::add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal) {
+    add_ratio(std::move(name), *std::ranges::find(rows, over, &Row::name), *std::ranges::find(rows, under, &Row::name),
+              goal);
+}
+
+void print_head(std::ostream& out, const std::string& command, const Facts& parameters) {
+    constexpr int width = 20;
+    out << "perf_tool " << command << '\n';
+    for (const Facts& facts : {surroundings(), parameters}) {
         for (const auto& [name, value] : facts) {
-            out << "  " << std::left << std::setw(12) << name << value << '\n';
+            out << "  " << std::left << std::setw(width) << name << value << '\n';
         }
     }
+}
+
+void print_text(std::ostream& out, const Report& report) {
+    print_head(out, report.command, report.parameters);
     const int name_width = name_width_of(report);
     print_section(out, {"", report.unit, report.rows}, name_width);
     for (const Section& section : report.sections) {

@@ -66,6 +66,8 @@ struct Section {
 
     /// Appends the value of one run to the row with this name, which the first run adds.
     void add(const std::string& name, double value, const Goal& goal = {});
+    /// Returns the row with this name, which exists.
+    [[nodiscard]] const Row& row(std::string_view name) const;
 };
 
 /// The result of a command. It is printed with the machine, the build and the compiler.
@@ -82,7 +84,8 @@ struct Report {
     void add(const std::string& name, double value, const Goal& goal = {});
     /// Returns the section with this title, which the first call adds.
     Section& section(const std::string& title, const std::string& unit_of_rows);
-    /// Adds the ratio of two rows, which exist.
+    void add_ratio(std::string name, const Row& over, const Row& under, const Goal& goal = {});
+    /// Adds the ratio of two rows of the report, which exist.
     void add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal = {});
 };
 
@@ -91,6 +94,8 @@ void print_json(std::ostream& out, const Report& report);
 
 /// Returns the machine, the build and the compiler.
 [[nodiscard]] Facts surroundings();
+/// Prints the name of a command, its surroundings and its parameters.
+void print_head(std::ostream& out, const std::string& command, const Facts& parameters);
 [[nodiscard]] nlohmann::ordered_json json_of(const Facts& facts);
 /// Prints indented JSON; invalid UTF-8 is replaced.
 void print_document(std::ostream& out, const nlohmann::ordered_json& json);

@@ -132,12 +132,8 @@ Report measure(const RestOptions& options, std::size_t runs) {
     const BareServer bare(std::string(body_bytes, 'x'));
     Report report{"rest", "requests per second, or microseconds"};
     report.ratios_heading = "ratio: gateway / bare, run by run";
-    report.parameters = {
-        {"runs", std::to_string(runs) + ", both servers in turn"},
-        {"time", text_of(options.seconds) + " s per server and run"},
-        {"client", by_wrk ? "wrk, one thread" : "a thread of this process per connection"},
-        {"gateway", "GET /status of a gateway that samples and publishes"},
-        {"bare", "cpp-httplib with its own loop, a fixed body of " + std::to_string(body_bytes) + " bytes"}};
+    report.parameters = {{"client", by_wrk ? "wrk, one thread" : "a thread of this process per connection"},
+                         {"body", std::to_string(body_bytes) + " bytes"}};
     for (std::size_t run = 0; run < runs; ++run) {
         for (const std::size_t connections : options.connections) {
             show_run(run, runs, words_of(connections));
@@ -154,19 +150,17 @@ Report measure(const RestOptions& options, std::size_t runs) {
     return report;
 }
 
+void add_options(CLI::App& app, RestOptions& chosen) {
+    add_list(app, "--connections", chosen.connections, "Concurrent clients, separated by commas", CLI::Range(1, 64));
+    app.add_option("--seconds", chosen.seconds, "Seconds per server and run; wrk takes whole seconds")
+        ->check(CLI::Range(0.05, 3'600.0));
+    app.add_flag("--own-client", chosen.own_client, "Do not use wrk");
+}
+
 }  // namespace
 
-Command::Action describe_rest_command(CLI::App& options) {
-    const auto chosen = std::make_shared<RestOptions>();
-    options.add_option("--connections", chosen->connections, "Concurrent clients, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 64));
-    options.add_option("--seconds", chosen->seconds, "Seconds per server and run; wrk takes whole seconds")
-        ->check(CLI::Range(0.05, 3'600.0));
-    options.add_flag("--own-client", chosen->own_client, "Do not use wrk");
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+Command::Action describe_rest_command(CLI::App& app) {
+    return make_action<RestOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

@@ -275,32 +275,12 @@ void add_ratio(Report& report, const std::string& name, const std::string& figur
     };
     Row best = row("bare");
     std::ranges::transform(best.values, row("bare 50 us").values, best.values.begin(), std::ranges::min);
-    report.ratios.push_back(ratio(name + figure, row("sampler"), best));
-    report.ratios.back().goal = goal;
-}
-
-[[nodiscard]] std::string words_of(const ThreadSchedule& schedule) {
-    std::string words = schedule.realtime_priority > 0
-                            ? "real-time priority " + std::to_string(schedule.realtime_priority)
-                            : "default priority";
-    for (const unsigned processor : schedule.processors) {
-        words += (processor == schedule.processors.front() ? ", on processors " : " ") + std::to_string(processor);
-    }
-    return words;
+    report.add_ratio(name + figure, row("sampler"), best, goal);
 }
 
 Report measure(const SamplerOptions& options, std::size_t runs) {
     Report report{"sampler", "ns late, or ticks missed"};
-    report.ratios_heading = "ratio: sampler / bare, run by run";
-    report.parameters = {
-        {"runs", std::to_string(runs) + ", all engines in turn"},
-        {"time", text_of(options.seconds) + " s per engine and run"},
-        {"lateness", "of every tick, from the deadline to the reading of the clock before the device is read"},
-        {"missed", "ticks that passed before the previous one was read"},
-        {"sampler", "sampling thread, a device of one channel, the queue, and a thread that takes the samples"},
-        {"bare", "clock_nanosleep(TIMER_ABSTIME) and reading the clock; timer slack 1 ns, or the default of 50 us"},
-        {"ratios", "to the better of the two"},
-        {"thread", words_of(options.schedule)}};
+    report.ratios_heading = "ratio: sampler / better bare loop, run by run";
     std::size_t responses = 0;
     double rest_seconds = 0;
     for (std::size_t run = 0; run < runs; ++run) {
@@ -331,30 +311,26 @@ Report measure(const SamplerOptions& options, std::size_t runs) {
     return report;
 }
 
-}  // namespace
-
-Command::Action describe_sampler_command(CLI::App& options) {
-    const auto chosen = std::make_shared<SamplerOptions>();
-    options.add_option("--rate", chosen->rates, "Ticks per second, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(1, rate_max));
-    options.add_option("--load", chosen->loads, "Load, separated by commas: none, busy threads, a busy REST server")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"none", "hog", "rest"}));
-    options.add_option("--seconds", chosen->seconds, "Seconds per engine and run")->check(CLI::Range(0.05, 3'600.0));
-    options.add_option("--realtime-priority", chosen->schedule.realtime_priority, "Priority of the measured thread")
+void add_options(CLI::App& app, SamplerOptions& chosen) {
+    add_list(app, "--rate", chosen.rates, "Ticks per second, separated by commas", CLI::Range(1, rate_max));
+    add_list(app, "--load", chosen.loads, "Load, separated by commas: none, busy threads, a busy REST server",
+             CLI::IsMember({"none", "hog", "rest"}));
+    app.add_option("--seconds", chosen.seconds, "Seconds per engine and run")->check(CLI::Range(0.05, 3'600.0));
+    app.add_option("--realtime-priority", chosen.schedule.realtime_priority, "Priority of the measured thread")
         ->check(CLI::Range(0, ThreadSchedule::realtime_priority_max));
-    options.add_option("--cpu-affinity", chosen->schedule.processors, "Processors of the measured thread")
-        ->delimiter(',')
-        ->check(CLI::Range(0U, processor_count() - 1));
-    options.callback([chosen] {
-        if (chosen->seconds * std::ranges::max(chosen->rates) > static_cast<double>(run_ticks_max)) {
+    add_list(app, "--cpu-affinity", chosen.schedule.processors, "Processors of the measured thread",
+             CLI::Range(0U, processor_count() - 1));
+    app.callback([&chosen] {
+        if (chosen.seconds * std::ranges::max(chosen.rates) > static_cast<double>(run_ticks_max)) {
             throw CLI::ValidationError("--seconds", "a run has at most " + std::to_string(run_ticks_max) + " ticks");
         }
     });
-    return [chosen](std::size_t runs) {
-        return measure(*chosen, runs);
-    };
+}
+
+}  // namespace
+
+Command::Action describe_sampler_command(CLI::App& app) {
+    return make_action<SamplerOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

@@ -1,12 +1,11 @@
 #include "command.hpp"
+#include "process_figures.hpp"
 #include "publish/subscription_index.hpp"
 #include "system.hpp"
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -58,13 +57,6 @@ class Topics {
     std::string text_;
 };
 
-std::size_t resident_bytes() {
-    std::size_t size = 0;
-    std::size_t resident = 0;
-    std::ifstream("/proc/self/statm") >> size >> resident;
-    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 void require_of_index(bool right, const char* what) {
     if (!right) {
         throw std::runtime_error(std::string("the subscription index is wrong: ") + what);
@@ -86,13 +78,14 @@ class IndexWorkload {
 
     Figures run() {
         ::malloc_trim(0);
-        const std::size_t resident_before = resident_bytes();
+        const std::uint64_t before_kib = memory_of(0).resident_kib;
         SubscriptionIndex index({count_, count_, count_ * topic_bytes});
         for (SubscriberKey& subscriber : subscribers_) {
             subscriber = index.add_subscriber();
         }
         Figures result{{"insert", time_inserts(index, SubscriptionIndex::Insert::added)}};
-        const double resident = static_cast<double>(resident_bytes() - resident_before) / static_cast<double>(count_);
+        const auto resident_bytes = static_cast<double>((memory_of(0).resident_kib - before_kib) * 1'024);
+        const double resident = resident_bytes / static_cast<double>(count_);
         const double reported = static_cast<double>(index.memory_bytes()) / static_cast<double>(count_);
         std::shuffle(order_.begin(), order_.end(), random_);
         result.emplace_back("insert, known", time_inserts(index, SubscriptionIndex::Insert::known));
@@ -162,12 +155,7 @@ class IndexWorkload {
 };
 
 Report measure_index(std::size_t count, std::size_t runs) {
-    Report report{"subscriptions", "nanoseconds"};
-    report.parameters = {{"count", std::to_string(count) + " subscriptions, topics of 32 bytes"},
-                         {"runs", std::to_string(runs)},
-                         {"clock", "CPU time of the thread"},
-                         {"100 share", "each topic has 100 subscribers"},
-                         {"bytes", "per subscription"}};
+    Report report{"subscriptions", "CPU ns, or bytes, per subscription"};
     for (std::size_t run = 0; run < runs; ++run) {
         for (const Ownership& ownership : ownerships) {
             for (const auto& [figure, value] : IndexWorkload(ownership, count).run()) {
@@ -182,7 +170,7 @@ Report measure_index(std::size_t count, std::size_t runs) {
 
 Command::Action describe_subscriptions_command(CLI::App& options) {
     const auto count = std::make_shared<std::size_t>(1'000'000);
-    options.add_option("count", *count, "Subscriptions in the index")
+    options.add_option("count", *count, "Subscriptions in the index, to topics of 32 bytes")
         ->check(CLI::Range(std::size_t{1'000}, subscriptions_max));
     return [count](std::size_t runs) {
         return measure_index(*count, runs);

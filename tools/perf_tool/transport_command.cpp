@@ -4,7 +4,6 @@
 
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
 
 /// The commands transport and fanout.
@@ -35,23 +34,18 @@ namespace {
     }
     add(telegate_engines(selection.io_threads));
     add(std::move(libzmq));
-    add(raw_engines(raw_trial_of(selection)));
+    add(raw_engines());
     if (engines.empty()) {
         throw std::runtime_error("no engine to measure: libzmq is " + about_libzmq(selection));
     }
     return engines;
 }
 
-/// Fills the cells and adds the common parameters. Reports each cell on stderr.
-[[nodiscard]] Matrix measure_matrix(Matrix matrix, const Selection& selection, std::size_t runs) {
+/// Reports each cell on stderr.
+Matrix measure(const Selection& selection, std::size_t runs) {
+    Matrix matrix{selection.is_fanout ? "fanout" : "transport", "messages per second"};
     matrix.cells = cells_of(selection);
-    matrix.parameters.emplace_back("mechanism", selection.curve ? "CURVE" : "NULL");
-    matrix.parameters.emplace_back("libzmq", about_libzmq(selection));
-    matrix.parameters.emplace_back("runs", std::to_string(runs) + ", each with all engines in turn");
-    matrix.parameters.emplace_back(
-        "messages", selection.messages.empty()
-                        ? "as many as keep an engine busy for " + text_of(selection.seconds) + " s, found by a trial"
-                        : selection.messages);
+    matrix.parameters = {{"libzmq", about_libzmq(selection)}};
     std::size_t shown = matrix.cells.size();
     const MeasurePlan plan{engines_of(selection), runs, selection.seconds};
     measure_cells(matrix.cells, plan, [&](std::size_t index, std::size_t /*run*/, const Engine& /*engine*/) {
@@ -66,32 +60,12 @@ namespace {
 
 }  // namespace
 
-Command::Action describe_transport_command(CLI::App& options) {
-    const auto chosen = std::make_shared<Selection>(false);
-    add_options(options, *chosen);
-    return [chosen](std::size_t runs) {
-        Matrix matrix{"transport", "messages per second"};
-        matrix.parameters = {
-            {"work", "one sender, one receiver, one call per message, nothing lost"},
-            {"threads", chosen->two_processes ? "one in each of two processes" : "one for each side, in one process"}};
-        return measure_matrix(std::move(matrix), *chosen, runs);
-    };
+Command::Action describe_transport_command(CLI::App& app) {
+    return make_action<Selection>(app, add_options, measure, Selection(false));
 }
 
-Command::Action describe_fanout_command(CLI::App& options) {
-    const auto chosen = std::make_shared<Selection>(true);
-    add_options(options, *chosen);
-    return [chosen](std::size_t runs) {
-        Matrix matrix{"fanout", "messages per second"};
-        std::string sizes;
-        for (const std::size_t size : chosen->sizes) {
-            sizes += (sizes.empty() ? "" : ", ") + size_name(size);
-        }
-        matrix.parameters = {{"work", "one publisher, a thread for each subscriber, nothing lost"},
-                             {"counted", "one topic: delivered to all subscribers; several topics: published"},
-                             {"payload", sizes}};
-        return measure_matrix(std::move(matrix), *chosen, runs);
-    };
+Command::Action describe_fanout_command(CLI::App& app) {
+    return make_action<Selection>(app, add_options, measure, Selection(true));
 }
 
 }  // namespace telegate::perf

@@ -220,14 +220,9 @@ Goal goal_of(const std::string& format, std::int64_t replicas) {
                                : Goal{};
 }
 
-Report run_uplink(const UplinkOptions& options, std::size_t runs) {
+Report measure(const UplinkOptions& options, std::size_t runs) {
     Report report{"uplink", ""};
     report.ratios_heading = "uplink over the plain libnats program, run by run";
-    report.parameters = {{"stream", options.url + ", replicas " + std::to_string(options.replicas)},
-                         {"log", std::to_string(options.samples) + " samples of " + std::to_string(options.channels) +
-                                     " channels at 10 Hz, written before"},
-                         {"libnats", "publishes the messages of the uplink again, from memory, with the same window"},
-                         {"runs", std::to_string(runs)}};
     const ScratchFolder folder;
     std::filesystem::create_directory(folder.path() + "/log");
     UplinkOptions exact = options;
@@ -257,33 +252,28 @@ Report run_uplink(const UplinkOptions& options, std::size_t runs) {
             stream.clear();
         }
     }
-    const auto row = [&](const std::string& name) -> const Row& {
-        return *std::ranges::find(section.rows, name, &Row::name);
-    };
     for (const std::string& format : options.formats) {
-        report.ratios.push_back(ratio(format + ", samples/s", row("uplink " + format + ", samples/s"),
-                                      row("libnats " + format + ", samples/s")));
-        report.ratios.back().goal = Goal::at_least(0.9);
+        report.add_ratio(format + ", samples/s", section.row("uplink " + format + ", samples/s"),
+                         section.row("libnats " + format + ", samples/s"), Goal::at_least(0.9));
     }
     return report;
 }
 
+void add_options(CLI::App& app, UplinkOptions& chosen) {
+    app.add_option("type", chosen.type, "Type of the uplink")->check(CLI::IsMember({"nats"}));
+    app.add_option("--url", chosen.url, "Server of NATS with JetStream; a stream TELEGATE_PERF is created");
+    add_list(app, "--formats", chosen.formats, "Formats of messages",
+             CLI::IsMember({"json", "cbor", "record", "block"}));
+    app.add_option("--replicas", chosen.replicas, "Replicas of the stream")->check(CLI::Range(1, 5));
+    app.add_option("--samples", chosen.samples, "Samples in the log")->check(CLI::Range(1, 1'000'000'000));
+    app.add_option("--channels", chosen.channels, "Channels")->check(CLI::Range(1, 65'536));
+    app.add_option("--program", chosen.program, "gateway_app");
+}
+
 }  // namespace
 
-Command::Action describe_uplink_command(CLI::App& options) {
-    const auto chosen = std::make_shared<UplinkOptions>();
-    options.add_option("type", chosen->type, "Type of the uplink")->check(CLI::IsMember({"nats"}));
-    options.add_option("--url", chosen->url, "Server of NATS with JetStream; a stream TELEGATE_PERF is created");
-    options.add_option("--formats", chosen->formats, "Formats of messages")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"json", "cbor", "record", "block"}));
-    options.add_option("--replicas", chosen->replicas, "Replicas of the stream")->check(CLI::Range(1, 5));
-    options.add_option("--samples", chosen->samples, "Samples in the log")->check(CLI::Range(1, 1'000'000'000));
-    options.add_option("--channels", chosen->channels, "Channels")->check(CLI::Range(1, 65'536));
-    options.add_option("--program", chosen->program, "gateway_app");
-    return [chosen](std::size_t runs) {
-        return run_uplink(*chosen, runs);
-    };
+Command::Action describe_uplink_command(CLI::App& app) {
+    return make_action<UplinkOptions>(app, add_options, measure);
 }
 
 }  // namespace telegate::perf

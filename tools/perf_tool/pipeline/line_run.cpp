@@ -31,10 +31,6 @@ std::size_t ticks_of(const LineWork& work) {
     return static_cast<std::size_t>(2 * nominal) + 1'000;
 }
 
-double resident_mib() {
-    return static_cast<double>(number_after(content_of("/proc/self/status"), "VmRSS").value_or(0)) / 1'024;
-}
-
 /// A subscriber of all topics that connects and then reads nothing, so its connection's buffers fill up.
 struct StalledPeer {
     explicit StalledPeer(const Endpoint& endpoint) : subscriber(reactor, {}) {
@@ -81,14 +77,15 @@ class Line {
             }
             return status().publisher.subscriptions == receivers_.size() + stalled_.size();
         });
-        const double memory = resident_mib();
+        const std::uint64_t before_kib = memory_of(0).resident_kib;
         const std::vector<ThreadFigures> before = threads_of(0);
         if (!gateway_->command(load_device, DeviceCommand::start)) {
             throw std::runtime_error("the sampling thread does not respond");
         }
         watch_until_still();
         const std::vector<ThreadFigures> after = threads_of(0);
-        const double memory_more = resident_mib() - memory;
+        const double memory_more =
+            (static_cast<double>(memory_of(0).resident_kib) - static_cast<double>(before_kib)) / 1'024;
         stalled_.clear();
         LineResult result = settle();
         result.memory_more_mib = memory_more;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/bytes.hpp"
-#include "placement.hpp"
 #include "system.hpp"
 #include "workload.hpp"
 

@@ -214,12 +214,7 @@ std::string times(double value) {
 }
 
 void print_text(std::ostream& out, const Matrix& matrix) {
-    out << "perf_tool " << matrix.command << '\n';
-    for (const Facts& facts : {surroundings(), matrix.parameters}) {
-        for (const auto& [name, value] : facts) {
-            out << "  " << std::left << std::setw(12) << name << value << '\n';
-        }
-    }
+    print_head(out, matrix.command, matrix.parameters);
     out << '\n' << matrix.unit << (matrix.lower_is_better ? "; less is better\n" : "; more is better\n");
     std::vector<std::vector<std::string>> rows;
     std::string group;

@@ -24,15 +24,12 @@ struct Entry {
 void add_run(Entry& entry, const Cell& cell) {
     Workload work = cell.work;
     work.messages = entry.messages;
-    Outcome outcome = entry.engine.run(work);
+    const Outcome outcome = entry.engine.run(work);
     const std::size_t copies = work.topics == 1 ? work.receivers : 1;
     const auto counted = static_cast<double>(entry.messages * copies);
     entry.series.rates.push_back(counted / outcome.seconds);
     entry.series.cpu_ns.push_back(outcome.cpu_seconds * 1e9 / counted);
     entry.series.publisher_cpu_ns.push_back(outcome.publisher_cpu_seconds * 1e9 / counted);
-    if (!outcome.setup.empty()) {
-        entry.series.variant = std::move(outcome.setup);
-    }
 }
 
 [[nodiscard]] Entry make_entry(const Cell& cell, const Engine& engine, double seconds) {

@@ -1,11 +1,9 @@
 #include "byte_ring.hpp"
 #include "harness.hpp"
-#include "measure.hpp"
 
 #include "zmtp/frame.hpp"
 
-#include <map>
-#include <tuple>
+#include <utility>
 
 /// Moves the same bytes as the other engines with minimal overhead, the upper limit of their rates: over blocking
 /// sockets, tcp with TCP_NODELAY or Unix sockets instead of ipc, or through rings instead of inproc.
@@ -389,92 +387,44 @@ class RingLink::Receiver {
 };
 
 constexpr std::size_t kib = 1024;
-constexpr int raw_buffer_bytes = 4 * 1024 * 1024;
-constexpr int trial_rounds = 3;
-constexpr std::uint64_t few_messages = 20'000;  // take no time worth measuring
+constexpr int mib = 1024 * 1024;
 
-Outcome run_tuned(const Workload& work, const RawTuning& tuning) {
-    return work.transport == Transport::inproc ? run_workload<RingLink>(work, tuning)
-                                               : run_workload<StreamLink>(work, tuning);
-}
+// With 2 MiB or more, data has moved from the writer's cache to a shared one, from which it is read faster.
+constexpr std::array ring_sizes{64 * kib, 256 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib};
 
-[[nodiscard]] std::vector<RawTuning> tunings_of(const Workload& work) {
-    std::vector<RawTuning> tunings;
-    if (work.transport != Transport::inproc) {
-        for (const std::size_t chunk_bytes : {64 * kib, 256 * kib, 1024 * kib}) {
-            tunings.push_back({chunk_bytes, 0});
-            tunings.push_back({chunk_bytes, raw_buffer_bytes});
-        }
-        return tunings;
-    }
-    // With 2 MiB or more, data has moved from the writer's cache to a shared one, from which it is read faster.
-    for (const std::size_t ring : {64 * kib, 256 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib}) {
-        const std::size_t bytes = ByteRing::capacity_for(ring, work.size);
-        if (tunings.empty() || tunings.back().chunk_bytes != bytes) {
-            tunings.push_back({bytes, 0});
-        }
-    }
-    return tunings;
-}
-
-struct Candidate {
-    RawTuning tuning;
-    std::uint64_t messages;
-    double rate_max = 0;
-};
-
-[[nodiscard]] std::uint64_t messages_of(const RawTrial& trial, const Workload& work, const RawTuning& tuning) {
-    if (trial.messages_max <= few_messages) {
-        return trial.messages_max;
-    }
-    const Engine engine{"raw", {}, is_possible, [&tuning](const Workload& part) {
-                            return run_tuned(part, tuning);
-                        }};
-    return std::min(messages_in(trial.seconds, engine, work).messages, trial.messages_max);
-}
-
-[[nodiscard]] RawTuning find_best(const RawTrial& trial, Workload work) {
-    std::vector<Candidate> candidates;
-    for (const RawTuning& tuning : tunings_of(work)) {
-        candidates.push_back({tuning, messages_of(trial, work, tuning)});
-    }
-    for (int round = 0; round < trial_rounds; ++round) {
-        for (Candidate& candidate : candidates) {
-            work.messages = candidate.messages;
-            const double rate = static_cast<double>(work.messages) / run_tuned(work, candidate.tuning).seconds;
-            candidate.rate_max = std::max(candidate.rate_max, rate);
-        }
-    }
-    return std::ranges::max_element(candidates, {}, &Candidate::rate_max)->tuning;
-}
-
-Outcome run_raw(const RawTrial& trial, const Workload& work) {
-    // Found once per cell; both patterns are the same work.
-    using Key = std::tuple<Transport, std::size_t, std::size_t, std::size_t, bool>;
-    static std::map<Key, RawTuning> known;
-    const Key key{work.transport, work.size, work.receivers, work.topics, work.two_processes};
-    if (!known.contains(key)) {
-        known.emplace(key, find_best(trial, work));
-    }
-    const RawTuning& tuning = known.at(key);
-    Outcome outcome = run_tuned(work, tuning);
-    outcome.setup = size_name(tuning.chunk_bytes);
-    outcome.setup += work.transport == Transport::inproc ? " ring"
-                     : tuning.buffer_bytes == 0          ? " chunks, default buffers"
-                                                         : " chunks, 4 MiB buffers";
-    return outcome;
+/// Returns whether a ring of this size differs from the smaller ones for messages of this size.
+bool is_ring_needed(std::size_t ring_bytes, std::size_t message_bytes) {
+    return ring_bytes == ring_sizes.front() || ByteRing::capacity_for(ring_bytes, message_bytes) == ring_bytes;
 }
 
 }  // namespace
 
-std::vector<Engine> raw_engines(const RawTrial& trial) {
+std::vector<Engine> raw_engines() {
+    std::vector<Engine> engines;
     // It does not encrypt, so it is not an upper limit for CURVE.
-    return {{"raw",
-             {},
-             [](const Workload& work) { return is_possible(work) && !work.curve; },
-             [trial](const Workload& work) {
-                 return run_raw(trial, work);
-             }}};
+    const auto add = [&engines](const std::string& variant, auto can, auto run) {
+        engines.push_back({"raw", variant,
+                           [can](const Workload& work) { return is_possible(work) && !work.curve && can(work); }, run});
+    };
+    for (const std::size_t bytes : {64 * kib, 256 * kib, 1024 * kib}) {
+        for (const auto& [buffer_bytes, buffers] : {std::pair{0, "default buffers"}, {4 * mib, "4 MiB buffers"}}) {
+            add(
+                size_name(bytes) + " chunks, " + buffers,
+                [](const Workload& work) { return work.transport != Transport::inproc; },
+                [tuning = RawTuning{bytes, buffer_bytes}](const Workload& work) {
+                    return run_workload<StreamLink>(work, tuning);
+                });
+        }
+    }
+    for (const std::size_t bytes : ring_sizes) {
+        add(
+            size_name(bytes) + " ring",
+            [bytes](const Workload& work) {
+                return work.transport == Transport::inproc && is_ring_needed(bytes, work.size);
+            },
+            [tuning = RawTuning{bytes, 0}](const Workload& work) { return run_workload<RingLink>(work, tuning); });
+    }
+    return engines;
 }
 
 }  // namespace telegate::perf

@@ -1,10 +1,10 @@
 #include "selection.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include "command.hpp"
 #include "harness.hpp"
 
 #include <charconv>
+#include <stdexcept>
 
 namespace telegate::perf {
 
@@ -29,15 +29,12 @@ constexpr std::string_view original = "original";
 }
 
 void add_common_options(CLI::App& app, Selection& selection) {
-    app.add_option("--size", selection.sizes, "Payload sizes in bytes, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(16, 4 * 1024 * 1024));
-    app.add_option("--transport", selection.transports, "Transports, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
-    app.add_option("--engine", selection.engines, "Engines, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
+    add_list(app, "--size", selection.sizes, "Payload sizes in bytes, separated by commas",
+             CLI::Range(16, 4 * 1024 * 1024));
+    add_list(app, "--transport", selection.transports, "Transports, separated by commas",
+             CLI::IsMember({"tcp", "ipc", "inproc"}));
+    add_list(app, "--engine", selection.engines, "Engines, separated by commas",
+             CLI::IsMember({"telegate", "libzmq", "raw"}));
     app.add_option("--variants", selection.variants, "Variants of libzmq: all, or only that of ServerLink's reports")
         ->check(CLI::IsMember({"all", "reported"}));
     auto* const seconds = app.add_option("--seconds", selection.seconds, "Approximate seconds per engine and run")
@@ -53,9 +50,11 @@ void add_common_options(CLI::App& app, Selection& selection) {
         }
         if (app.count("--size") == 0) {
             selection.sizes = {64, 8 * 1024};
+            app.get_option("--size")->default_str("[64,8192]");
         }
         if (app.count("--transport") == 0) {
             selection.transports = {"tcp"};
+            app.get_option("--transport")->default_str("[tcp]");
         } else if (contains(selection.transports, "inproc")) {
             throw CLI::ValidationError("--transport", "inproc does not support CURVE");
         }
@@ -109,23 +108,16 @@ void add_cells(std::vector<Cell>& cells, const Selection& selection, Workload wo
 
 void add_options(CLI::App& app, Selection& selection) {
     if (selection.is_fanout) {
-        app.add_option("--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas")
-            ->delimiter(',')
-            ->check(CLI::Range(std::size_t{1}, Board::receivers_max));
-        app.add_option(
-               "--topics", selection.topics,
-               "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic")
-            ->delimiter(',')
-            ->check(CLI::Range(1, 1'000'000));
-        app.add_option("--io-threads", selection.io_threads,
-                       "Numbers of I/O threads of Telegate's publisher, separated by commas")
-            ->delimiter(',')
-            ->check(CLI::Range(1, 64));
+        add_list(app, "--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas",
+                 CLI::Range(std::size_t{1}, Board::receivers_max));
+        add_list(app, "--topics", selection.topics,
+                 "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic",
+                 CLI::Range(1, 1'000'000));
+        add_list(app, "--io-threads", selection.io_threads,
+                 "Numbers of I/O threads of Telegate's publisher, separated by commas", CLI::Range(1, 64));
     } else {
-        app.add_option("--pattern", selection.patterns,
-                       "Publisher to Subscriber, Router to Router, separated by commas")
-            ->delimiter(',')
-            ->check(CLI::IsMember({"pubsub", "router"}));
+        add_list(app, "--pattern", selection.patterns, "Publisher to Subscriber, Router to Router, separated by commas",
+                 CLI::IsMember({"pubsub", "router"}));
         app.add_flag("--two-processes", selection.two_processes, "The receiver is a process; not over inproc");
     }
     add_common_options(app, selection);
@@ -145,16 +137,6 @@ std::vector<Cell> cells_of(const Selection& selection) {
     }
     std::erase_if(cells, [](const Cell& cell) { return !is_possible(cell.work); });
     return cells;
-}
-
-RawTrial raw_trial_of(const Selection& selection) {
-    RawTrial trial;
-    if (selection.messages.empty()) {
-        trial.seconds = std::min(trial.seconds, selection.seconds / 3);
-    } else if (selection.messages != original) {
-        trial.messages_max = number_in(selection.messages);
-    }
-    return trial;
 }
 
 }  // namespace telegate::perf

@@ -41,7 +41,4 @@ void add_options(CLI::App& app, Selection& selection);
 /// Returns the possible cells. The number of messages is 0 if it was not given.
 [[nodiscard]] std::vector<Cell> cells_of(const Selection& selection);
 
-/// Returns limits so that the three trials of each configuration of raw take no longer than a run.
-[[nodiscard]] RawTrial raw_trial_of(const Selection& selection);
-
 }  // namespace telegate::perf

@@ -65,7 +65,6 @@ struct Outcome {
     double seconds = 0;
     double cpu_seconds = 0;            // of all threads, including system calls
     double publisher_cpu_seconds = 0;  // of all threads except those that receive
-    std::string setup{};               // the configuration that the engine chose; may be empty
 };
 
 /// An implementation of workloads.
@@ -84,12 +83,8 @@ struct Engine {
 /// Returns the version of the linked library; empty if there is none. Then, there are no libzmq engines.
 [[nodiscard]] std::string libzmq_version();
 
-/// How long raw tries each configuration, three times, to find the best.
-struct RawTrial {
-    double seconds = 0.2;
-    std::uint64_t messages_max = UINT64_MAX;
-};
-[[nodiscard]] std::vector<Engine> raw_engines(const RawTrial& trial);
+/// Returns a variant for each size of chunks or rings and each size of the sockets' buffers.
+[[nodiscard]] std::vector<Engine> raw_engines();
 
 /// Returns "64 B", "8 KiB" or "1 MiB".
 [[nodiscard]] inline std::string size_name(std::size_t bytes) {
