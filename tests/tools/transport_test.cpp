@@ -1,7 +1,7 @@
 #include "support/catch.hpp"
 #include "transport/byte_ring.hpp"
 #include "transport/harness.hpp"
-#include "transport/measure.hpp"
+#include "transport/results.hpp"
 
 #include <algorithm>
 #include <array>

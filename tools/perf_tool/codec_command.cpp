@@ -191,34 +191,27 @@ auto encode_with_library(const Source& from, Write write) {
     };
 }
 
-void add_library_engines(std::vector<CodecEngine>& engines, const std::shared_ptr<const CodecSamples>& from,
-                         const std::string& value, std::uint64_t samples) {
+std::vector<CodecEngine> make_engines(const CodecOptions& options) {
+    const std::uint64_t all = options.samples;
+    const std::uint64_t few = std::max<std::uint64_t>(1, all / slow_engine_divisor);
     const auto dump = [](const Document& document) {
         return document.dump();
     };
     const auto to_cbor = [](const Document& document) {
         return Document::to_cbor(document);
     };
-    engines.push_back({"nlohmann json", value, samples, encode_with_library(from, dump)});
-    engines.push_back({"nlohmann cbor", value, samples, encode_with_library(from, to_cbor)});
-}
-
-std::vector<CodecEngine> make_engines(const CodecOptions& options) {
-    const std::uint64_t few = std::max<std::uint64_t>(1, options.samples / slow_engine_divisor);
     std::vector<CodecEngine> engines;
     for (const std::string& values : options.values) {
         const auto from = std::make_shared<const CodecSamples>(values);
-        const std::string value = shown(values);
         check(*from);
-        for (const std::string& format : options.formats) {
-            if (format == "json") {
-                engines.push_back({format, value, options.samples, encode_with<JsonEncoder>(from)});
-            } else if (format == "cbor") {
-                engines.push_back({format, value, options.samples, encode_with<CborEncoder>(from)});
-            } else if (format == "record") {
-                engines.push_back({format, value, options.samples, encode_with<RecordEncoder>(from)});
-            } else {
-                add_library_engines(engines, from, value, few);
+        for (CodecEngine& engine :
+             std::vector<CodecEngine>{{"json", shown(values), all, encode_with<JsonEncoder>(from)},
+                                      {"cbor", shown(values), all, encode_with<CborEncoder>(from)},
+                                      {"record", shown(values), all, encode_with<RecordEncoder>(from)},
+                                      {"nlohmann json", shown(values), few, encode_with_library(from, dump)},
+                                      {"nlohmann cbor", shown(values), few, encode_with_library(from, to_cbor)}}) {
+            if (contains(options.formats, engine.format.substr(0, engine.format.find(' ')))) {
+                engines.push_back(std::move(engine));
             }
         }
     }

@@ -1,5 +1,4 @@
 #include "command.hpp"
-#include "rest/rest_gateway.hpp"
 #include "rest/status_clients.hpp"
 #include "status/status_json.hpp"
 

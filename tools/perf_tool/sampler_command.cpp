@@ -7,7 +7,6 @@
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
 #include "device/thread_schedule.hpp"
-#include "rest/rest_gateway.hpp"
 #include "rest/status_clients.hpp"
 #include "sampler/tick_record.hpp"
 

@@ -1,5 +1,4 @@
 #include "command.hpp"
-#include "transport/measure.hpp"
 #include "transport/selection.hpp"
 
 #include <iostream>

@@ -4,7 +4,6 @@
 #include "log/data_sets.hpp"
 #include "log/stores.hpp"
 #include "system.hpp"
-#include "transport/harness.hpp"
 
 #include <httplib.h>
 #include <nats/nats.h>
@@ -25,6 +24,7 @@ constexpr const char* stream_subject = "telegate.perf";
 constexpr std::int64_t response_ms = 60'000;
 constexpr std::int64_t window_messages = 64;  // as the uplink's default
 constexpr double poll_seconds = 0.01;
+constexpr std::chrono::minutes acknowledgment_time_max{1};  // a full disk cache stalls the server for long
 
 struct UplinkOptions {
     std::string type = "nats";
@@ -196,9 +196,8 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
     clockid_t clock{};
     checked(-::clock_getcpuclockid(gateway.id(), &clock), "clock_getcpuclockid");
     const EndInOrder signals;
-    Patience patience;
     std::optional<Progress> begin;
-    for (double acknowledged = 0;;) {
+    for (Progress last;;) {
         const auto response = client.Get("/uplinks");
         if (!response) {
             throw std::runtime_error("the gateway does not respond: " + httplib::to_string(response.error()));
@@ -209,7 +208,10 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
         if (now.samples >= static_cast<double>(options.samples)) {
             return {*begin, now};
         }
-        std::exchange(acknowledged, now.samples) == now.samples ? patience.check("acknowledgment") : patience.renew();
+        last = last.samples == now.samples ? last : now;
+        if (now.at - last.at > acknowledgment_time_max) {
+            throw std::runtime_error("no acknowledgment for a minute");
+        }
         signals.wait_seconds(poll_seconds);
     }
 }

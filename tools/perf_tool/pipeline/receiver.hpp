@@ -16,6 +16,7 @@
 #include <exception>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 namespace telegate::perf {

@@ -1,5 +1,10 @@
 #pragma once
 
+#include "app/gateway.hpp"
+#include "config/load.hpp"
+#include "log/log.hpp"
+#include "plan/plan.hpp"
+
 #include <httplib.h>
 
 #include <algorithm>
@@ -14,6 +19,20 @@
 #include <vector>
 
 namespace telegate::perf {
+
+/// A gateway in this process with the default settings on free ports: it samples and publishes while it serves
+/// requests. Threads: one. Limits: none. Failure: the constructor throws as Gateway's.
+struct RestGateway {
+    RestGateway()
+        : RestGateway(parse_settings("[rest]\nlisten = 127.0.0.1:0\n"
+                                     "[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:*\n"
+                                     "[device \"host\"]\ndriver = host\n[device \"simulated\"]\ndriver = simulated\n",
+                                     "perf_tool")) {}
+    explicit RestGateway(const Settings& settings) : gateway(settings, make_plan(settings), log) { gateway.start(); }
+
+    Log log{"off"};
+    Gateway gateway;
+};
 
 /// Returns the body of GET /status. Throws std::runtime_error if the request failed.
 [[nodiscard]] inline std::string get_status(httplib::Client& client) {

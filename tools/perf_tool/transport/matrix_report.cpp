@@ -2,18 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <iomanip>
-#include <iterator>
 #include <ostream>
-#include <sstream>
 
 namespace telegate::perf {
 
 namespace {
 
 using nlohmann::ordered_json;
-
-const std::string none = "-";
 
 /// Returns the series of an engine that were measured.
 std::vector<const Series*> series_of(const Cell& cell, std::string_view engine) {
@@ -39,93 +34,53 @@ std::vector<double> run_by_run(const Series* over, const Series* under) {
                                                : ratio("", {"", over->rates}, {"", under->rates}).values;
 }
 
-std::string fixed(double value, int decimals) {
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(decimals) << value;
-    return text.str();
-}
-
-/// Three digits of a value below 999.5.
-std::string three_digits(double value) {
-    const double size = std::abs(value);
-    return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-}
-
-std::string percent(double value) {
-    return std::isfinite(value) ? fixed(value * 100, 0) + " %" : none;
-}
-
-std::string median_of(const std::vector<double>& values, std::string (*format)(double)) {
-    return values.empty() ? none : format(spread_of(values).median);
-}
-
-/// The texts of a row, each with the title of its column.
-using Fields = std::vector<std::pair<const char*, std::string>>;
-
-Fields fields_of(const Matrix& matrix, const Cell& cell, const Standing& standing) {
-    const auto& [telegate, libzmq, best, raw, over_libzmq, over_best, of_raw] = standing;
-    const auto rate = [](const Series* series) {
-        return series == nullptr ? none : median_of(series->rates, short_number);
-    };
-    const auto cpu = [](const Series* series) {
-        return series == nullptr ? none : median_of(series->cpu_ns, short_number);
-    };
-    const auto gigabytes = [&cell](const Series* series) {
-        const double bytes_max = static_cast<double>(cell.work.size) / 1e9;
-        return series == nullptr ? none : fixed(spread_of(series->rates).median * bytes_max, 3);
-    };
-    const bool has_variant = telegate != nullptr && !telegate->variant.empty();
-    const Spread spread = telegate == nullptr ? Spread{NAN, NAN, NAN} : spread_of(telegate->rates);
-    Fields fields{{"", "  " + cell.name + (has_variant ? ", " + telegate->variant : "")},
-                  {"Telegate", rate(telegate)},
-                  {"min", short_number(spread.min)},
-                  {"max", short_number(spread.max)},
-                  {"libzmq", rate(libzmq)},
-                  {"ratio", median_of(over_libzmq, times)},
-                  {"best libzmq", rate(best)},
-                  {"ratio", median_of(over_best, times)}};
-    if (std::ranges::any_of(matrix.cells, [](const Cell& each) { return each.work.curve; })) {
-        fields.emplace_back("GB/s Telegate", gigabytes(telegate));
-        fields.emplace_back("libzmq", gigabytes(libzmq));
-        fields.emplace_back("best", gigabytes(best));
-    } else {
-        fields.emplace_back("raw", rate(raw));
-        fields.emplace_back(matrix.lower_is_better ? "times" : "share",
-                            median_of(of_raw, matrix.lower_is_better ? times : percent));
+/// The figures of an engine in a cell, each with its unit.
+std::vector<std::pair<std::string, std::vector<double>>> figures_of(const Matrix& matrix, const Cell& cell,
+                                                                    const Series& series) {
+    std::vector<std::pair<std::string, std::vector<double>>> figures{
+        {matrix.unit, series.rates}, {"CPU ns per message, all threads", series.cpu_ns}};
+    if (cell.work.receivers > 1) {
+        figures.emplace_back("CPU ns per message, without the receivers", series.publisher_cpu_ns);
     }
-    fields.emplace_back("CPU ns Telegate", cpu(telegate));
-    if (std::ranges::any_of(matrix.cells, [](const Cell& each) { return each.work.receivers > 1; })) {
-        fields.emplace_back("publisher",
-                            telegate == nullptr ? none : median_of(telegate->publisher_cpu_ns, short_number));
-    }
-    fields.emplace_back("libzmq", cpu(libzmq));
-    fields.emplace_back("best", cpu(best));
-    fields.emplace_back("raw", cpu(raw));
-    fields.emplace_back("best libzmq variant", best == nullptr || best->variant.empty()
-                                                   ? none
-                                                   : best->variant + (best->is_cut ? " (shorter runs)" : ""));
-    return fields;
-}
-
-/// Prints columns of equal width; the first and the last are aligned to the left.
-void print_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths(rows.empty() ? 0 : rows.front().size());
-    for (const auto& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            widths[column] = std::max(widths[column], row[column].size());
+    if (cell.work.curve) {
+        std::vector<double> gigabytes(series.rates);
+        for (double& rate : gigabytes) {
+            rate *= static_cast<double>(cell.work.size) / 1e9;
         }
+        figures.emplace_back("GB/s", std::move(gigabytes));
     }
-    for (const auto& row : rows) {
-        if (row.size() == 1) {
-            out << row.front() << '\n';
+    return figures;
+}
+
+void add_row(Section& section, const std::string& name, std::vector<double> values) {
+    if (!values.empty() && std::ranges::find(section.rows, name, &Row::name) == section.rows.end()) {
+        section.rows.push_back({name, std::move(values)});
+    }
+}
+
+/// Adds the figures of the engines in a cell, and the ratios of one series of Telegate to the other engines.
+void add_standing(Report& report, const Matrix& matrix, const Cell& cell, const Standing& standing) {
+    const std::pair<const char*, const Series*> compared[] = {{": telegate", standing.telegate},
+                                                              {": libzmq", standing.libzmq},
+                                                              {": best libzmq", standing.libzmq_best},
+                                                              {": raw", standing.raw}};
+    for (const auto& [name, series] : compared) {
+        if (series == nullptr) {
             continue;
         }
-        out << std::left << std::setw(static_cast<int>(widths.front())) << row.front() << std::right;
-        for (std::size_t column = 1; column + 1 < row.size(); ++column) {
-            out << "  " << std::setw(static_cast<int>(widths[column])) << row[column];
+        const std::string row = cell.name + name + (series->variant.empty() ? "" : ", " + series->variant) +
+                                (series->is_cut ? " (shorter runs)" : "");
+        for (const auto& [unit, values] : figures_of(matrix, cell, *series)) {
+            add_row(report.section(cell.group + ", " + unit, ""), row, values);
         }
-        out << "  " << row.back() << '\n';
     }
+    const std::string ours =
+        cell.name +
+        (standing.telegate == nullptr || standing.telegate->variant.empty() ? "" : ", " + standing.telegate->variant);
+    Section& ratios = report.section(cell.group + ", ratios run by run", "above 1, Telegate is better");
+    add_row(ratios, ours + ": to libzmq", standing.over_libzmq);
+    add_row(ratios, ours + ": to the best libzmq", standing.over_libzmq_best);
+    add_row(ratios, ours + (matrix.lower_is_better ? ": Telegate / raw" : ": share of raw"), standing.of_raw);
 }
 
 ordered_json json_of(const std::vector<double>& values) {
@@ -195,43 +150,14 @@ std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better) {
     return standings;
 }
 
-std::string short_number(double value) {
-    struct Scale {
-        double from;  // the scale below would need another digit
-        double unit;
-        const char* suffix;
-    };
-    constexpr Scale scales[] = {{999.5e6, 1e9, " G"}, {999.5e3, 1e6, " M"}, {9999.5, 1e3, " k"}, {0, 1, ""}};
-    if (!std::isfinite(value)) {
-        return none;
-    }
-    const Scale& scale = *std::ranges::find_if(scales, [=](const Scale& one) { return std::abs(value) >= one.from; });
-    return three_digits(value / scale.unit) + scale.suffix;
-}
-
-std::string times(double value) {
-    return std::isfinite(value) ? three_digits(value) + "x" : none;
-}
-
 void print_text(std::ostream& out, const Matrix& matrix) {
-    print_head(out, matrix.command, matrix.parameters);
-    out << '\n' << matrix.unit << (matrix.lower_is_better ? "; less is better\n" : "; more is better\n");
-    std::vector<std::vector<std::string>> rows;
-    std::string group;
+    Report report{matrix.command, "", matrix.parameters};
     for (const Cell& cell : matrix.cells) {
         for (const Standing& standing : standings_in(cell, matrix.lower_is_better)) {
-            const Fields fields = fields_of(matrix, cell, standing);
-            if (rows.empty()) {
-                std::ranges::transform(fields, std::back_inserter(rows.emplace_back()), &Fields::value_type::first);
-            }
-            if (cell.group != std::exchange(group, cell.group)) {
-                rows.push_back({group});
-            }
-            std::ranges::transform(fields, std::back_inserter(rows.emplace_back()), &Fields::value_type::second);
+            add_standing(report, matrix, cell, standing);
         }
     }
-    print_table(out, rows);
-    out << "\nRatios above 1 mean that Telegate is better. Each comparison is the median of the ratios of the runs.\n";
+    print_text(out, report);
 }
 
 void print_json(std::ostream& out, const Matrix& matrix) {

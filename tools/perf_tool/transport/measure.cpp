@@ -1,4 +1,4 @@
-#include "measure.hpp"
+#include "results.hpp"
 
 #include <exception>
 #include <stdexcept>

@@ -49,14 +49,29 @@ struct Standing {
 /// Returns one standing per series of Telegate, or one standing if Telegate was not measured.
 [[nodiscard]] std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better);
 
-/// Prints the machine, the build, the parameters, and a table with a row per cell.
+/// Prints the machine, the build, the parameters, and tables of the rates, CPU times and ratios of each group of cells.
 void print_text(std::ostream& out, const Matrix& matrix);
 /// Prints everything, including all runs.
 void print_json(std::ostream& out, const Matrix& matrix);
 
-/// Returns three digits with a suffix, such as "2.85 M", "197 k" or "73.4"; "-" if the value is not finite.
-[[nodiscard]] std::string short_number(double value);
-/// Returns "12.3x".
-[[nodiscard]] std::string times(double value);
+struct MeasurePlan {
+    std::vector<Engine> engines;
+    std::size_t runs = 5;
+    double seconds = 2;  // per run, for cells without a number of messages
+};
+
+/// Called before each run, and before the trial of each engine.
+using Progress = std::function<void(std::size_t cell, std::size_t run, const Engine& engine)>;
+
+/// Fills the cells: each run measures all engines that support the cell, in turn. Throws std::runtime_error with the
+/// names of the engine and the cell if a result is wrong.
+void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress);
+
+/// Returns the number of messages that takes an engine about `seconds`, or fewer if it cannot send as many.
+struct Amount {
+    std::uint64_t messages = 0;
+    bool is_cut = false;
+};
+[[nodiscard]] Amount messages_in(double seconds, const Engine& engine, Workload work);
 
 }  // namespace telegate::perf
