@@ -6,11 +6,12 @@ Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import urllib.request
 
 from device_peers import DEADLINE_S, DeviceTest, main
-from nats_fixture import NatsServer
+from nats_fixture import Certificates, NatsServer, Nkey
 
 VERIFY = os.environ["TELEGATE_VERIFY"]
 SETTINGS = """[gateway]
@@ -131,6 +132,35 @@ class Verify(DeviceTest):
                 os.mkdir(self.folder)
                 self.server.configure("")
 
+    def test_it_authenticates_as_the_gateway_does(self):
+        user, certificates = Nkey("U"), Certificates(self.folder)
+        certificate, key = certificates.add("server", "DNS:nats.example.com")
+        own_certificate, own_key = certificates.add("gateway", "DNS:gateway.example.com")
+        self.server.configure(f'tls {{ cert_file: "{certificate}", key_file: "{key}", ca_file: "{certificates.ca}", '
+                              f'verify: true }}\nauthorization {{ users: [ {{ user: "test", password: "secret" }}, '
+                              f'{{ nkey: {user.public} }} ] }}\n')
+        self.server.credentials = {"user": "test", "pass": "secret"}
+        self.server.tls = ssl.create_default_context(cafile=certificates.ca)
+        self.server.tls.check_hostname = False
+        self.server.tls.load_cert_chain(own_certificate, own_key)
+        self.server.start()
+        self.server.add_stream()
+        path = f"{self.folder}/credentials"
+        with open(path, "w") as file:
+            file.write(user.seed + "\n")
+        options = {"--credentials-file": path, "--tls-ca": certificates.ca, "--tls-certificate": own_certificate,
+                   "--tls-key": own_key, "--tls-server-name": "nats.example.com"}
+        sampled = self.deliver("".join(f"{name[2:].replace('-', '_')} = {value}\n" for name, value in options.items()))
+        self.gateway.stop()
+        arguments = [word for option in options.items() for word in option]
+        code, report, error = self.verify(self.server.url, "--expect", self.log, *arguments)
+        self.assertEqual((0, ""), (code, error), report)
+        self.assertIn(f"stream complete: {sampled:,} samples", report)
+        for left_out in ("--credentials-file", "--tls-ca", "--tls-server-name"):
+            with self.subTest(left_out):
+                at = arguments.index(left_out)
+                self.assertEqual(69, self.verify(self.server.url, *arguments[:at], *arguments[at + 2:])[0])
+
     def test_what_cannot_be_read_is_reported(self):
         self.server.configure('authorization { user: "telegate", password: "secret" }\n')
         self.server.credentials = {"user": "telegate", "pass": "secret"}
@@ -138,7 +168,7 @@ class Verify(DeviceTest):
         path = f"{self.folder}/credentials"
         for content, code, text in (("telegate wrong\n", 69, "Authorization Violation"),
                                     ("telegate secret\n", 66, "cannot read the stream TELEGATE: "),
-                                    ("a b c\n", 66, "must be TOKEN, or USER PASSWORD")):
+                                    ("a b c\n", 66, "must be TOKEN, USER PASSWORD, the seed of an nkey")):
             with self.subTest(content):
                 with open(path, "w") as file:
                     file.write(content)

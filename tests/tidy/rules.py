@@ -186,6 +186,8 @@ def is_own_header(path, name, exists):
         places += ["tests", "tools", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
     if path.startswith(("tools/gateway_tail/", "tools/gateway_verify/")) and name.startswith("encode/"):  # reads notices with the gateway's parser
         places += ["gateway/src"]
+    if path.startswith("tools/gateway_verify/") and name.startswith("nats/"):  # connects as uplinks do
+        places += ["uplink/src"]
     if path.startswith(("tools/perf_tool/", "tools/reference/")):  # they measure parts of the sample path and print its tables
         places += ["tools/perf_tool", "core/src", "gateway/src"]
     if path.startswith(("tools/gateway_log/", "tools/gateway_verify/")):  # print samples and ranges as the other tools do

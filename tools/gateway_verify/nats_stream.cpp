@@ -1,13 +1,15 @@
 #include "nats_stream.hpp"
 
 #include "gateway_log/commands.hpp"
+#include "nats/connect_options.hpp"
+#include "nats/nats_handles.hpp"
 #include "verify_options.hpp"
 
-#include <nats/nats.h>
-
 #include <cerrno>
+#include <chrono>
 #include <fstream>
-#include <memory>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,33 +17,23 @@
 namespace telegate::verify_tool {
 namespace {
 
-constexpr std::int64_t response_max_ms = 10'000;
+constexpr std::chrono::milliseconds response_max{10'000};
 constexpr const char* uplink_header = "Telegate-Epoch";  // all messages of uplinks have it
 constexpr const char* format_header = "Telegate-Format";
 constexpr const char* historical_header = "Telegate-Historical";
 
 using log_tool::Failure;
 
-/// Owns an object of libnats.
-template <class Object, void (*destroy)(Object*)>
-struct Destroy {
-    void operator()(Object* object) const { destroy(object); }
-};
-template <class Object, void (*destroy)(Object*)>
-using Owned = std::unique_ptr<Object, Destroy<Object, destroy>>;
-
-using NatsOptions = Owned<natsOptions, natsOptions_Destroy>;
-using Connection = Owned<natsConnection, natsConnection_Destroy>;
-using JetStream = Owned<jsCtx, jsCtx_Destroy>;
-using StreamInfo = Owned<jsStreamInfo, jsStreamInfo_Destroy>;
-using Subscription = Owned<natsSubscription, natsSubscription_Destroy>;
-using Message = Owned<natsMsg, natsMsg_Destroy>;
-using Metadata = Owned<jsMsgMetaData, jsMsgMetaData_Destroy>;
+using Connection = uplink::NatsConnection;
+using Subscription = uplink::NatsSubscription;
+using Message = uplink::NatsMessage;
+using JetStream = uplink::NatsHandle<jsCtx, jsCtx_Destroy>;
+using StreamInfo = uplink::NatsHandle<jsStreamInfo, jsStreamInfo_Destroy>;
+using Metadata = uplink::NatsHandle<jsMsgMetaData, jsMsgMetaData_Destroy>;
 
 void check(natsStatus status, int code, const std::string& what) {
     if (status != NATS_OK) {
-        const char* const detail = nats_GetLastError(nullptr);
-        throw Failure(code, what + ": " + (detail != nullptr && *detail != '\0' ? detail : natsStatus_GetText(status)));
+        throw Failure(code, what + ": " + uplink::nats_error_text(status));
     }
 }
 
@@ -53,39 +45,33 @@ Owner made(int code, const std::string& what, const Call& call) {
     return Owner(object);
 }
 
-/// Reads TOKEN, or USER PASSWORD, as the gateway does for `credentials_file`.
-void set_credentials(natsOptions* options, const std::string& path) {
+std::string read_file(const std::string& path) {
     std::ifstream file(path);
-    std::string first;
-    std::string password;
-    std::string more;
     if (!file) {
         throw Failure(log_tool::exit_code::no_input,
                       "cannot open " + path + ": " + std::generic_category().message(errno));
     }
-    if (!(file >> first) || (file >> password >> more)) {
-        throw Failure(log_tool::exit_code::no_input,
-                      "invalid credentials in " + path + ": must be TOKEN, or USER PASSWORD");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+uplink::NatsOptions connect_options(const StreamAddress& address) {
+    uplink::AdapterOptions options;
+    options.client_name = "gateway_verify";
+    options.tls_server_name = address.tls_server_name;
+    options.secrets = [&] {
+        return uplink::AdapterSecrets{address.credentials_file,
+                                      address.credentials_file.empty() ? "" : read_file(address.credentials_file),
+                                      address.tls_ca, address.tls_certificate, address.tls_key};
+    };
+    try {
+        return uplink::make_connect_options(options, address.url, response_max);
+    } catch (const std::runtime_error& error) {
+        throw Failure(log_tool::exit_code::no_input, error.what());
     }
-    check(password.empty() ? natsOptions_SetToken(options, first.c_str())
-                           : natsOptions_SetUserInfo(options, first.c_str(), password.c_str()),
-          log_tool::exit_code::internal, "cannot use the credentials");
 }
 
 Connection connect(const StreamAddress& address) {
-    const NatsOptions options =
-        made<NatsOptions>(log_tool::exit_code::internal, "cannot use libnats", natsOptions_Create);
-    check(natsOptions_SetURL(options.get(), address.url.c_str()), log_tool::exit_code::usage, "invalid URL");
-    check(natsOptions_SetName(options.get(), "gateway_verify"), log_tool::exit_code::internal, "cannot use libnats");
-    check(natsOptions_SetTimeout(options.get(), response_max_ms), log_tool::exit_code::internal, "cannot use libnats");
-    check(natsOptions_SetSecure(options.get(), address.has_tls), log_tool::exit_code::internal, "cannot use TLS");
-    if (!address.ca_file.empty()) {
-        check(natsOptions_LoadCATrustedCertificates(options.get(), address.ca_file.c_str()),
-              log_tool::exit_code::no_input, "cannot read the certificates in " + address.ca_file);
-    }
-    if (!address.credentials_file.empty()) {
-        set_credentials(options.get(), address.credentials_file);
-    }
+    const uplink::NatsOptions options = connect_options(address);
     return made<Connection>(unavailable, "cannot connect",
                             [&](natsConnection** made) { return natsConnection_Connect(made, options.get()); });
 }
@@ -115,7 +101,7 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
     for (bool is_last = false; !is_last;) {
         const Message message = made<Message>(
             log_tool::exit_code::io_error, "the server stopped sending messages",
-            [&](natsMsg** made) { return natsSubscription_NextMsg(made, subscription.get(), response_max_ms); });
+            [&](natsMsg** made) { return natsSubscription_NextMsg(made, subscription.get(), response_max.count()); });
         const Metadata metadata =
             made<Metadata>(log_tool::exit_code::io_error, "invalid message",
                            [&](jsMsgMetaData** made) { return natsMsg_GetMetaData(made, message.get()); });

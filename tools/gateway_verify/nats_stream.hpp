@@ -9,11 +9,14 @@ namespace telegate::verify_tool {
 
 /// Where a stream is, and how to connect.
 struct StreamAddress {
-    std::string url;  // of the server, for libnats
+    std::string url;  // nats://HOST[:PORT] or tls://HOST[:PORT]
     std::string stream;
-    std::string credentials_file;  // "": none
-    std::string ca_file;           // certificates that are trusted; "": those of the system
-    bool has_tls = false;
+    // As in the settings of an uplink; "": none.
+    std::string credentials_file;
+    std::string tls_ca;
+    std::string tls_certificate;
+    std::string tls_key;
+    std::string tls_server_name;
 };
 
 struct StreamMessage {

@@ -1,6 +1,7 @@
 #include "verify_options.hpp"
 
 #include "gateway_tail/sample_text.hpp"
+#include "uplink/nats_address.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -28,13 +29,12 @@ std::string exit_codes() {
 /// Parses nats://HOST[:PORT][/STREAM], or the same with tls.
 StreamAddress parse_address(const std::string& source) {
     StreamAddress address;
-    address.has_tls = source.starts_with("tls://");
     const std::size_t host = source.find("://") + 3;
     const std::size_t slash = source.find('/', host);
     address.url = source.substr(0, slash);
     address.stream = slash == std::string::npos ? "" : source.substr(slash + 1);
     address.stream = address.stream.empty() ? stream_default : address.stream;
-    if (address.url.size() == host || address.stream.find_first_of("/.*> ") != std::string::npos) {
+    if (!uplink::parse_nats_url(address.url) || address.stream.find_first_of("/.*> ") != std::string::npos) {
         throw std::invalid_argument("SOURCE: invalid address \"" + source + "\": must be nats://HOST[:PORT][/STREAM]");
     }
     return address;
@@ -45,10 +45,13 @@ VerifyOptions read_options(const std::string& source, VerifyOptions options, Str
         options.directory = source;
         return options;
     }
-    options.stream = parse_address(source);
-    options.stream->has_tls = options.stream->has_tls || !details.ca_file.empty();
-    options.stream->credentials_file = std::move(details.credentials_file);
-    options.stream->ca_file = std::move(details.ca_file);
+    if (details.tls_certificate.empty() != details.tls_key.empty()) {
+        throw std::invalid_argument("--tls-certificate and --tls-key must be given together");
+    }
+    const StreamAddress address = parse_address(source);
+    details.url = address.url;
+    details.stream = address.stream;
+    options.stream = std::move(details);
     return options;
 }
 
@@ -77,11 +80,18 @@ ParsedVerifyOptions parse_verify_options(int argc, const char* const* argv) {
         ->type_name("PREFIX|PATTERN")
         ->expected(1)
         ->take_all();
-    app.add_option("--credentials-file", details.credentials_file,
-                   "File with a token, or with a user name and a password")
+    app.add_option(
+           "--credentials-file", details.credentials_file,
+           "File with a token, a user name and a password, the seed of an nkey, or the content of a .creds file")
         ->type_name("FILE");
-    app.add_option("--tls-ca-file", details.ca_file, "Trusted certificates, in PEM; also turns on TLS")
+    app.add_option("--tls-ca", details.tls_ca, "Trusted certificates, in PEM; also turns on TLS")->type_name("FILE");
+    app.add_option("--tls-certificate", details.tls_certificate,
+                   "Certificate for the server, in PEM, with its chain; also turns on TLS")
         ->type_name("FILE");
+    app.add_option("--tls-key", details.tls_key, "Private key of the certificate, in PEM")->type_name("FILE");
+    app.add_option("--tls-server-name", details.tls_server_name,
+                   "Name that the certificate of the server must have (default: the host in SOURCE)")
+        ->type_name("NAME");
     app.add_flag("--json", options.json, "Print a JSON object");
     app.footer(exit_codes());
     try {

@@ -93,7 +93,8 @@ class Uplinks {
                 const std::function<bool(const std::string& name)>& has_changed);
     /// Everything in the log before `position` is synced.
     void log_synced(store::Position position);
-    /// Returns the position before which no uplink needs the log; position_max: there is no uplink. Threads: any.
+    /// Returns the position before which no uplink needs the log; position_max: there is no uplink. During change(),
+    /// this includes the uplinks that are replaced. Threads: any.
     [[nodiscard]] store::Position keep_from() const;
     /// Saves the cursors and ends the threads.
     void close();

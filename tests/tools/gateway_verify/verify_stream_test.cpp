@@ -250,6 +250,14 @@ TEST_CASE("addresses and options are checked", "[gateway_verify]") {
         CHECK(parsed.exit_code == 64);
         CHECK(parsed.output.find("must be nats://HOST[:PORT][/STREAM]") != std::string::npos);
     }
+    const auto secured = parse({"tls://a", "--credentials-file", "c", "--tls-ca", "ca", "--tls-certificate", "own",
+                                "--tls-key", "key", "--tls-server-name", "b"});
+    REQUIRE(secured.options);
+    const StreamAddress& stream = *secured.options->stream;
+    CHECK(stream.url == "tls://a");
+    CHECK(stream.credentials_file + " " + stream.tls_ca + " " + stream.tls_certificate == "c ca own");
+    CHECK(stream.tls_key + " " + stream.tls_server_name == "key b");
+    CHECK(parse({"tls://a", "--tls-key", "key"}).output.find("must be given together") != std::string::npos);
     CHECK(parse({}).exit_code == 64);
     CHECK(parse({"--version"}).output.starts_with("telegate "));
 }
