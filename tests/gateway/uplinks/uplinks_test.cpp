@@ -22,6 +22,7 @@ class SilentAdapter final : public uplink::Adapter {
   public:
     void connect() override {}
     void send(const uplink::OutgoingMessage& /*message*/, std::uint64_t /*number*/) override {}
+    void check() override {}
     void close() override {
         if (at_close) {
             at_close();
