@@ -35,7 +35,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 
 from cutting_proxy import CuttingProxy  # noqa: E402
 from device_peers import Gateway  # noqa: E402
-from nats_fixture import OWN_ADDRESS, STREAM, NatsCluster  # noqa: E402
+from nats_fixture import STREAM, NatsCluster  # noqa: E402
 from server_links import GATEWAY, ServerLinks, enter  # noqa: E402
 from stepped_gateway import WallClock  # noqa: E402
 from waiting import ENVIRONMENT, eventually, wait_a_moment  # noqa: E402
@@ -99,8 +99,10 @@ class Round:
         self.clock = WallClock(folder, CLOCK_SHIM)
         self.links = ServerLinks(SERVERS) if arguments.has_links else None
         self.cluster = NatsCluster(folder, self.links.places() if self.links else [{}] * SERVERS)
-        self.proxies = [CuttingProxy(node.port, False, OWN_ADDRESS, node.address) for node in self.cluster.nodes]
-        self.urls = [f"nats://{OWN_ADDRESS}:{proxy.port}" for proxy in self.proxies]
+        # On another address than the servers, which do not listen on their ports yet.
+        self.proxies = [CuttingProxy(node.port, False, target_host=node.address) for node in self.cluster.nodes]
+        self.addresses = [f"127.0.0.1:{proxy.port}" for proxy in self.proxies]
+        self.urls = [f"nats://{address}" for address in self.addresses]
         if self.links:  # a proxy would hide that a link is interrupted
             self.urls += [node.url for node in self.cluster.nodes]
             self.random.shuffle(self.urls)
@@ -110,12 +112,13 @@ class Round:
         self.active = {}  # names of faults that last, with their ends: (time, function)
         self.counts = {}
         self.refusing = False  # something happened after which the order may change
+        self.last = None  # run of gateway_verify
         (folder / "credentials").write_text("telegate secret\n")
         self.allow("secret")
 
     def allow(self, password):
         """Sets the password that the servers accept from the gateway."""
-        self.cluster.configure(ACCOUNTS.format(password=password), [proxy.port for proxy in self.proxies])
+        self.cluster.configure(ACCOUNTS.format(password=password), self.addresses)
         for node in self.cluster.nodes:
             node.credentials = {"user": "admin", "pass": "admin"}
             if node.process is not None and node.process.poll() is None:
@@ -326,11 +329,14 @@ class Round:
         """Returns the report of gateway_verify. The gateway writes its log meanwhile, but samples nothing."""
         credentials = self.folder / "admin"
         credentials.write_text("admin admin\n")
-        done = subprocess.run([VERIFY, self.cluster.nodes[0].url, "--expect", self.disk.path / "log", "--json",
-                               "--credentials-file", credentials], capture_output=True, text=True, check=False)
-        if not done.stdout:
-            raise AssertionError(done.stderr)
-        return json.loads(done.stdout)
+        command = [VERIFY, self.cluster.nodes[0].url, "--expect", self.disk.path / "log", "--json", "--credentials-file",
+                   credentials]
+
+        def done():
+            """A server that returns may be unavailable for a moment."""
+            self.last = subprocess.run(command, capture_output=True, text=True, check=False)
+            return self.last.stdout
+        return json.loads(eventually(done, lambda: f"a report: {self.last.stderr}"))
 
     def close(self):
         if self.gateway:

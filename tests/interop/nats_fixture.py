@@ -25,9 +25,17 @@ STREAM = {"name": "TELEGATE", "subjects": ["telegate.samples"], "storage": "file
           "duplicate_window": 120_000_000_000}
 
 
+used_ports = set()
+
+
 def free_port():
-    with socket.create_server((OWN_ADDRESS, 0)) as free:
-        return free.getsockname()[1]
+    """Returns a port of OWN_ADDRESS that was not returned before."""
+    while True:
+        with socket.create_server((OWN_ADDRESS, 0)) as free:
+            port = free.getsockname()[1]
+        if port not in used_ports:
+            used_ports.add(port)
+            return port
 
 
 def crc16(data):
@@ -225,9 +233,9 @@ class NatsCluster:
             self.nodes.append(node)
 
     def configure(self, settings, advertised):
-        """`advertised` are the ports that clients are to use."""
-        for node, port in zip(self.nodes, advertised):
-            node.configure(f'{node.cluster}client_advertise: "{OWN_ADDRESS}:{port}"\n{settings}')
+        """`advertised` are the addresses that clients are to use."""
+        for node, address in zip(self.nodes, advertised):
+            node.configure(f'{node.cluster}client_advertise: "{address}"\n{settings}')
 
     def start(self, **options):
         for node in self.nodes:
