@@ -52,8 +52,9 @@ function losses(status) {
     if (run.log?.lost) {
       found.push({ what: `run of ${timeText(run.epoch)}`, count: run.log.lost, reason: "not on disk when the gateway crashed", first: run.log.last_sample, detail: "samples" });
     }
-    const dropped = droppedOf(run.ledger ?? {});
-    if (dropped) found.push({ what: `run of ${timeText(run.epoch)}`, count: dropped, reason: "dropped in an earlier run", last: run.last_known, detail: "samples" });
+    for (const [reason, number] of Object.entries(run.ledger?.dropped ?? {})) {
+      if (number) found.push({ what: `run of ${timeText(run.epoch)}`, count: number, reason: reasonText(reason), last: run.last_known, detail: "samples; the search below finds them" });
+    }
   }
   return found.sort((a, b) => (b.last ?? b.first ?? "").localeCompare(a.last ?? a.first ?? ""));
 }
