@@ -75,9 +75,17 @@ export class ChannelsView {
     clearTimeout(this.followTimer);
   }
 
-  /** A hidden page receives nothing. */
-  pause() { this.stream.close(); }
-  resume() { this.update(); }
+  /** A hidden page receives nothing. What it has missed is loaded when it is visible again, so nothing is missing. */
+  pause() {
+    this.stream.close();
+    this.stream.forget();
+    for (const series of this.series.values()) series.joined = false;
+  }
+
+  resume() {
+    this.update();
+    if (this.selected.length) this.load();
+  }
 
   build(root) {
     this.chart = new Chart({ onView: (from, to) => this.onView(from, to), onHover: () => this.showLegend() });
