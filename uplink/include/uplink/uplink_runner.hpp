@@ -163,7 +163,6 @@ class UplinkRunner {
     void disconnect(MonoTime now);
     void note_progress(MonoTime now);
     void set_aside(MonoTime now);
-    [[nodiscard]] store::Position last_block_end() const;
     void add_range(BacklogRange range);
     void start_backlog();
     [[nodiscard]] std::chrono::nanoseconds age_at(store::Position position) const;

@@ -195,7 +195,8 @@ void UplinkRunner::set_aside(MonoTime now) {
     }
     is_setting_aside_ = false;
     try {
-        const BacklogRange range{live_.delivery.settled(), last_block_end()};
+        const BacklogRange range{live_.delivery.settled(),
+                                 sync_last_block(parts_.files, options_.log_directory, synced_)};
         late_since_ = {now, synced_};
         if (range.begin < range.end) {
             add_range(range);
@@ -206,23 +207,6 @@ void UplinkRunner::set_aside(MonoTime now) {
         live_.read_again_at = now + read_retry;
         note_failure(error.what());
     }
-}
-
-/// Returns the end of the last block that is synced. The synced position itself may be after it, where no block is on
-/// the disk yet.
-store::Position UplinkRunner::last_block_end() const {
-    const auto segments = store::list_segments(parts_.files, options_.log_directory);
-    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
-        const auto segment = store::SegmentReader::open(parts_.files, options_.log_directory + "/" + ref->name);
-        const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
-        for (std::size_t i = count; i > 0; --i) {
-            const store::BlockEntry& block = segment->index().blocks[i - 1];
-            if (block.position + block.entries <= synced_) {
-                return block.position + block.entries;
-            }
-        }
-    }
-    return 0;
 }
 
 /// Adds a range after the others.
@@ -352,19 +336,11 @@ bool UplinkRunner::open_log() {
     return false;
 }
 
-/// Returns the age of the first sample at a position of the log or after it.
+/// Returns the age of the first sample at a position of the log or after it, at most late_min.
 std::chrono::nanoseconds UplinkRunner::age_at(store::Position position) const {
-    store::LogReader reader(parts_.files, options_.log_directory);
-    reader.seek(position);
-    store::LogBatch batch;
-    while (reader.next(batch)) {
-        if (!batch.samples.empty()) {
-            const auto age = parts_.clock.utc_now_ns() - batch.samples.front().time_utc_ns;
-            return std::clamp(std::chrono::nanoseconds(age), std::chrono::nanoseconds(0),
-                              std::chrono::nanoseconds(late_min));
-        }
-    }
-    return std::chrono::nanoseconds(0);
+    const auto utc_ns = first_utc_ns(parts_.files, options_.log_directory, position);
+    const std::chrono::nanoseconds age(utc_ns ? parts_.clock.utc_now_ns() - *utc_ns : 0);
+    return std::clamp<std::chrono::nanoseconds>(age, std::chrono::nanoseconds(0), late_min);
 }
 
 void UplinkRunner::refill(MonoTime now) {
