@@ -139,7 +139,7 @@ void UplinkRunner::work() {
     }
     note_progress(now);
     connect_or_close(now);
-    set_aside(now);
+    make_backlog(now);
     for (Lane* const lane : lanes()) {
         lane->delivery.may_send(now);
         replace_rejected(*lane);
@@ -185,15 +185,15 @@ store::Position UplinkRunner::lag() const noexcept {
 }
 
 /// Makes late samples a range of the backlog, when nothing of them is in flight.
-void UplinkRunner::set_aside(MonoTime now) {
-    is_setting_aside_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
-                        ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
-                        now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
-                        live_.delivery.may_send(now);
-    if (!is_setting_aside_ || live_.delivery.messages_in_flight() > 0) {
+void UplinkRunner::make_backlog(MonoTime now) {
+    is_making_backlog_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
+                         ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
+                         now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
+                         live_.delivery.may_send(now);
+    if (!is_making_backlog_ || live_.delivery.messages_in_flight() > 0) {
         return;
     }
-    is_setting_aside_ = false;
+    is_making_backlog_ = false;
     try {
         const BacklogRange range{live_.delivery.settled(),
                                  sync_last_block(parts_.files, options_.log_directory, synced_)};
@@ -376,7 +376,7 @@ UplinkRunner::Lane* UplinkRunner::next_lane(MonoTime now) {
         options_.delivery.messages_max) {
         return nullptr;
     }
-    const bool is_waiting = is_setting_aside_ || (options_.order == Order::strict && !ranges_.empty());
+    const bool is_waiting = is_making_backlog_ || (options_.order == Order::strict && !ranges_.empty());
     Lane* lane = &live_;
     const OutgoingMessage* message = is_waiting ? nullptr : live_.delivery.next(now);
     if (message == nullptr) {
