@@ -449,7 +449,7 @@ TEST_CASE("a backlog continues after a restart where it was, with either order",
     CHECK(world.runner->status().backlog == before.backlog);
     REQUIRE(world.finish());
     CHECK(world.check_complete() == 0);
-    CHECK(world.runner->status().counts.duplicates <= 8);  // what was in flight
+    CHECK(world.runner->status().counts.duplicates <= 8);  // messages that were in flight
     CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
     const auto all = seqs_of(world.back_end.stored());
     CHECK((all.back() == 3'120) == (order == UplinkRunner::Order::strict));
