@@ -478,13 +478,13 @@ TEST_CASE("a backlog continues after a restart where it was, with either order",
     CHECK(world.runner->status().backlog == before.backlog);
     REQUIRE(world.finish());
     CHECK(world.check_complete() == 0);
-    CHECK(world.runner->status().counts.duplicates <= 8);  // what was in flight
+    CHECK(world.runner->status().counts.duplicates <= 8);  // messages that were in flight
     CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
     const auto all = seqs_of(world.back_end.stored());
     CHECK((all.back() == 3'120) == (order == UplinkRunner::Order::strict));
 }
 
-TEST_CASE("with live_first, only a backlog of more than ten seconds is set aside at the start", "[uplink][runner]") {
+TEST_CASE("with live_first, samples older than ten seconds become a backlog at the start", "[uplink][runner]") {
     World world(1);
     world.start();
     world.runner->pause(true);
@@ -519,7 +519,7 @@ TEST_CASE("samples of a backlog that retention has removed are reported as missi
     CHECK(world.runner->status().ledger.balanced());
 }
 
-TEST_CASE("with live_first, what is delivered again after a rewind is historical", "[uplink][runner]") {
+TEST_CASE("with live_first, samples that are delivered again after a rewind are historical", "[uplink][runner]") {
     World world(1);
     world.order = UplinkRunner::Order::live_first;
     world.start();

@@ -3,6 +3,7 @@
 #include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,7 @@ class ChannelLedger {
         } else {
             add_jump(seq, is_historical);
         }
-        last_historical_seq_ = is_historical ? seq : last_historical_seq_;
+        last_historical_seq_ = is_historical ? std::max(seq, last_historical_seq_) : last_historical_seq_;
     }
     /// Names samples as missing, unless they were seen, or named for another reason. Returns whether there were any.
     bool add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
@@ -61,12 +62,12 @@ class ChannelLedger {
     void remove(MissingRanges::iterator range, std::uint64_t first_seq, std::uint64_t last_seq);
     [[nodiscard]] MissingRanges::iterator range_of(std::uint64_t seq);
 
-    std::uint64_t last_seq_ = 0;    // everything up to it was seen, or is missing
-    std::uint64_t samples_ = 0;     // without duplicates
-    std::uint64_t duplicates_ = 0;  // samples that were seen before
-    std::uint64_t inversions_ = 0;  // samples after one with a higher number
-    std::uint64_t last_historical_seq_ = 0;
-    std::uint64_t overlaps_ = 0;  // gaps that begin before the end of what was seen or named
+    std::uint64_t last_seq_ = 0;             // everything up to it was seen, or is missing
+    std::uint64_t samples_ = 0;              // without duplicates
+    std::uint64_t duplicates_ = 0;           // samples that were seen before
+    std::uint64_t inversions_ = 0;           // samples after one with a higher number
+    std::uint64_t last_historical_seq_ = 0;  // the highest one
+    std::uint64_t overlaps_ = 0;             // gaps that begin before the end of what was seen or named
     MissingRanges missing_;
     std::uint64_t ranges_not_kept_ = 0;
     std::array<std::uint64_t, reasons> by_reason_{};

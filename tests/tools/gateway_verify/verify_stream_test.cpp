@@ -48,7 +48,7 @@ struct StreamFixture {
         const auto read = [&](const auto& each) {
             std::uint64_t number = 0;
             for (const std::string& payload : others) {
-                each(StreamMessage{.number = ++number, .payload = payload});
+                each(StreamMessage{++number, false, false, "", payload});
             }
             for (std::size_t i = 0; i < messages.size(); ++i) {
                 each(StreamMessage{++number, true, historical.contains(i), format, messages[i]});

@@ -80,7 +80,7 @@ class UplinkRunner {
     static constexpr std::chrono::milliseconds cursor_interval{1'000};
     static constexpr std::chrono::milliseconds check_interval{10'000};
     static constexpr double catch_up_min = 1'000;                 // entries of the log per second, if it does not grow
-    static constexpr std::chrono::milliseconds late_min{10'000};  // age of samples that live_first sets aside
+    static constexpr std::chrono::milliseconds late_min{10'000};  // age of samples that become a backlog
 
     enum class Order : std::uint8_t {
         strict,      // that of the log
@@ -165,8 +165,7 @@ class UplinkRunner {
     [[nodiscard]] Adapter::Events events();
     void disconnect(MonoTime now);
     void note_progress(MonoTime now);
-    void set_aside(MonoTime now);
-    [[nodiscard]] store::Position last_block_end() const;
+    void make_backlog(MonoTime now);
     void add_range(BacklogRange range);
     void start_backlog();
     [[nodiscard]] std::chrono::nanoseconds age_at(store::Position position) const;
@@ -206,7 +205,7 @@ class UplinkRunner {
     std::vector<BacklogRange> ranges_;  // of the backlog, in order; the first one is read
     /// Everything before the position was synced at this time, and not all of it is delivered.
     std::pair<MonoTime, store::Position> late_since_{};
-    bool is_setting_aside_ = false;  // once nothing new is in flight
+    bool is_making_backlog_ = false;  // once nothing new is in flight
     Progress progress_;
     TokenBucket samples_;  // that may be sent
     TokenBucket entries_;  // of the log that may be sent

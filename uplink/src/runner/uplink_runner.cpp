@@ -178,7 +178,7 @@ void UplinkRunner::work() {
     connect_or_close(now);
     check(now);
     restore(now);
-    set_aside(now);
+    make_backlog(now);
     for (Lane* const lane : lanes()) {
         lane->delivery.may_send(now);
         replace_rejected(*lane);
@@ -225,17 +225,18 @@ store::Position UplinkRunner::lag() const noexcept {
 }
 
 /// Makes late samples a range of the backlog, when nothing of them is in flight.
-void UplinkRunner::set_aside(MonoTime now) {
-    is_setting_aside_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
-                        ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
-                        now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
-                        live_.delivery.may_send(now);
-    if (!is_setting_aside_ || live_.delivery.messages_in_flight() > 0) {
+void UplinkRunner::make_backlog(MonoTime now) {
+    is_making_backlog_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
+                         ranges_.size() < Cursor::backlog_max && now - late_since_.first >= late_min &&
+                         now >= live_.read_again_at && live_.delivery.settled() < synced_ &&
+                         live_.delivery.may_send(now);
+    if (!is_making_backlog_ || live_.delivery.messages_in_flight() > 0) {
         return;
     }
-    is_setting_aside_ = false;
+    is_making_backlog_ = false;
     try {
-        const BacklogRange range{live_.delivery.settled(), last_block_end()};
+        const BacklogRange range{live_.delivery.settled(),
+                                 sync_last_block(parts_.files, options_.log_directory, synced_)};
         late_since_ = {now, synced_};
         if (range.begin < range.end) {
             add_range(range);
@@ -246,23 +247,6 @@ void UplinkRunner::set_aside(MonoTime now) {
         live_.read_again_at = now + read_retry;
         note_failure(error.what());
     }
-}
-
-/// Returns the end of the last block that is synced. The synced position itself may be after it, where no block is on
-/// the disk yet.
-store::Position UplinkRunner::last_block_end() const {
-    const auto segments = store::list_segments(parts_.files, options_.log_directory);
-    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
-        const auto segment = store::SegmentReader::open(parts_.files, options_.log_directory + "/" + ref->name);
-        const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
-        for (std::size_t i = count; i > 0; --i) {
-            const store::BlockEntry& block = segment->index().blocks[i - 1];
-            if (block.position + block.entries <= synced_) {
-                return block.position + block.entries;
-            }
-        }
-    }
-    return 0;
 }
 
 /// Adds a range after the others.
@@ -394,19 +378,11 @@ bool UplinkRunner::open_log() {
     return false;
 }
 
-/// Returns the age of the first sample at a position of the log or after it.
+/// Returns the age of the first sample at a position of the log or after it, at most late_min.
 std::chrono::nanoseconds UplinkRunner::age_at(store::Position position) const {
-    store::LogReader reader(parts_.files, options_.log_directory);
-    reader.seek(position);
-    store::LogBatch batch;
-    while (reader.next(batch)) {
-        if (!batch.samples.empty()) {
-            const auto age = parts_.clock.utc_now_ns() - batch.samples.front().time_utc_ns;
-            return std::clamp(std::chrono::nanoseconds(age), std::chrono::nanoseconds(0),
-                              std::chrono::nanoseconds(late_min));
-        }
-    }
-    return std::chrono::nanoseconds(0);
+    const auto utc_ns = first_utc_ns(parts_.files, options_.log_directory, position);
+    const std::chrono::nanoseconds age(utc_ns ? parts_.clock.utc_now_ns() - *utc_ns : 0);
+    return std::clamp<std::chrono::nanoseconds>(age, std::chrono::nanoseconds(0), late_min);
 }
 
 void UplinkRunner::refill(MonoTime now) {
@@ -445,7 +421,7 @@ UplinkRunner::Lane* UplinkRunner::next_lane(MonoTime now) {
         options_.delivery.messages_max) {
         return nullptr;
     }
-    const bool is_waiting = is_setting_aside_ || (options_.order == Order::strict && !ranges_.empty());
+    const bool is_waiting = is_making_backlog_ || (options_.order == Order::strict && !ranges_.empty());
     Lane* lane = &live_;
     const OutgoingMessage* message = is_waiting ? nullptr : live_.delivery.next(now);
     if (message == nullptr) {
