@@ -162,7 +162,7 @@ class Round:
         losses = self.uplink()["losses"]
         self.settle()
         found = self.verify()
-        if not found["complete"]:  # servers have lost messages since the uplink asked them last
+        if not found["complete"]:  # servers have lost messages since the last check of the uplink
             eventually(lambda: self.uplink()["losses"] > losses, lambda: f"the uplink notices a loss: {self.uplink()}", DELIVERY_S)
             self.settle()
             found = self.verify()

@@ -23,7 +23,7 @@ void deliver(Receipts& receipts, int end_s) {
 
 }  // namespace
 
-TEST_CASE("what was delivered within the grace is kept and can be delivered again", "[uplink][receipts]") {
+TEST_CASE("deliveries within the grace are kept and can be repeated", "[uplink][receipts]") {
     Receipts receipts(grace);
     receipts.restore(start, 5, 0);
     deliver(receipts, 50);

@@ -278,7 +278,7 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->status().counts.sent == sent + 2);  // the last block
 }
 
-TEST_CASE("what the back end has acknowledged and lost is delivered again", "[uplink][runner]") {
+TEST_CASE("messages that the back end has acknowledged and lost are delivered again", "[uplink][runner]") {
     World world(1);
     world.start();
     for (int i = 0; i < 10; ++i) {

@@ -20,7 +20,7 @@ class Adapter {
   public:
     /// Called on the reactor's thread, never from within connect(), send() or close().
     struct Events {
-        /// `last`: the place of the last message that the back end has stored, whoever sent it; nullopt: unknown.
+        /// `last`: the place of the last message of the back end, of any client; nullopt: unknown.
         std::function<void(const std::string& server, std::optional<Place> last)> up;
         std::function<void(std::uint64_t number, bool is_duplicate, Place place)> acknowledged;
         std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
@@ -38,7 +38,7 @@ class Adapter {
     virtual void connect() = 0;
     /// Sends a message; acknowledged(), refused() or down() follows. Only while connected.
     virtual void send(const OutgoingMessage& message, std::uint64_t number) = 0;
-    /// Asks for the place of the last message. checked(), down() or nothing follows. Only while connected.
+    /// Requests the place of the last message. checked(), down() or nothing follows. Only while connected.
     virtual void check() = 0;
     /// Ends the connection; no events follow.
     virtual void close() = 0;

@@ -15,7 +15,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,14 +29,6 @@ using EncodeBlock =
 /// Changes the order of the samples and gaps of a block, so that those of a message are in a row. Those of each channel
 /// stay in order.
 using ArrangeBlock = std::function<void(store::LogBatch& batch)>;
-
-/// Returns the end of the last block before `synced`, and makes sure that it is on the disk: a process that was killed
-/// may have written it without syncing it. 0: there is none. Threads: any. Failure: throws std::system_error.
-[[nodiscard]] store::Position sync_last_block(store::FileSystem& files, const std::string& directory,
-                                              store::Position synced);
-/// Returns the time of the first sample at a position or after it. Threads: any. Failure: throws std::system_error.
-[[nodiscard]] std::optional<std::int64_t> first_utc_ns(store::FileSystem& files, const std::string& directory,
-                                                       store::Position position);
 
 /// Reads the log for a delivery, block by block, and divides what the back end has refused: a message into halves, down
 /// to the single sample, which moves to the quarantine and is replaced by a gap notice. The same content always becomes

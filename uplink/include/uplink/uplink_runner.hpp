@@ -210,7 +210,7 @@ class UplinkRunner {
     TokenBucket samples_;  // that may be sent
     TokenBucket entries_;  // of the log that may be sent
     Receipts receipts_;
-    Place place_at_check_ = 0;  // that was known when the back end was asked last
+    Place place_at_check_ = 0;  // that was known at the last check
     MonoTime checked_at_{};
     std::pair<store::Position, std::uint32_t> never_sent_{};  // the first block and its part that never was
     std::atomic<store::Position> keep_from_{0};

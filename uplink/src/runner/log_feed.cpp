@@ -2,8 +2,6 @@
 
 #include "core/bytes.hpp"
 #include "core/crc32c.hpp"
-#include "store/segment_directory.hpp"
-#include "store/segment_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -47,37 +45,6 @@ void set_ends(std::vector<OutgoingMessage>& messages, BlockPlace end) {
 }
 
 }  // namespace
-
-store::Position sync_last_block(store::FileSystem& files, const std::string& directory, store::Position synced) {
-    const auto segments = store::list_segments(files, directory);
-    for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
-        const std::string path = directory + "/" + ref->name;
-        const auto segment = store::SegmentReader::open(files, path);
-        const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
-        for (std::size_t i = count; i > 0; --i) {
-            const store::BlockEntry& block = segment->index().blocks[i - 1];
-            if (block.position + block.entries <= synced) {
-                files.open(path, store::FileSystem::Mode::write)->sync();
-                files.sync_directory(directory);
-                return block.position + block.entries;
-            }
-        }
-    }
-    return 0;
-}
-
-std::optional<std::int64_t> first_utc_ns(store::FileSystem& files, const std::string& directory,
-                                         store::Position position) {
-    store::LogReader reader(files, directory);
-    reader.seek(position);
-    store::LogBatch batch;
-    while (reader.next(batch)) {
-        if (!batch.samples.empty()) {
-            return batch.samples.front().time_utc_ns;
-        }
-    }
-    return std::nullopt;
-}
 
 LogFeed::LogFeed(Parts parts) : parts_(std::move(parts)), reader_(parts_.files, parts_.log_directory) {}
 

@@ -1,8 +1,6 @@
 #include "uplink/uplink_runner.hpp"
 
-#include "store/log_reader.hpp"
-#include "store/segment_directory.hpp"
-#include "store/segment_reader.hpp"
+#include "uplink/log_positions.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -135,7 +133,7 @@ void UplinkRunner::restore(MonoTime now) {
     }
 }
 
-/// Asks the back end for its last message from time to time, because it may lose some while nothing is sent.
+/// Requests the last place of the back end from time to time, because it may lose messages while nothing is sent.
 void UplinkRunner::check(MonoTime now) {
     if (next_status_.is_connected && receipts_.last_place() != 0 && now - checked_at_ >= check_interval) {
         checked_at_ = now;
@@ -349,33 +347,30 @@ bool UplinkRunner::open_log() {
     if (log_id_ || synced_ == 0) {
         return log_id_.has_value();
     }
-    for (const store::SegmentRef& segment : store::list_segments(parts_.files, options_.log_directory)) {
-        const auto head = store::SegmentReader::head(parts_.files, options_.log_directory + "/" + segment.name);
-        if (!head) {
-            continue;
-        }
-        const bool has_cursor = saved_.log_id != store::LogId{};
-        const bool is_of_log = saved_.log_id == head->log_id;
-        const bool is_usable = has_cursor && is_of_log && saved_.position <= synced_;
-        const Cursor from = is_usable ? saved_ : Cursor{};
-        const MonoTime now = parts_.clock.mono_now();
-        late_since_ = {now - (options_.order == Order::live_first ? age_at(from.position) : Duration(0)), synced_};
-        if (has_cursor && !is_usable) {
-            parts_.notes.restarted(is_of_log ? "cursor is after the end of the log" : "cursor belongs to another log");
-        }
-        live_.feed.set_log(head->log_id);
-        live_.feed.seek(from.position);
-        live_.delivery.skip_to(from.position);
-        backlog_.feed.set_log(head->log_id);
-        ranges_ = from.backlog;
-        start_backlog();
-        log_id_ = head->log_id;
-        receipts_.restore(now, from.resend_from, from.last_place);
-        never_sent_ = {synced_, 0};
-        receipts_.note_delivered(now, from.oldest());
-        return true;
+    const auto log_id = log_id_of(parts_.files, options_.log_directory);
+    if (!log_id) {
+        return false;
     }
-    return false;
+    const bool has_cursor = saved_.log_id != store::LogId{};
+    const bool is_of_log = saved_.log_id == *log_id;
+    const bool is_usable = has_cursor && is_of_log && saved_.position <= synced_;
+    const Cursor from = is_usable ? saved_ : Cursor{};
+    const MonoTime now = parts_.clock.mono_now();
+    late_since_ = {now - (options_.order == Order::live_first ? age_at(from.position) : Duration(0)), synced_};
+    if (has_cursor && !is_usable) {
+        parts_.notes.restarted(is_of_log ? "cursor is after the end of the log" : "cursor belongs to another log");
+    }
+    live_.feed.set_log(*log_id);
+    live_.feed.seek(from.position);
+    live_.delivery.skip_to(from.position);
+    backlog_.feed.set_log(*log_id);
+    ranges_ = from.backlog;
+    start_backlog();
+    receipts_.restore(now, from.resend_from, from.last_place);
+    receipts_.note_delivered(now, from.oldest());
+    never_sent_ = {synced_, 0};
+    log_id_ = log_id;
+    return true;
 }
 
 /// Returns the age of the first sample at a position of the log or after it, at most late_min.
@@ -466,26 +461,9 @@ void UplinkRunner::pause(bool is_paused) {
 /// Returns the position of the beginning of a block.
 store::Position UplinkRunner::find(const RewindTarget& target) const {
     if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&target)) {
-        store::LogReader reader(parts_.files, options_.log_directory);
-        reader.seek_time(time->count());
-        return std::min(reader.position(), live_.delivery.settled());
+        return std::min(position_at(parts_.files, options_.log_directory, time->count()), live_.delivery.settled());
     }
-    const store::Position position = std::get<store::Position>(target);
-    const auto segments = store::list_segments(parts_.files, options_.log_directory);
-    const auto next = std::upper_bound(
-        segments.begin(), segments.end(), position,
-        [](store::Position wanted, const store::SegmentRef& each) { return wanted < each.first_position; });
-    const auto segment = next == segments.begin() ? nullptr
-                                                  : store::SegmentReader::open(
-                                                        parts_.files, options_.log_directory + "/" + (next - 1)->name);
-    if (segment != nullptr) {
-        for (const store::BlockEntry& block : segment->index().blocks) {
-            if (block.position <= position && position < block.position + block.entries) {
-                return block.position;
-            }
-        }
-    }
-    return position;
+    return block_begin(parts_.files, options_.log_directory, std::get<store::Position>(target));
 }
 
 UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
