@@ -7,7 +7,7 @@
 #include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
 #include "uplink/receipts.hpp"
-#include "uplink/token_bucket.hpp"
+#include "uplink/sending_rates.hpp"
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
@@ -173,7 +173,6 @@ class UplinkRunner {
     [[nodiscard]] store::Position lag() const noexcept;
     [[nodiscard]] bool is_saved() const;
     [[nodiscard]] Lane* next_lane(MonoTime now);
-    [[nodiscard]] bool has_tokens(const OutgoingMessage& message, MonoTime& due) const noexcept;
     void work();
     void connect_or_close(MonoTime now);
     void fill(Lane& lane, MonoTime now);
@@ -207,8 +206,7 @@ class UplinkRunner {
     std::pair<MonoTime, store::Position> late_since_{};
     bool is_making_backlog_ = false;  // once nothing new is in flight
     Progress progress_;
-    TokenBucket samples_;  // that may be sent
-    TokenBucket entries_;  // of the log that may be sent
+    SendingRates rates_;
     Receipts receipts_;
     Place place_at_check_ = 0;  // that was known at the last check
     MonoTime checked_at_{};

@@ -312,11 +312,7 @@ void UplinkRunner::replace_rejected(Lane& lane) {
 /// Discards what was read and is not delivered, and reads it again.
 void UplinkRunner::read_again(Lane& lane) {
     lane.delivery.return_all();
-    if (&lane == &live_) {
-        lane.feed.seek(lane.delivery.settled());
-    } else {
-        start_backlog();
-    }
+    &lane == &live_ ? live_.feed.seek(live_.delivery.settled()) : start_backlog();
 }
 
 /// Reads from the log what may be sent and fits into the window.
@@ -381,9 +377,9 @@ std::chrono::nanoseconds UplinkRunner::age_at(store::Position position) const {
 }
 
 void UplinkRunner::refill(MonoTime now) {
-    samples_.refill(now, options_.rates.samples_max);
     const double catch_up = options_.rates.catch_up;
-    entries_.refill(now, catch_up > 0 ? std::max(catch_up * progress_.live_rate(), catch_up_min) : 0);
+    rates_.refill(now, options_.rates.samples_max,
+                  catch_up > 0 ? std::max(catch_up * progress_.live_rate(), catch_up_min) : 0);
 }
 
 void UplinkRunner::send(MonoTime now) {
@@ -394,8 +390,7 @@ void UplinkRunner::send(MonoTime now) {
     try {
         while (Lane* const lane = next_lane(now)) {
             const OutgoingMessage* const message = lane->delivery.next(now);
-            samples_.take(static_cast<double>(message->samples));
-            entries_.take(static_cast<double>(message->entries()));
+            rates_.take(*message);
             const bool is_new = std::pair(message->position, message->part) >= never_sent_;
             never_sent_ = std::max(never_sent_, {message->position, message->part + 1});
             const std::uint64_t number =
@@ -423,19 +418,9 @@ UplinkRunner::Lane* UplinkRunner::next_lane(MonoTime now) {
         lane = &backlog_;
         message = backlog_.delivery.next(now);
     }
-    return message != nullptr && has_tokens(*message, tokens_at_) ? lane : nullptr;
-}
-
-/// Whether the rates allow to send a message. New samples may use tokens in advance; the backlog may not, because new
-/// samples would then wait.
-bool UplinkRunner::has_tokens(const OutgoingMessage& message, MonoTime& due) const noexcept {
-    const double samples = message.is_historical ? static_cast<double>(message.samples) : 0;
-    const double entries = message.is_historical ? static_cast<double>(message.entries()) : 0;
-    if (samples_.has_tokens(samples) && entries_.has_tokens(entries)) {
-        return true;
-    }
-    due = std::max(samples_.due(samples), entries_.due(entries));
-    return false;
+    const MonoTime due = message != nullptr ? rates_.due(*message) : MonoTime::max();
+    tokens_at_ = due > now ? due : MonoTime::max();
+    return due <= now ? lane : nullptr;
 }
 
 Cursor UplinkRunner::cursor() const {
