@@ -83,15 +83,15 @@ class Fate {
 
     void take_rare_step(std::uint64_t kind) {
         switch (kind) {
-            case 0: return restart([] {});                             // the process is killed
-            case 1: return restart([this] { world_.disk.crash(); });   // the power fails
-            case 2: return world_.disk.crash_at(1 + dice_.below(30));  // the power will fail within a call
+            case 0: return restart([] {});                            // the process is killed
+            case 1: return restart([this] { world_.disk.crash(); });  // the power fails
+            case 2: return fail_power_soon();
             case 3:
             case 4: return world_.runner->pause(kind == 3);
             case 5: return rewind();
             case 6: return world_.runner->retry_quarantined();
             case 7: return world_.turn(false, milliseconds(11'000));  // an outage
-            case 8: return world_.back_end.lose_last(world_.back_end.keeps_order ? dice_.below(20) : 0);
+            case 8: return lose_messages();
             case 9:
                 if (dice_.below(4) == 0) {
                     world_.back_end.forget_ids();
@@ -108,6 +108,22 @@ class Fate {
 
     void draw_order() {
         world_.order = dice_.below(3) == 0 ? UplinkRunner::Order::strict : UplinkRunner::Order::live_first;
+    }
+
+    /// The power will fail within a call.
+    void fail_power_soon() {
+        if (!world_.back_end.must_respond) {
+            world_.disk.crash_at(1 + dice_.below(30));
+        }
+    }
+
+    /// The power does not fail until the loss is on the disk. Otherwise, other messages may take the lost places
+    /// meanwhile, and the next process could not notice the loss.
+    void lose_messages() {
+        if (world_.back_end.keeps_order) {
+            world_.disk.clear_faults();
+            world_.back_end.lose_last(dice_.below(20));
+        }
     }
 
     void rewind() {

@@ -179,6 +179,17 @@ Position seal(FileSystem& files, const SegmentReader& segment, const std::string
     return end + gaps.gaps.size();
 }
 
+/// A process that was killed may have written the segment without syncing it. Readers take everything before the next
+/// position for synced.
+void sync(FileSystem& files, const std::string& directory, const std::string& path, RecoveryReport& report) {
+    try {
+        files.open(path, FileSystem::Mode::write)->sync();
+        files.sync_directory(directory);
+    } catch (const std::system_error& error) {
+        report.not_sealed = error.what();
+    }
+}
+
 /// Returns a position after all that an unreadable segment may have used.
 Position end_of_unreadable(Position first_position) noexcept {
     return first_position + (2 * SampleLog::segment_bytes / record_bytes_min) * record_entries_max +
@@ -253,6 +264,7 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
     report.oldest = log.segments.front().first_position;
     report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
     Position end = seal(files, *last, directory, known, report);
+    sync(files, directory, path, report);
     log.segments.back().bytes = size_of(files, path);
     // The segment of the next epoch needs a name of its own, even if this one is empty.
     end = std::max(end, last_head->first_position + 1);

@@ -18,10 +18,9 @@ namespace telegate::uplink {
                                           store::Position position);
 /// Returns the position of the first block with a sample of this time or later.
 [[nodiscard]] store::Position position_at(store::FileSystem& files, const std::string& directory, std::int64_t utc_ns);
-/// Returns the end of the last block before `synced`, and makes sure that it is on the disk: a process that was killed
-/// may have written it without syncing it. 0: there is none.
-[[nodiscard]] store::Position sync_last_block(store::FileSystem& files, const std::string& directory,
-                                              store::Position synced);
+/// Returns the end of the last block that ends at `synced` or before it. 0: there is none.
+[[nodiscard]] store::Position last_block_end(store::FileSystem& files, const std::string& directory,
+                                             store::Position synced);
 /// Returns the time of the first sample at a position or after it.
 [[nodiscard]] std::optional<std::int64_t> first_utc_ns(store::FileSystem& files, const std::string& directory,
                                                        store::Position position);

@@ -41,17 +41,14 @@ store::Position position_at(store::FileSystem& files, const std::string& directo
     return reader.position();
 }
 
-store::Position sync_last_block(store::FileSystem& files, const std::string& directory, store::Position synced) {
+store::Position last_block_end(store::FileSystem& files, const std::string& directory, store::Position synced) {
     const auto segments = store::list_segments(files, directory);
     for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
-        const std::string path = directory + "/" + ref->name;
-        const auto segment = store::SegmentReader::open(files, path);
+        const auto segment = store::SegmentReader::open(files, directory + "/" + ref->name);
         const std::size_t count = segment == nullptr ? 0 : segment->index().blocks.size();
         for (std::size_t i = count; i > 0; --i) {
             const store::BlockEntry& block = segment->index().blocks[i - 1];
             if (block.position + block.entries <= synced) {
-                files.open(path, store::FileSystem::Mode::write)->sync();
-                files.sync_directory(directory);
                 return block.position + block.entries;
             }
         }

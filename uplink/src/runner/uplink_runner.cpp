@@ -234,7 +234,7 @@ void UplinkRunner::make_backlog(MonoTime now) {
     is_making_backlog_ = false;
     try {
         const BacklogRange range{live_.delivery.settled(),
-                                 sync_last_block(parts_.files, options_.log_directory, synced_)};
+                                 last_block_end(parts_.files, options_.log_directory, synced_)};
         late_since_ = {now, synced_};
         if (range.begin < range.end) {
             add_range(range);
