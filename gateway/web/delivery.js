@@ -12,7 +12,7 @@ const lost = (cell, number) => {
   setAttribute(cell, "class", number ? "number lost" : "number");
 };
 /** An uplink that is hardly behind always has a few samples in flight; its estimate would only flicker. */
-const catchUpText = (uplink) => uplink.lag_s < behindMin ? "–" : uplink.paused ? "paused" : uplink.catch_up_s === null ? "never" : duration(uplink.catch_up_s);
+const catchUpText = (uplink) => uplink.lag_s < behindMin && !uplink.backlog_samples ? "–" : uplink.paused ? "paused" : uplink.catch_up_s === null ? "never" : duration(uplink.catch_up_s);
 const wide = (title, ...children) => h("section", { "aria-label": title, class: "wide" }, h("h2", {}, title), ...children);
 
 export class DeliveryView {

@@ -297,7 +297,7 @@ class ThePage(unittest.TestCase):
         gateway = Gateway(UPLINK % server.url, folder)
         self.addCleanup(gateway.close)
         uplink = lambda: json.loads(gateway.ask("/uplinks"))["uplinks"][0]  # noqa: E731
-        titles = ("name", "state", "behind", "lag", "acknowledged", "missing", "catch up", "error")
+        titles = ("name", "state", "behind", "lag", "backlog", "acknowledged", "missing", "catch up", "error")
         row = lambda: dict(zip(titles, self.row("Uplinks", "cloud") or [""] * len(titles)))  # noqa: E731
         self.open(gateway, "#/delivery")
 
