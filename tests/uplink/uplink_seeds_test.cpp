@@ -81,11 +81,16 @@ class Fate {
         }
     }
 
+    /// After a loss, nothing else happens until a response shows it. Otherwise, other messages may take the lost places
+    /// first, and the loss could not be noticed.
     void take_rare_step(std::uint64_t kind) {
+        if (world_.back_end.must_respond) {
+            return;
+        }
         switch (kind) {
-            case 0: return restart([] {});                            // the process is killed
-            case 1: return restart([this] { world_.disk.crash(); });  // the power fails
-            case 2: return fail_power_soon();
+            case 0: return restart([] {});                             // the process is killed
+            case 1: return restart([this] { world_.disk.crash(); });   // the power fails
+            case 2: return world_.disk.crash_at(1 + dice_.below(30));  // the power will fail within a call
             case 3:
             case 4: return world_.runner->pause(kind == 3);
             case 5: return rewind();
@@ -110,15 +115,6 @@ class Fate {
         world_.order = dice_.below(3) == 0 ? UplinkRunner::Order::strict : UplinkRunner::Order::live_first;
     }
 
-    /// The power will fail within a call.
-    void fail_power_soon() {
-        if (!world_.back_end.must_respond) {
-            world_.disk.crash_at(1 + dice_.below(30));
-        }
-    }
-
-    /// The power does not fail until the loss is on the disk. Otherwise, other messages may take the lost places
-    /// meanwhile, and the next process could not notice the loss.
     void lose_messages() {
         if (world_.back_end.keeps_order) {
             world_.disk.clear_faults();
