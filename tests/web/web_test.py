@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -25,7 +26,7 @@ skip_without_browser()
 from device_peers import OWN_ADDRESS, Gateway  # noqa: E402
 
 try:
-    from nats_fixture import NatsServer
+    from nats_fixture import STREAM, NatsServer
 except SystemExit:  # it prints what is missing
     NatsServer = None
 
@@ -71,6 +72,16 @@ interval_ms = 20
 [uplink "cloud"]
 url = %s
 rate_max = 120
+"""
+RECORDED = """[gateway]
+state_file = {folder}/state.json
+record = {folder}/recording
+[log]
+path = {folder}/log
+[device "signal"]
+driver = simulated
+waveforms = counter
+interval_ms = 20
 """
 TOKENS = "reader watcher 5p0zWb8Qy3kE1nTqAAAA\nadmin operator y2m1lZc0f7XhUo9vR4sJ\n"
 
@@ -347,6 +358,63 @@ class ThePage(unittest.TestCase):
         self.go("#/ledger")
         eventually(lambda: self.rows("Ledger"), "ledger")
         self.assertEqual(bool(self.row("Losses", "uplink cloud")), bool(uplink()["samples"]["gaps"]))
+
+    @unittest.skipUnless(NatsServer, "no nats-server (Debian package nats-server)")
+    def test_samples_that_a_back_end_refuses_are_losses_with_their_reason(self):
+        folder = self.scratch_folder()
+        server = NatsServer(folder)
+        self.addCleanup(server.kill)
+        server.start()
+        server.add_stream()
+        gateway = Gateway(UPLINK % server.url + "refusals_max = 1\n", folder)
+        self.addCleanup(gateway.close)
+        uplink = lambda: json.loads(gateway.ask("/uplinks"))["uplinks"][0]  # noqa: E731
+        eventually(lambda: uplink()["samples"]["acknowledged"] > 0, "delivery")
+        gateway.ask("/stop", "POST")
+        reply = server.request("STREAM.UPDATE.TELEGATE", {**STREAM, "max_msg_size": 200})
+        self.assertNotIn("error", reply)
+        gateway.ask("/start", "POST")
+        eventually(lambda: uplink()["quarantine"]["samples"] > 0, "a refused sample")
+        gateway.ask("/uplinks/cloud/pause", "POST")
+        self.open(gateway, "#/ledger")
+
+        def is_shown():
+            shown = [row for row in self.rows("Losses") if row[0] == "uplink cloud" and row[2] == "samples in quarantine"]
+            return [row[1] for row in shown] == [self.formatted("count", uplink()["quarantine"]["samples"])] and \
+                shown[0][3].startswith("refused by the back end: ")
+        eventually(is_shown, "refused samples")
+
+    def test_recordings_and_earlier_runs_are_shown_as_rest_reports_them(self):
+        folder = self.scratch_folder()
+        gateway = Gateway(RECORDED, folder)
+        self.addCleanup(gateway.close)
+        eventually(lambda: gateway.status()["recorders"][0]["samples"] > 0, "recorded samples")
+        gateway.stop()
+        gateway = Gateway(RECORDED, folder)
+        self.addCleanup(gateway.close)
+        eventually(lambda: gateway.status()["log"]["samples"] > 0 and gateway.status()["recorders"][0]["samples"] > 0, "samples")
+        gateway.stop(signal.SIGKILL)
+        gateway = Gateway(RECORDED, folder)
+        self.addCleanup(gateway.close)
+        gateway.ask("/stop", "POST")
+        eventually(lambda: gateway.status()["queue"]["depth"] == 0 and gateway.status()["recorders"][0]["pending"] == 0, "the recording")
+        self.open(gateway, "#/delivery")
+
+        def is_recording_shown():
+            recorder = gateway.status()["recorders"][0]
+            return self.rows("Recordings") == [[recorder["path"], "all", self.formatted("count", recorder["samples"]), "0",
+                                                self.formatted("bytes", recorder["bytes"]), ""]]
+        eventually(is_recording_shown, "recording")
+        self.go("#/ledger")
+        eventually(lambda: len(self.rows("Earlier runs")) == 2, "earlier runs")
+        by_end = {row[1]: row for row in self.rows("Earlier runs")}
+        for run in gateway.status()["previous_runs"]:
+            row = by_end["stopped cleanly" if run["stopped_cleanly"] else "crashed or lost power"]
+            self.assertEqual(row[0], self.formatted("timeText", run["epoch"]))
+            ledger = run["ledger"] and [self.formatted("count", run["ledger"][name]) for name in ("sampled", "published")]
+            self.assertEqual(row[4:6], ledger or ["–", "–"])
+            self.assertEqual(row[7], self.formatted("count", run["log"]["lost"]) if run["log"] else "–")
+        self.assertEqual(len(by_end), 2)
 
     def test_missing_samples_of_the_log_are_found_with_their_reasons_and_times(self):
         gateway = Gateway(BURSTS)
