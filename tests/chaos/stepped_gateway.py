@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
-from sample_watch import NS, Steps
+from sample_watch import NS, Steps  # has the path of the next one
+from patient_http import body_of
 from waiting import DEADLINE_S, ENVIRONMENT, eventually
 
 
@@ -104,9 +104,7 @@ class Gateway:
         return next((line for line in self.log.read_text().splitlines() if " running rest=" in line), None)
 
     def ask(self, path, method="GET"):
-        request = urllib.request.Request(self.rest + path, method=method)
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
-            return json.load(answer)
+        return json.loads(body_of(self.rest, path, method, DEADLINE_S))
 
     def command(self, device, what):
         return self.ask(f"/devices/{device}/{what}", "POST")

@@ -144,9 +144,12 @@ TEST_CASE("the places of messages are those in the stream that was checked", "[u
     CHECK(f.last == 0);
 }
 
-TEST_CASE("a stream that is gone is noticed by the next check", "[uplink][jetstream]") {
+TEST_CASE("a stream that is gone is noticed by the next check, and one with other limits stays in use",
+          "[uplink][jetstream]") {
     Connection f;
     f.connect_and_expect_up();
+    f.server.respond("info", R"({"config":{"name":"S","max_msg_size":5},"state":{"last_seq":7}})");
+    CHECK(f.event() == "checked 7");
     f.server.respond("info", R"({"error":{"code":404,"description":"stream not found"}})");
     CHECK(f.event() == "down stream not found");
 }

@@ -311,11 +311,11 @@ void JetStreamAdapter::handle_check(std::string_view reply, std::string_view jso
     }
     if (reply == stream_reply) {
         const StreamCheck check = check_stream(json, options_);
+        if (state_ == State::up && check.is_found) {  // its properties matter at the next connection
+            return events_.checked(check.last);
+        }
         if (!check.problem.empty()) {
             return fail(check.problem);
-        }
-        if (state_ == State::up) {
-            return events_.checked(check.last);
         }
         if (!check.warning.empty()) {
             warn(check.warning);

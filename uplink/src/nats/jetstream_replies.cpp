@@ -91,6 +91,7 @@ StreamCheck check_stream(std::string_view json, const AdapterOptions& options) {
     if (!check.problem.empty()) {
         return check;
     }
+    check.is_found = true;
     check.last = static_cast<Place>(std::max<std::int64_t>(number_of(member(member(reply, "state"), "last_seq")), 0));
     const Json& config = member(reply, "config");
     const std::string name = text_of(member(config, "name"));

@@ -31,6 +31,7 @@ struct StreamName {
 
 /// Whether a stream can keep the guarantees of an uplink.
 struct StreamCheck {
+    bool is_found = false;
     std::string problem;  // why it cannot, and the command that changes it; "": it can
     std::string warning;  // "": none
     Place last = 0;       // place of the last message
