@@ -60,7 +60,7 @@ class LogHistory {
     static constexpr std::size_t places_max = 8;
     static constexpr std::chrono::seconds idle_max{10};
     /// How long a page may wait for the log to be written.
-    static constexpr std::chrono::milliseconds write_time_max{200};
+    static constexpr std::chrono::milliseconds write_time_max{2'000};
 
     struct Parts {
         const History& history;
