@@ -42,9 +42,13 @@ def general(line):
 
 
 def missing_line(expected, output):
-    """Returns the first expected line missing from the output, in the order of the page; None if all are present."""
-    rest = iter([general(line) for line in output.splitlines()])
-    return next((line for line in expected if general(line) not in rest), None)
+    """Returns the first expected line missing from the output; None if all are present. Threads may log in another order."""
+    rest = [general(line) for line in output.splitlines()]
+    for line in expected:
+        if general(line) not in rest:
+            return line
+        rest.remove(general(line))
+    return None
 
 
 def can_repeat(command):
