@@ -264,10 +264,10 @@ Report measure(const CodecOptions& options, std::size_t runs) {
 void add_options(CLI::App& app, CodecOptions& chosen) {
     app.add_option("--samples", chosen.samples, "Samples per encoder and run; a tenth of them for nlohmann")
         ->check(CLI::Range(1, 1'000'000'000));
-    add_list(app, "--format", chosen.formats, "Formats, separated by commas; nlohmann is for comparison",
-             CLI::IsMember(chosen.formats));
-    add_list(app, "--value", chosen.values, "Kinds of values, separated by commas: numbers with few or all digits, ...",
-             CLI::IsMember(chosen.values));
+    add_list(app, "--format", chosen.formats, "Formats, separated by commas; nlohmann is for comparison")
+        ->check(CLI::IsMember(chosen.formats));
+    add_list(app, "--value", chosen.values, "Kinds of values, separated by commas: numbers with few or all digits, ...")
+        ->check(CLI::IsMember(chosen.values));
 }
 
 }  // namespace

@@ -39,10 +39,9 @@ template <class Options, class Result>
 }
 
 /// Adds an option with several values, separated by commas.
-template <class Value, class Check>
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Value>& values, const std::string& about,
-                      const Check& check) {
-    return app.add_option(name, values, about)->delimiter(',')->check(check);
+template <class Value>
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Value>& values, const std::string& about) {
+    return app.add_option(name, values, about)->delimiter(',');
 }
 
 [[nodiscard]] Command::Action describe_codec_command(CLI::App& options);

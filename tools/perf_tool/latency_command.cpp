@@ -114,10 +114,10 @@ Matrix measure(const LatencyOptions& options, std::size_t runs) {
 }
 
 void add_options(CLI::App& app, LatencyOptions& chosen) {
-    add_list(app, "--transport", chosen.transports, "Transports, separated by commas",
-             CLI::IsMember({"tcp", "ipc", "inproc"}));
-    add_list(app, "--engine", chosen.engines, "Engines, separated by commas",
-             CLI::IsMember({"telegate", "libzmq", "raw"}));
+    add_list(app, "--transport", chosen.transports, "Transports, separated by commas")
+        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
+    add_list(app, "--engine", chosen.engines, "Engines, separated by commas")
+        ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
     app.add_option("--size", chosen.size, "Payload size in bytes")->check(CLI::Range(16, 1024 * 1024));
     auto* const seconds =
         app.add_option("--seconds", chosen.seconds, "Seconds per engine and run")->check(CLI::Range(0.001, 3'600.0));

@@ -389,9 +389,10 @@ void add_options(CLI::App& app, QueueOptions& chosen) {
     app.add_option("samples", chosen.samples, "Samples per run")->check(CLI::Range(1, 1'000'000'000));
     app.add_option("--capacity", chosen.capacity, "Capacity of queues that have one; producers wait if it is full")
         ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
-    add_list(app, "--size", chosen.sizes, "Sample sizes in bytes, separated by commas", CLI::IsMember({64, 240}));
-    add_list(app, "--producers", chosen.producers, "Numbers of producer threads, separated by commas",
-             CLI::Range(1, 64));
+    add_list(app, "--size", chosen.sizes, "Sample sizes in bytes, separated by commas")
+        ->check(CLI::IsMember({64, 240}));
+    add_list(app, "--producers", chosen.producers, "Numbers of producer threads, separated by commas")
+        ->check(CLI::Range(1, 64));
     app.add_option("--paced", chosen.paced, "Samples at 100,000 per second, for latencies; 0: none")
         ->check(CLI::Range(0, 100'000'000));
 }

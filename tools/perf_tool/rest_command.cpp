@@ -150,7 +150,8 @@ Report measure(const RestOptions& options, std::size_t runs) {
 }
 
 void add_options(CLI::App& app, RestOptions& chosen) {
-    add_list(app, "--connections", chosen.connections, "Concurrent clients, separated by commas", CLI::Range(1, 64));
+    add_list(app, "--connections", chosen.connections, "Concurrent clients, separated by commas")
+        ->check(CLI::Range(1, 64));
     app.add_option("--seconds", chosen.seconds, "Seconds per server and run; wrk takes whole seconds")
         ->check(CLI::Range(0.05, 3'600.0));
     app.add_flag("--own-client", chosen.own_client, "Do not use wrk");

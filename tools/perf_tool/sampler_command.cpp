@@ -311,14 +311,14 @@ Report measure(const SamplerOptions& options, std::size_t runs) {
 }
 
 void add_options(CLI::App& app, SamplerOptions& chosen) {
-    add_list(app, "--rate", chosen.rates, "Ticks per second, separated by commas", CLI::Range(1, rate_max));
-    add_list(app, "--load", chosen.loads, "Load, separated by commas: none, busy threads, a busy REST server",
-             CLI::IsMember({"none", "hog", "rest"}));
+    add_list(app, "--rate", chosen.rates, "Ticks per second, separated by commas")->check(CLI::Range(1, rate_max));
+    add_list(app, "--load", chosen.loads, "Load, separated by commas: none, busy threads, a busy REST server")
+        ->check(CLI::IsMember({"none", "hog", "rest"}));
     app.add_option("--seconds", chosen.seconds, "Seconds per engine and run")->check(CLI::Range(0.05, 3'600.0));
     app.add_option("--realtime-priority", chosen.schedule.realtime_priority, "Priority of the measured thread")
         ->check(CLI::Range(0, ThreadSchedule::realtime_priority_max));
-    add_list(app, "--cpu-affinity", chosen.schedule.processors, "Processors of the measured thread",
-             CLI::Range(0U, processor_count() - 1));
+    add_list(app, "--cpu-affinity", chosen.schedule.processors, "Processors of the measured thread")
+        ->check(CLI::Range(0U, processor_count() - 1));
     app.callback([&chosen] {
         if (chosen.seconds * std::ranges::max(chosen.rates) > static_cast<double>(run_ticks_max)) {
             throw CLI::ValidationError("--seconds", "a run has at most " + std::to_string(run_ticks_max) + " ticks");

@@ -29,12 +29,12 @@ constexpr std::string_view original = "original";
 }
 
 void add_common_options(CLI::App& app, Selection& selection) {
-    add_list(app, "--size", selection.sizes, "Payload sizes in bytes, separated by commas",
-             CLI::Range(16, 4 * 1024 * 1024));
-    add_list(app, "--transport", selection.transports, "Transports, separated by commas",
-             CLI::IsMember({"tcp", "ipc", "inproc"}));
-    add_list(app, "--engine", selection.engines, "Engines, separated by commas",
-             CLI::IsMember({"telegate", "libzmq", "raw"}));
+    add_list(app, "--size", selection.sizes, "Payload sizes in bytes, separated by commas")
+        ->check(CLI::Range(16, 4 * 1024 * 1024));
+    add_list(app, "--transport", selection.transports, "Transports, separated by commas")
+        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
+    add_list(app, "--engine", selection.engines, "Engines, separated by commas")
+        ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
     app.add_option("--variants", selection.variants, "Variants of libzmq: all, or only that of ServerLink's reports")
         ->check(CLI::IsMember({"all", "reported"}));
     auto* const seconds = app.add_option("--seconds", selection.seconds, "Approximate seconds per engine and run")
@@ -108,16 +108,17 @@ void add_cells(std::vector<Cell>& cells, const Selection& selection, Workload wo
 
 void add_options(CLI::App& app, Selection& selection) {
     if (selection.is_fanout) {
-        add_list(app, "--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas",
-                 CLI::Range(std::size_t{1}, Board::receivers_max));
+        add_list(app, "--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas")
+            ->check(CLI::Range(std::size_t{1}, Board::receivers_max));
         add_list(app, "--topics", selection.topics,
-                 "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic",
-                 CLI::Range(1, 1'000'000));
+                 "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic")
+            ->check(CLI::Range(1, 1'000'000));
         add_list(app, "--io-threads", selection.io_threads,
-                 "Numbers of I/O threads of Telegate's publisher, separated by commas", CLI::Range(1, 64));
+                 "Numbers of I/O threads of Telegate's publisher, separated by commas")
+            ->check(CLI::Range(1, 64));
     } else {
-        add_list(app, "--pattern", selection.patterns, "Publisher to Subscriber, Router to Router, separated by commas",
-                 CLI::IsMember({"pubsub", "router"}));
+        add_list(app, "--pattern", selection.patterns, "Publisher to Subscriber, Router to Router, separated by commas")
+            ->check(CLI::IsMember({"pubsub", "router"}));
         app.add_flag("--two-processes", selection.two_processes, "The receiver is a process; not over inproc");
     }
     add_common_options(app, selection);
