@@ -22,8 +22,7 @@
 namespace telegate::perf {
 
 /// The sequence numbers in a message, which is not read further, so that the checks of subscribers do not limit a run:
-/// `count` ascending numbers from `first` to `last`, with gaps where the queue
-/// dropped samples.
+/// `count` ascending numbers from `first` to `last`, with gaps where the queue dropped samples.
 struct PayloadNumbers {
     std::uint64_t first = 0;
     std::uint64_t last = 0;

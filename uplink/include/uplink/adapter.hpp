@@ -18,7 +18,7 @@ namespace telegate::uplink {
 /// Failure: reported by the events; send() throws std::bad_alloc.
 class Adapter {
   public:
-    /// Called on the reactor's thread, never from within connect(), send() or close().
+    /// Called on the reactor's thread, never from within the functions of the adapter.
     struct Events {
         /// `last`: the place of the last message of the back end, of any client; nullopt: unknown.
         std::function<void(const std::string& server, std::optional<Place> last)> up;

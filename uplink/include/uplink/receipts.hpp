@@ -25,11 +25,11 @@ struct Transmissions {
 /// so it may lose messages of these minutes, the grace. Its places then go back.
 ///
 /// Threads: one.
-/// Limits:  receipts_max positions, and the places of the last places_max messages.
+/// Limits:  a position for each of `intervals` parts of the grace, and the places of the last places_max messages.
 /// Failure: the functions that are not noexcept throw std::bad_alloc.
 class Receipts {
   public:
-    static constexpr std::size_t receipts_max = 64;
+    static constexpr int intervals = 32;
     static constexpr std::size_t places_max = 256;  // responses do not overtake that many others
 
     explicit Receipts(std::chrono::milliseconds grace) : grace_(grace) {}

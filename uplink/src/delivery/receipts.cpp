@@ -12,7 +12,7 @@ void Receipts::restore(MonoTime now, store::Position resend_from, Place last_pla
 /// The last receipt is replaced until it is old enough, so that there is always one for the last position.
 void Receipts::note_delivered(MonoTime now, store::Position position) {
     const std::size_t count = receipts_.size();
-    if (count > 1 && receipts_[count - 1].first - receipts_[count - 2].first < 2 * grace_ / receipts_max) {
+    if (count > 1 && receipts_[count - 1].first - receipts_[count - 2].first < grace_ / intervals) {
         receipts_.pop_back();
     }
     receipts_.emplace_back(now, position);

@@ -122,7 +122,7 @@ void UplinkRunner::restore(MonoTime now) {
         return;
     }
     try {
-        const store::Position position = std::min(find(receipts_.resend_from()), cursor().oldest());
+        const store::Position position = std::min(receipts_.resend_from(), cursor().oldest());
         move_back(position);
         ++next_status_.losses;
         note_failure("the server has lost messages that it had acknowledged; delivering again from position " +
