@@ -130,6 +130,40 @@ TEST_CASE("a channel that is read alone has the same samples and gaps", "[store]
     }
 }
 
+TEST_CASE("blocks that are left encoded have the same samples and gaps", "[store][log]") {
+    int left_encoded = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        RandomLog log(seed);
+        LogReader all(log.disk, "/log");
+        LogReader reader(log.disk, "/log");
+        reader.leave_encoded();
+        const Position position = log.random() % 2 == 0 ? 0 : log.random() % 500;
+        all.seek(position);
+        reader.seek(position);
+        LogBatch expected;
+        LogBatch batch;
+        while (all.next(expected)) {
+            REQUIRE(reader.next(batch));
+            CHECK(batch.end_position == expected.end_position);
+            CHECK(batch.sample_count() == expected.samples.size());
+            CHECK(batch.published_before == expected.published_before);
+            left_encoded += int{batch.is_encoded};
+            reader.decode(batch);
+            CHECK(std::equal(batch.samples.begin(), batch.samples.end(), expected.samples.begin(),
+                             expected.samples.end(), [](const TelemetrySample& left, const TelemetrySample& right) {
+                                 return left.channel == right.channel && left.seq == right.seq;
+                             }));
+            CHECK(std::equal(batch.gaps.begin(), batch.gaps.end(), expected.gaps.begin(), expected.gaps.end(),
+                             [](const BlockGap& left, const BlockGap& right) {
+                                 return left.before_sample == right.before_sample && left.gap == right.gap;
+                             }));
+        }
+        CHECK_FALSE(reader.next(batch));
+    }
+    CHECK(left_encoded > 100);
+}
+
 TEST_CASE("a channel that is read alone has the samples of a time range", "[store][log]") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);

@@ -46,6 +46,7 @@ class Fate {
             world_.quarantine.samples_max = 1'000;
         }
         world_.back_end.keeps_order = number % 5 < 3;
+        world_.passes_on = number / 8 % 2 == 0;
         if (number % 8 == 2) {
             world_.back_end.payload_bytes_max = 60;  // a gap notice fits
             world_.quarantine.samples_max = 1'000;

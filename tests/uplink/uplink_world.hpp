@@ -38,7 +38,6 @@ inline void encode_lines(const store::LogBatch& batch, std::int64_t, std::vector
     const auto add = [&](ChannelId channel, const std::string& rest) -> OutgoingMessage& {
         if (lines++ % lines_max == 0) {
             messages.emplace_back().begin = place;
-            messages.back().format = "lines";
         }
         messages.back().payload +=
             std::to_string(batch.epoch_ms) + ' ' + batch.find(channel)->channel + ' ' + rest + '\n';
@@ -58,6 +57,23 @@ inline void encode_lines(const store::LogBatch& batch, std::int64_t, std::vector
             ++add(batch.samples[i].channel, std::to_string(batch.samples[i].seq)).samples;
         }
     }
+}
+
+/// Passes on a block that is still encoded as one message, with the lines that encode_lines() writes for its samples.
+inline bool pass_on_lines(const store::LogBatch& batch, std::vector<OutgoingMessage>& messages) {
+    constexpr std::uint32_t samples_max = 40;
+    if (!batch.is_encoded || batch.sample_count() > samples_max) {
+        return false;
+    }
+    OutgoingMessage& message = messages.emplace_back();
+    message.samples = batch.sample_count();
+    for (const store::BlockChannel& part : batch.stored_head->channels) {
+        const std::string begin = std::to_string(batch.epoch_ms) + ' ' + batch.find(part.channel)->channel + ' ';
+        for (std::uint64_t seq = part.first_seq; seq <= part.last_seq; ++seq) {
+            message.payload += begin + std::to_string(seq) + '\n';
+        }
+    }
+    return true;
 }
 
 /// The samples of a channel and an epoch that a consumer of the back end has received.
@@ -126,7 +142,7 @@ class World {
                                 clock,
                                 disk,
                                 make,
-                                encode_lines,
+                                {"lines", encode_lines, {}, passes_on ? PassOnBlock(pass_on_lines) : PassOnBlock()},
                                 {[](const std::string&) {}, [](const std::string&) {},
                                  [this](const std::string&) {
                                      ++restarts;
@@ -212,6 +228,7 @@ class World {
     store::LogId log_id{std::byte{9}};
     store::LogLimits limits{};
     static constexpr std::size_t messages_max = 8;
+    bool passes_on = false;
     UplinkRunner::Rates rates{};
     UplinkRunner::Order order = UplinkRunner::Order::strict;
     Quarantine::Limits quarantine{.samples_max = 10};

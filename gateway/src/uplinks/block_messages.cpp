@@ -16,15 +16,6 @@ std::uint64_t missing_in(const store::LogGap& gap) {
 
 }  // namespace
 
-void BlockMessages::encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
-    if (block.segment == nullptr || (block.samples.empty() && block.gaps.empty())) {
-        return;
-    }
-    if (!append_stored(block, messages)) {
-        append_encoded(block, messages);
-    }
-}
-
 /// Writes the head and the definitions of a segment with one block to segment_.
 void BlockMessages::begin_segment(const store::LogBatch& block, const store::BlockHead& head,
                                   store::Position position) {
@@ -45,30 +36,30 @@ void BlockMessages::begin_segment(const store::LogBatch& block, const store::Blo
     store::append_channels(channels, position, segment.log_id, segment_);
 }
 
-/// Returns false if the block is not stored as it is, or is too large.
-bool BlockMessages::append_stored(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
-    if (!block.stored || block.samples.size() != block.stored->samples ||
-        block.gaps.size() != block.stored->entries - block.stored->samples ||
-        block.segment->read_block(*block.stored, store::SegmentReader::Part::head, described_, payload_) !=
-            store::SegmentReader::Result::intact) {
+bool BlockMessages::pass_on(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
+    if (!block.stored || block.sample_count() != block.stored->samples ||
+        block.gaps.size() != block.stored->entries - block.stored->samples) {
         return false;
     }
-    begin_segment(block, described_, block.stored->position);
+    begin_segment(block, *block.stored_head, block.stored->position);
     if (!block.segment->append_record(*block.stored, segment_) || segment_.size() > bytes_max_) {
         return false;
     }
     uplink::OutgoingMessage& message = messages.emplace_back();
     message.subject = subject_;
     message.payload.assign(reinterpret_cast<const char*>(segment_.data()), segment_.size());
-    message.samples = block.samples.size();
+    message.samples = block.sample_count();
     for (const store::BlockGap& gap : block.gaps) {
         message.missing += missing_in(gap.gap);
     }
-    message.utc_max_ns = described_.utc_max_ns;
+    message.utc_max_ns = block.stored_head->utc_max_ns;
     return true;
 }
 
-void BlockMessages::append_encoded(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
+void BlockMessages::encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
+    if (block.segment == nullptr || (block.samples.empty() && block.gaps.empty())) {
+        return;
+    }
     const std::size_t samples_max = std::max(bytes_max_ / sample_bytes_max, std::size_t{1});
     store::Position position = block.position;
     const auto begin_entry = [&](uplink::BlockPlace place) {

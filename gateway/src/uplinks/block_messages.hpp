@@ -23,12 +23,12 @@ class BlockMessages {
   public:
     BlockMessages(std::string subject, std::size_t bytes_max) : subject_(std::move(subject)), bytes_max_(bytes_max) {}
 
-    /// Appends the messages of a block, see UplinkRunner::EncodeBlock.
+    /// Appends the stored block as a message. See uplink::PassOnBlock.
+    [[nodiscard]] bool pass_on(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
+    /// Appends the messages of a block, or of a part of one. See uplink::EncodeBlock.
     void encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
 
   private:
-    [[nodiscard]] bool append_stored(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
-    void append_encoded(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
     void end_message(const store::LogBatch& block, store::Position position,
                      std::vector<uplink::OutgoingMessage>& messages);
     void begin_segment(const store::LogBatch& block, const store::BlockHead& head, store::Position position);

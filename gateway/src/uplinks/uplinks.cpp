@@ -117,22 +117,31 @@ class Uplinks::One {
         const auto make_adapter = [this](uplink::Adapter::Events events) {
             return options_.module->make(loop_, adapter_options(), std::move(events));
         };
-        const auto encode = [this](const store::LogBatch& block, std::int64_t end_utc_ns,
-                                   std::vector<uplink::OutgoingMessage>& messages) {
-            const std::size_t first = messages.size();
-            if (options_.messages.format == MessageFormat::block) {
+        return {reactor_, clock_, store::real_file_system(), make_adapter, encoding(), notes()};
+    }
+
+    [[nodiscard]] uplink::BlockEncoding encoding() {
+        using Messages = std::vector<uplink::OutgoingMessage>;
+        const bool is_block = options_.messages.format == MessageFormat::block;
+        uplink::BlockEncoding result;
+        result.format = to_string(options_.messages.format);
+        result.encode = [this, is_block](const store::LogBatch& block, std::int64_t end_utc_ns, Messages& messages) {
+            if (is_block) {
                 blocks_.encode(block, messages);
             } else {
                 encoder_.encode(block, end_utc_ns, messages);
             }
-            for (std::size_t i = first; i < messages.size(); ++i) {
-                messages[i].format = to_string(options_.messages.format);
-            }
         };
-        return {
-            reactor_, clock_, store::real_file_system(), make_adapter, encode, notes(), [this](store::LogBatch& block) {
+        if (is_block) {
+            result.pass_on = [this](const store::LogBatch& block, Messages& messages) {
+                return blocks_.pass_on(block, messages);
+            };
+        } else {
+            result.arrange = [this](store::LogBatch& block) {
                 encoder_.arrange(block);
-            }};
+            };
+        }
+        return result;
     }
 
     [[nodiscard]] uplink::AdapterOptions adapter_options() {

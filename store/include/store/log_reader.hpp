@@ -34,7 +34,13 @@ struct LogBatch {
     const SegmentChannel* selected = nullptr;  // the selected channel, if the segment has it; valid until the next read
     const SegmentReader* segment = nullptr;    // with the entries; valid until the next read
     std::optional<BlockEntry> stored;          // the block of the segment that has all of the samples
+    const BlockHead* stored_head = nullptr;    // of that block; valid until the next read
+    bool is_encoded = false;                   // only `stored` has the samples; see LogReader::leave_encoded()
 
+    /// Returns the number of samples, decoded or not.
+    [[nodiscard]] std::uint32_t sample_count() const noexcept {
+        return is_encoded ? stored->samples : static_cast<std::uint32_t>(samples.size());
+    }
     [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
     void clear() noexcept;
 };
@@ -77,6 +83,10 @@ class LogReader {
     /// Continues where the last `samples` samples of the selected channel begin, or at its first one if there are
     /// fewer.
     void seek_last(std::uint64_t samples);
+    /// Leaves blocks encoded that are intact, have no gaps, and follow on what was reported before.
+    void leave_encoded() noexcept { leaves_encoded_ = true; }
+    /// Decodes the samples of the last batch if they were left encoded.
+    void decode(LogBatch& batch);
     /// Reads the next block. Returns false if the log currently has no more.
     [[nodiscard]] bool next(LogBatch& batch);
 
@@ -93,6 +103,7 @@ class LogReader {
     void keep_channel(ChannelId channel, std::span<const TelemetrySample> samples);
     void keep_times(LogBatch& batch) const;
     void add_lost_block(const BlockHead& head, LogBatch& batch);
+    [[nodiscard]] bool follows_on(const BlockHead& head);
     void add_holes(const BlockHead& head, LogBatch& batch);
     void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);
     void catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
@@ -113,6 +124,7 @@ class LogReader {
     bool is_begun_ = false;   // the header of the segment has been reported
     bool is_stop_reported_ = false;
     bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
+    bool leaves_encoded_ = false;
     std::optional<std::int64_t> epoch_ms_;
     IsWanted is_wanted_;  // empty: all are
     std::optional<ChannelSelection> selection_;

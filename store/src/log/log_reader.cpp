@@ -89,6 +89,8 @@ void LogBatch::clear() noexcept {
     selected = nullptr;
     segment = nullptr;
     stored.reset();
+    stored_head = nullptr;
+    is_encoded = false;
 }
 
 LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
@@ -316,6 +318,13 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     if (batch.is_passed_over) {
         return learn(head_);
     }
+    if (leaves_encoded_ && result == SegmentReader::Result::intact && skipped == 0 && follows_on(head_)) {
+        learn(head_);
+        batch.stored = entry;
+        batch.stored_head = &head_;
+        batch.is_encoded = true;
+        return;
+    }
     if (result == SegmentReader::Result::damaged_payload || !decoder_.decode(head_, payload_, batch.samples)) {
         has_unreadable_ = true;
         return add_lost_block(head_, batch);
@@ -326,6 +335,19 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     add_holes(head_, batch);
     if (batch.samples.size() == entry.samples) {
         batch.stored = entry;
+        batch.stored_head = &head_;
+    }
+}
+
+void LogReader::decode(LogBatch& batch) {
+    if (!std::exchange(batch.is_encoded, false) || decoder_.decode(head_, payload_, batch.samples)) {
+        return;
+    }
+    has_unreadable_ = true;
+    batch.samples.clear();
+    batch.stored.reset();
+    for (const BlockChannel& channel : head_.channels) {
+        batch.gaps.push_back({0, {channel.channel, channel.first_seq, channel.last_seq, GapReason::damaged}});
     }
 }
 
@@ -351,17 +373,18 @@ void LogReader::skip_entries(const BlockHead& head, std::uint64_t entries, LogBa
     }
 }
 
+/// Whether a block has no gaps and all of its samples are the next ones of their channels.
+bool LogReader::follows_on(const BlockHead& head) {
+    return head.gaps.empty() &&
+           std::all_of(head.channels.begin(), head.channels.end(), [&](const BlockChannel& channel) {
+               return channel.first_seq == last_seq_of(channel.channel) + 1 && !channel.has_holes();
+           });
+}
+
 /// Merges the gaps that the block has with those that only show in the sequence numbers.
 void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
-    const bool is_plain = head.gaps.empty() && batch.samples.size() == head.samples &&
-                          std::all_of(head.channels.begin(), head.channels.end(), [&](const BlockChannel& channel) {
-                              return channel.first_seq == last_seq_of(channel.channel) + 1 && !channel.has_holes();
-                          });
-    if (is_plain) {
-        for (const BlockChannel& channel : head.channels) {
-            last_seq_of(channel.channel) = channel.last_seq;
-        }
-        return;
+    if (batch.samples.size() == head.samples && follows_on(head)) {
+        return learn(head);
     }
     std::size_t next_gap = 0;
     std::uint32_t kept = 0;

@@ -30,6 +30,18 @@ using EncodeBlock =
 /// stay in order.
 using ArrangeBlock = std::function<void(store::LogBatch& batch)>;
 
+/// Appends a block that the log has as it is, whose samples need not be decoded, as one message. Returns false if that
+/// is impossible; then it is encoded.
+using PassOnBlock = std::function<bool(const store::LogBatch& batch, std::vector<OutgoingMessage>& messages)>;
+
+/// How blocks of the log become messages.
+struct BlockEncoding {
+    std::string format;  // of the payloads
+    EncodeBlock encode;
+    ArrangeBlock arrange = {};  // empty: nothing to do
+    PassOnBlock pass_on = {};   // empty: all blocks are encoded
+};
+
 /// Reads the log for a delivery, block by block, and divides what the back end has refused: a message into halves, down
 /// to the single sample, which moves to the quarantine and is replaced by a gap notice. The same content always becomes
 /// the same messages with the same ids, whether it is divided now or was before the process restarted.
@@ -43,9 +55,8 @@ class LogFeed {
         store::FileSystem& files;
         std::string log_directory;
         const Clock& clock;
-        EncodeBlock encode;
+        BlockEncoding encoding;
         Quarantine& quarantine;
-        ArrangeBlock arrange;        // empty: nothing to do
         bool is_historical = false;  // of all messages
     };
     explicit LogFeed(Parts parts);

@@ -105,9 +105,8 @@ class UplinkRunner {
         const Clock& clock;
         store::FileSystem& files;
         std::function<std::unique_ptr<Adapter>(Adapter::Events events)> make_adapter;
-        EncodeBlock encode;
+        BlockEncoding encoding;
         Notes notes;
-        ArrangeBlock arrange = {};
     };
     struct Options {
         std::string name;

@@ -46,7 +46,11 @@ void set_ends(std::vector<OutgoingMessage>& messages, BlockPlace end) {
 
 }  // namespace
 
-LogFeed::LogFeed(Parts parts) : parts_(std::move(parts)), reader_(parts_.files, parts_.log_directory) {}
+LogFeed::LogFeed(Parts parts) : parts_(std::move(parts)), reader_(parts_.files, parts_.log_directory) {
+    if (parts_.encoding.pass_on) {
+        reader_.leave_encoded();
+    }
+}
 
 void LogFeed::seek(store::Position position, store::Position end) {
     reader_.seek(position);
@@ -87,8 +91,8 @@ bool LogFeed::read_block(Delivery& delivery, store::Position synced) {
             read_to_end_at_ = synced;
             return false;
         }
-        if (parts_.arrange) {
-            parts_.arrange(batch_);
+        if (parts_.encoding.arrange) {
+            parts_.encoding.arrange(batch_);
         }
     }
     if (batch_.position >= end_) {
@@ -117,6 +121,7 @@ void LogFeed::keep_gaps_before_end() {
     is_at_end_ = true;
     batch_.position = batch_.end_position = end_;
     batch_.samples.clear();
+    batch_.is_encoded = false;
     batch_.stored.reset();
     for (store::BlockGap& gap : batch_.gaps) {
         gap.before_sample = 0;
@@ -125,10 +130,15 @@ void LogFeed::keep_gaps_before_end() {
 
 void LogFeed::encode_block() {
     encoded_.clear();
-    parts_.encode(batch_, end_utc_ns(static_cast<std::uint32_t>(batch_.samples.size())), encoded_);
-    set_ends(encoded_,
-             {static_cast<std::uint32_t>(batch_.samples.size()), static_cast<std::uint32_t>(batch_.gaps.size())});
     find_quarantined();
+    if (is_divided()) {
+        reader_.decode(batch_);
+    }
+    if (!batch_.stored || !parts_.encoding.pass_on || !parts_.encoding.pass_on(batch_, encoded_)) {
+        reader_.decode(batch_);
+        parts_.encoding.encode(batch_, end_utc_ns(batch_.sample_count()), encoded_);
+    }
+    set_ends(encoded_, {batch_.sample_count(), static_cast<std::uint32_t>(batch_.gaps.size())});
     if (is_divided()) {
         for (OutgoingMessage& message : std::exchange(encoded_, {})) {
             add_divided(std::move(message));
@@ -141,6 +151,7 @@ void LogFeed::complete(OutgoingMessage& message) const {
     message.position = batch_.position;
     message.end_position = batch_.end_position;
     message.is_historical = parts_.is_historical;
+    message.format = parts_.encoding.format;
     message.id = message_id(log_id_, message);
 }
 
@@ -170,7 +181,7 @@ void LogFeed::add_divided(OutgoingMessage message) {
 void LogFeed::add_half(const Range& range) {
     take_slice(range);
     std::vector<OutgoingMessage> messages;
-    parts_.encode(slice_, end_utc_ns(range.end.sample), messages);
+    parts_.encoding.encode(slice_, end_utc_ns(range.end.sample), messages);
     for (OutgoingMessage& message : messages) {
         message.begin.sample += range.begin.sample;
         message.begin.gap += range.begin.gap;
@@ -205,7 +216,7 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
     take_slice({batch_.end_position, begin, begin});
     slice_.gaps.push_back({0, {sample.channel, sample.seq, sample.seq, store::GapReason::refused}});
     std::vector<OutgoingMessage> messages;
-    parts_.encode(slice_, sample.time_utc_ns, messages);
+    parts_.encoding.encode(slice_, sample.time_utc_ns, messages);
     for (OutgoingMessage& notice : messages) {
         notice.begin = begin;
         notice.end = end;
@@ -259,6 +270,7 @@ void LogFeed::find_quarantined() {
     if (!parts_.quarantine.has_block(log_id_, batch_.end_position)) {
         return;
     }
+    reader_.decode(batch_);
     for (std::uint32_t i = 0; i < batch_.samples.size(); ++i) {
         const TelemetrySample& sample = batch_.samples[i];
         for (const QuarantinedSample& each : parts_.quarantine.samples()) {

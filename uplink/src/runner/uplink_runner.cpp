@@ -34,10 +34,10 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
 UplinkRunner::~UplinkRunner() = default;
 
 UplinkRunner::Lane UplinkRunner::make_lane(bool is_backlog) {
-    return {.feed = LogFeed({parts_.files, options_.log_directory, parts_.clock, parts_.encode, quarantine_,
-                             parts_.arrange, is_backlog}),
-            .delivery = Delivery(is_backlog ? backlog_options(options_.delivery) : options_.delivery, 0),
-            .rejection = {}};
+    return {
+        .feed = LogFeed({parts_.files, options_.log_directory, parts_.clock, parts_.encoding, quarantine_, is_backlog}),
+        .delivery = Delivery(is_backlog ? backlog_options(options_.delivery) : options_.delivery, 0),
+        .rejection = {}};
 }
 
 Adapter::Events UplinkRunner::events() {
