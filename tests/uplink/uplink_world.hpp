@@ -67,7 +67,7 @@ inline bool pass_on_lines(const store::LogBatch& batch, std::vector<OutgoingMess
     }
     OutgoingMessage& message = messages.emplace_back();
     message.samples = batch.sample_count();
-    for (const store::BlockChannel& part : batch.stored_head->channels) {
+    for (const store::BlockChannel& part : batch.stored->head->channels) {
         const std::string begin = std::to_string(batch.epoch_ms) + ' ' + batch.find(part.channel)->channel + ' ';
         for (std::uint64_t seq = part.first_seq; seq <= part.last_seq; ++seq) {
             message.payload += begin + std::to_string(seq) + '\n';

@@ -16,44 +16,69 @@ std::uint64_t missing_in(const store::LogGap& gap) {
 
 }  // namespace
 
-/// Writes the head and the definitions of a segment with one block to segment_.
-void BlockMessages::begin_segment(const store::LogBatch& block, const store::BlockHead& head,
-                                  store::Position position) {
-    store::SegmentHead segment = block.segment->head();
-    segment.first_position = position;
-    segment.begins_epoch = false;
-    segment_.clear();
-    store::append_segment_head(segment, segment_);
-    std::vector<store::SegmentChannel> channels;
-    for (store::SegmentChannel channel : *block.definitions) {
-        const bool has_gap = std::any_of(head.gaps.begin(), head.gaps.end(),
-                                         [&](const store::BlockGap& gap) { return gap.gap.channel == channel.id; });
-        if (has_gap || head.find(channel.id) != nullptr) {
-            channel.last_seq = 0;
-            channels.push_back(std::move(channel));
-        }
-    }
-    store::append_channels(channels, position, segment.log_id, segment_);
-}
-
 bool BlockMessages::pass_on(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
-    if (!block.stored || block.sample_count() != block.stored->samples ||
-        block.gaps.size() != block.stored->entries - block.stored->samples) {
+    if (!block.stored || block.sample_count() != block.stored->entry.samples ||
+        block.gaps.size() != block.stored->entry.entries - block.stored->entry.samples) {
         return false;
     }
-    begin_segment(block, *block.stored_head, block.stored->position);
-    if (!block.segment->append_record(*block.stored, segment_) || segment_.size() > bytes_max_) {
+    write_segment(block, *block.stored->head, block.stored->bytes, block.stored->entry.position);
+    if (segment_.size() > bytes_max_) {
         return false;
     }
     uplink::OutgoingMessage& message = messages.emplace_back();
-    message.subject = subject_;
-    message.payload.assign(reinterpret_cast<const char*>(segment_.data()), segment_.size());
+    set_content(message);
     message.samples = block.sample_count();
     for (const store::BlockGap& gap : block.gaps) {
         message.missing += missing_in(gap.gap);
     }
-    message.utc_max_ns = block.stored_head->utc_max_ns;
+    message.utc_max_ns = block.stored->head->utc_max_ns;
     return true;
+}
+
+/// Writes a segment with one block to segment_.
+void BlockMessages::write_segment(const store::LogBatch& block, const store::BlockHead& head,
+                                  const store::EncodedBlock& encoded, store::Position position) {
+    store::SegmentHead segment = block.segment->head();
+    find_channels(block, head);
+    segment.first_position = position;
+    segment.begins_epoch = false;
+    segment_.clear();
+    store::append_segment_head(segment, segment_);
+    store::append_channels(channels_, position, segment.log_id, segment_);
+    store::append_block(encoded, position, segment.log_id, segment_);
+}
+
+/// Sets channels_ to the definitions of the channels of a block. Most blocks have those of the one before.
+void BlockMessages::find_channels(const store::LogBatch& block, const store::BlockHead& head) {
+    ids_.clear();
+    for (const store::BlockChannel& part : head.channels) {
+        ids_.push_back(part.channel);
+    }
+    for (const store::BlockGap& gap : head.gaps) {
+        ids_.push_back(gap.gap.channel);
+    }
+    const bool are_same = channels_of_ == block.segment->head() &&
+                          std::equal(ids_.begin(), ids_.end(), channels_.begin(), channels_.end(),
+                                     [](ChannelId id, const store::SegmentChannel& each) { return id == each.id; });
+    if (are_same) {
+        return;
+    }
+    std::sort(ids_.begin(), ids_.end());
+    channels_of_ = block.segment->head();
+    channels_.clear();
+    for (const store::SegmentChannel& channel : *block.definitions) {
+        if (std::binary_search(ids_.begin(), ids_.end(), channel.id)) {
+            channels_.push_back(channel);
+            channels_.back().last_seq = 0;
+        }
+    }
+    std::sort(channels_.begin(), channels_.end(),
+              [](const store::SegmentChannel& left, const store::SegmentChannel& right) { return left.id < right.id; });
+}
+
+void BlockMessages::set_content(uplink::OutgoingMessage& message) const {
+    message.subject = subject_;
+    message.payload.assign(reinterpret_cast<const char*>(segment_.data()), segment_.size());
 }
 
 void BlockMessages::encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages) {
@@ -98,10 +123,8 @@ void BlockMessages::end_message(const store::LogBatch& block, store::Position po
     payload_.clear();
     encoder_.encode(block.published_before.value_or(0) + message.begin.sample, described_, head_, payload_);
     encoder_.clear();
-    begin_segment(block, described_, first);
-    store::append_block({head_, payload_}, first, block.segment->head().log_id, segment_);
-    message.subject = subject_;
-    message.payload.assign(reinterpret_cast<const char*>(segment_.data()), segment_.size());
+    write_segment(block, described_, {head_, payload_}, first);
+    set_content(message);
 }
 
 }  // namespace telegate

@@ -31,7 +31,10 @@ class BlockMessages {
   private:
     void end_message(const store::LogBatch& block, store::Position position,
                      std::vector<uplink::OutgoingMessage>& messages);
-    void begin_segment(const store::LogBatch& block, const store::BlockHead& head, store::Position position);
+    void write_segment(const store::LogBatch& block, const store::BlockHead& head, const store::EncodedBlock& encoded,
+                       store::Position position);
+    void find_channels(const store::LogBatch& block, const store::BlockHead& head);
+    void set_content(uplink::OutgoingMessage& message) const;
 
     const std::string subject_;
     const std::size_t bytes_max_;
@@ -40,6 +43,9 @@ class BlockMessages {
     store::ByteBuffer head_;
     store::ByteBuffer payload_;
     store::BlockHead described_;
+    std::vector<ChannelId> ids_;
+    std::vector<store::SegmentChannel> channels_;  // that the last message defines
+    store::SegmentHead channels_of_;               // the segment that they are from
 };
 
 }  // namespace telegate

@@ -16,6 +16,13 @@
 
 namespace telegate::store {
 
+/// A block as it is in its segment. Valid until the next read.
+struct StoredBlock {
+    BlockEntry entry;
+    const BlockHead* head = nullptr;
+    EncodedBlock bytes;
+};
+
 /// The content of one block of the log, in order, and the gaps before and within it.
 struct LogBatch {
     Position position = 0;      // of the first entry
@@ -33,13 +40,12 @@ struct LogBatch {
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
     const SegmentChannel* selected = nullptr;  // the selected channel, if the segment has it; valid until the next read
     const SegmentReader* segment = nullptr;    // with the entries; valid until the next read
-    std::optional<BlockEntry> stored;          // the block of the segment that has all of the samples
-    const BlockHead* stored_head = nullptr;    // of that block; valid until the next read
+    std::optional<StoredBlock> stored;         // the block that has all of the samples
     bool is_encoded = false;                   // only `stored` has the samples; see LogReader::leave_encoded()
 
     /// Returns the number of samples, decoded or not.
     [[nodiscard]] std::uint32_t sample_count() const noexcept {
-        return is_encoded ? stored->samples : static_cast<std::uint32_t>(samples.size());
+        return is_encoded ? stored->entry.samples : static_cast<std::uint32_t>(samples.size());
     }
     [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
     void clear() noexcept;
@@ -103,6 +109,7 @@ class LogReader {
     void keep_channel(ChannelId channel, std::span<const TelemetrySample> samples);
     void keep_times(LogBatch& batch) const;
     void add_lost_block(const BlockHead& head, LogBatch& batch);
+    [[nodiscard]] StoredBlock stored(const BlockEntry& entry) const noexcept;
     [[nodiscard]] bool follows_on(const BlockHead& head);
     void add_holes(const BlockHead& head, LogBatch& batch);
     void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);

@@ -64,8 +64,9 @@ class SegmentReader {
     enum class Result : std::uint8_t { intact, damaged_payload, damaged_head };
     /// Reads a block of index(). With Part::head, `payload` is not changed.
     [[nodiscard]] Result read_block(const BlockEntry& entry, Part part, BlockHead& head, ByteBuffer& payload) const;
-    /// Appends the record of a block of index() as it is in the file. Returns false if it cannot be read.
-    [[nodiscard]] bool append_record(const BlockEntry& entry, ByteBuffer& out) const;
+    /// Returns the header of the block that was read last, as BlockEncoder::encode() has written it. Valid until the
+    /// next read.
+    [[nodiscard]] Bytes block_head() const noexcept { return std::span(block_head_).subspan(RecordHead::bytes); }
     /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes, so the other
     /// bytes of `payload` have no meaning.
     [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,

@@ -89,7 +89,6 @@ void LogBatch::clear() noexcept {
     selected = nullptr;
     segment = nullptr;
     stored.reset();
-    stored_head = nullptr;
     is_encoded = false;
 }
 
@@ -320,8 +319,7 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     }
     if (leaves_encoded_ && result == SegmentReader::Result::intact && skipped == 0 && follows_on(head_)) {
         learn(head_);
-        batch.stored = entry;
-        batch.stored_head = &head_;
+        batch.stored = stored(entry);
         batch.is_encoded = true;
         return;
     }
@@ -334,9 +332,13 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     }
     add_holes(head_, batch);
     if (batch.samples.size() == entry.samples) {
-        batch.stored = entry;
-        batch.stored_head = &head_;
+        batch.stored = stored(entry);
     }
+}
+
+/// Returns the block that was read last.
+StoredBlock LogReader::stored(const BlockEntry& entry) const noexcept {
+    return {entry, &head_, {segment_->block_head(), payload_}};
 }
 
 void LogReader::decode(LogBatch& batch) {

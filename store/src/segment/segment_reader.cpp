@@ -307,18 +307,6 @@ SegmentReader::Result SegmentReader::read_block_head(const BlockEntry& entry, Re
     return is_intact ? Result::intact : Result::damaged_head;
 }
 
-bool SegmentReader::append_record(const BlockEntry& entry, ByteBuffer& out) const {
-    RecordHead record;
-    BlockHead head;
-    if (read_block_head(entry, record, head) != Result::intact) {
-        return false;
-    }
-    const std::size_t before = out.size();
-    out.resize(before + static_cast<std::size_t>(record.record_bytes()));
-    const std::span<std::byte> to = std::span(out).subspan(before);
-    return read_some(entry.offset, to) == to.size();
-}
-
 SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part part, BlockHead& head,
                                                 ByteBuffer& payload) const {
     RecordHead record;
