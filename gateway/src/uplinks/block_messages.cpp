@@ -38,42 +38,50 @@ bool BlockMessages::pass_on(const store::LogBatch& block, std::vector<uplink::Ou
 /// Writes a segment with one block to segment_.
 void BlockMessages::write_segment(const store::LogBatch& block, const store::BlockHead& head,
                                   const store::EncodedBlock& encoded, store::Position position) {
-    store::SegmentHead segment = block.segment->head();
-    find_channels(block, head);
+    learn_channels(block);
+    definitions_.clear();
+    std::size_t count = 0;
+    const auto define = [&](ChannelId channel) {
+        const Definition& definition = known_[to_index(channel)];
+        definitions_.insert(definitions_.end(), known_bytes_.begin() + definition.begin,
+                            known_bytes_.begin() + definition.end);
+        ++count;
+    };
+    for (const store::BlockChannel& part : head.channels) {
+        define(part.channel);
+    }
+    for (auto gap = head.gaps.begin(); gap != head.gaps.end(); ++gap) {
+        const auto is_same = [&](const store::BlockGap& each) {
+            return each.gap.channel == gap->gap.channel;
+        };
+        if (head.find(gap->gap.channel) == nullptr && std::none_of(head.gaps.begin(), gap, is_same)) {
+            define(gap->gap.channel);
+        }
+    }
+    store::SegmentHead segment = segment_head_;
     segment.first_position = position;
     segment.begins_epoch = false;
     segment_.clear();
     store::append_segment_head(segment, segment_);
-    store::append_channels(channels_, position, segment.log_id, segment_);
+    store::append_channels(count, definitions_, position, segment.log_id, segment_);
     store::append_block(encoded, position, segment.log_id, segment_);
 }
 
-/// Sets channels_ to the definitions of the channels of a block. Most blocks have those of the one before.
-void BlockMessages::find_channels(const store::LogBatch& block, const store::BlockHead& head) {
-    ids_.clear();
-    for (const store::BlockChannel& part : head.channels) {
-        ids_.push_back(part.channel);
+/// Encodes the definitions of the channels that are new in the segment.
+void BlockMessages::learn_channels(const store::LogBatch& block) {
+    if (segment_head_ != block.segment->head()) {
+        segment_head_ = block.segment->head();
+        known_bytes_.clear();
+        definitions_known_ = 0;
     }
-    for (const store::BlockGap& gap : head.gaps) {
-        ids_.push_back(gap.gap.channel);
+    for (; definitions_known_ < block.definitions->size(); ++definitions_known_) {
+        store::SegmentChannel channel = (*block.definitions)[definitions_known_];
+        channel.last_seq = 0;
+        const auto begin = static_cast<std::ptrdiff_t>(known_bytes_.size());
+        store::append_definition(channel, known_bytes_);
+        known_.resize(std::max(known_.size(), to_index(channel.id) + std::size_t{1}));
+        known_[to_index(channel.id)] = {begin, static_cast<std::ptrdiff_t>(known_bytes_.size())};
     }
-    const bool are_same = channels_of_ == block.segment->head() &&
-                          std::equal(ids_.begin(), ids_.end(), channels_.begin(), channels_.end(),
-                                     [](ChannelId id, const store::SegmentChannel& each) { return id == each.id; });
-    if (are_same) {
-        return;
-    }
-    std::sort(ids_.begin(), ids_.end());
-    channels_of_ = block.segment->head();
-    channels_.clear();
-    for (const store::SegmentChannel& channel : *block.definitions) {
-        if (std::binary_search(ids_.begin(), ids_.end(), channel.id)) {
-            channels_.push_back(channel);
-            channels_.back().last_seq = 0;
-        }
-    }
-    std::sort(channels_.begin(), channels_.end(),
-              [](const store::SegmentChannel& left, const store::SegmentChannel& right) { return left.id < right.id; });
 }
 
 void BlockMessages::set_content(uplink::OutgoingMessage& message) const {

@@ -17,7 +17,8 @@ namespace telegate {
 /// samples and gaps that are not those of one block, are encoded again.
 ///
 /// Threads: one.
-/// Limits:  messages of bytes_max bytes, unless definitions and texts are unusually long.
+/// Limits:  messages of bytes_max bytes, unless definitions and texts are unusually long. The definitions of the
+///          channels of a segment.
 /// Failure: throws std::bad_alloc, and std::system_error if the log cannot be read.
 class BlockMessages {
   public:
@@ -29,11 +30,17 @@ class BlockMessages {
     void encode(const store::LogBatch& block, std::vector<uplink::OutgoingMessage>& messages);
 
   private:
+    /// An encoded definition of a channel in known_bytes_.
+    struct Definition {
+        std::ptrdiff_t begin = 0;
+        std::ptrdiff_t end = 0;
+    };
+
     void end_message(const store::LogBatch& block, store::Position position,
                      std::vector<uplink::OutgoingMessage>& messages);
     void write_segment(const store::LogBatch& block, const store::BlockHead& head, const store::EncodedBlock& encoded,
                        store::Position position);
-    void find_channels(const store::LogBatch& block, const store::BlockHead& head);
+    void learn_channels(const store::LogBatch& block);
     void set_content(uplink::OutgoingMessage& message) const;
 
     const std::string subject_;
@@ -43,9 +50,11 @@ class BlockMessages {
     store::ByteBuffer head_;
     store::ByteBuffer payload_;
     store::BlockHead described_;
-    std::vector<ChannelId> ids_;
-    std::vector<store::SegmentChannel> channels_;  // that the last message defines
-    store::SegmentHead channels_of_;               // the segment that they are from
+    store::SegmentHead segment_head_;  // of the segment of the log whose channels are known
+    std::size_t definitions_known_ = 0;
+    std::vector<Definition> known_;  // by channel
+    store::ByteBuffer known_bytes_;
+    store::ByteBuffer definitions_;  // of the last message
 };
 
 }  // namespace telegate

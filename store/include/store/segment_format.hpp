@@ -104,6 +104,9 @@ inline constexpr std::uint32_t segment_version = 2;
 /// Each of these functions appends one piece of a segment. Threads: any. Failure: throws std::bad_alloc.
 void append_segment_head(const SegmentHead& head, ByteBuffer& out);
 void append_channels(const std::vector<SegmentChannel>& channels, Position position, const LogId& id, ByteBuffer& out);
+/// `definitions`: of `count` channels, each appended by append_definition().
+void append_channels(std::size_t count, Bytes definitions, Position position, const LogId& id, ByteBuffer& out);
+void append_definition(const SegmentChannel& channel, ByteBuffer& out);
 void append_block(const EncodedBlock& block, Position position, const LogId& id, ByteBuffer& out);
 void append_stop(const StopRecord& stop, Position position, const LogId& id, ByteBuffer& out);
 void append_footer(const SegmentFooter& footer, Position position, const LogId& id, ByteBuffer& out);

@@ -56,12 +56,7 @@ void end_head(ByteBuffer& out, std::size_t begin, std::size_t payload_bytes) {
 void append_definitions(const std::vector<SegmentChannel>& channels, ByteBuffer& out) {
     append_varint(out, channels.size());
     for (const SegmentChannel& channel : channels) {
-        append_varint(out, to_index(channel.id));
-        append_varint(out, channel.last_seq);
-        for (const std::string* text : {&channel.device, &channel.channel, &channel.unit}) {
-            append_varint(out, text->size());
-            append_text(out, *text);
-        }
+        append_definition(channel, out);
     }
 }
 
@@ -146,6 +141,22 @@ void append_channels(const std::vector<SegmentChannel>& channels, Position posit
     const std::size_t begin = begin_record(RecordType::channels, position, id, out);
     append_definitions(channels, out);
     end_head(out, begin, 0);
+}
+
+void append_channels(std::size_t count, Bytes definitions, Position position, const LogId& id, ByteBuffer& out) {
+    const std::size_t begin = begin_record(RecordType::channels, position, id, out);
+    append_varint(out, count);
+    append_bytes(out, definitions);
+    end_head(out, begin, 0);
+}
+
+void append_definition(const SegmentChannel& channel, ByteBuffer& out) {
+    append_varint(out, to_index(channel.id));
+    append_varint(out, channel.last_seq);
+    for (const std::string* text : {&channel.device, &channel.channel, &channel.unit}) {
+        append_varint(out, text->size());
+        append_text(out, *text);
+    }
 }
 
 bool read_channels(Bytes bytes, std::vector<SegmentChannel>& channels) {

@@ -70,6 +70,7 @@ class Receipts {
     Place last_place_ = 0;
     Place first_place_ = 0;  // messages that are not in stored_ have higher places
     std::deque<Stored> stored_;
+    std::uint64_t last_sent_ = 0;  // no transmission in stored_ is later
     std::uint64_t transmission_ = 0;
     bool has_loss_ = false;
 };

@@ -47,6 +47,7 @@ void Receipts::note_stored(const Transmissions& sent, Place place, bool is_dupli
         return note_lost(place);
     }
     last_place_ = std::max(last_place_, place);
+    last_sent_ = std::max(last_sent_, stored.last);
     stored_.push_back(stored);
     if (stored_.size() > places_max) {
         first_place_ = std::max(first_place_, stored_.front().place);
@@ -58,6 +59,9 @@ void Receipts::note_stored(const Transmissions& sent, Place place, bool is_dupli
 /// order, although its responses may overtake each other.
 bool Receipts::contradicts(const Stored& stored) const noexcept {
     const bool is_recent = stored.first > 0;
+    if (is_recent && stored.first > last_sent_ && stored.place > last_place_) {
+        return false;
+    }
     return (is_recent && stored.place <= first_place_) ||
            std::any_of(stored_.begin(), stored_.end(), [&](const Stored& each) {
                return (each.last < stored.first && each.place >= stored.place) ||
