@@ -116,12 +116,21 @@ class Outage:
         self.server.add_stream()
         eventually(lambda: self.uplink()["samples"]["acknowledged"] > 0, "a delivery")
         first, begin, processor = self.uplink(), time.monotonic(), processor_s(self.pid)
-        self.watch(lambda: self.uplink()["lag_samples"] < 2 * self.arguments.rate, 3600)
+        lags = []  # of new samples, with order = live_first
+
+        def is_over():
+            uplink = self.uplink()
+            lags.extend([uplink["lag_s"]] if uplink["backlog_samples"] > 0 else [])
+            return uplink["lag_samples"] < 2 * self.arguments.rate
+
+        self.watch(is_over, 3600)
         seconds = time.monotonic() - begin
         done = self.uplink()["samples"]["acknowledged"] - first["samples"]["acknowledged"]
         print(f"caught up in {seconds:,.0f} s: {done / seconds:,.0f} samples/s, "
               f"{(processor_s(self.pid) - processor) * 1e9 / done:,.0f} ns of the gateway's processor per sample; "
               f"the server has {resident_mib(self.server.process.pid):,.0f} MiB", flush=True)
+        if lags:
+            print(f"new samples were {max(lags):.1f} s late at most before that", flush=True)
 
     def live_lag(self):
         """Returns the greatest lag at the live rate in seconds."""
