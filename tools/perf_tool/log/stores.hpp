@@ -34,7 +34,7 @@ class SampleStore {
 };
 
 /// Maximum number of samples that the gateway collects before it writes them to the log.
-inline constexpr std::size_t log_samples_pending_max = 16'384;
+inline constexpr std::size_t log_samples_pending_max = 14'336;
 
 /// Opens the durable log of the gateway, and recovers it if it exists. Writes whenever `pending_max` samples are
 /// pending.
