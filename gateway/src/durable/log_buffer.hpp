@@ -51,8 +51,8 @@ class LogBuffer {
     static constexpr std::size_t samples_max = 32'768;
     static constexpr std::size_t gaps_max = 4'096;
     /// The thread of the log is woken when this many samples are pending, or after they have been pending for this
-    /// long. They fit into one block, with those that arrive until the thread runs; otherwise a small block would follow
-    /// each full one.
+    /// long. They fit into one block, with those that arrive until the thread runs; otherwise a small block would
+    /// follow each full one.
     static constexpr std::size_t samples_pending_max = store::BlockEncoder::samples_max - 2'048;
     static constexpr std::chrono::milliseconds write_delay_max{1'000};
     /// While samples are pending, take() calls `on_pending` at most once per interval.
