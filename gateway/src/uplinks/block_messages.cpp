@@ -39,43 +39,41 @@ bool BlockMessages::pass_on(const store::LogBatch& block, std::vector<uplink::Ou
 void BlockMessages::write_segment(const store::LogBatch& block, const store::BlockHead& head,
                                   const store::EncodedBlock& encoded, store::Position position) {
     learn_channels(block);
+    channels_.clear();
+    for (const store::BlockChannel& part : head.channels) {
+        channels_.push_back(part.channel);
+    }
+    for (const store::BlockGap& gap : head.gaps) {
+        channels_.push_back(gap.gap.channel);
+    }
+    std::sort(channels_.begin(), channels_.end());
+    channels_.erase(std::unique(channels_.begin(), channels_.end()), channels_.end());
     definitions_.clear();
-    std::size_t count = 0;
-    const auto define = [&](ChannelId channel) {
+    for (const ChannelId channel : channels_) {
         const Definition& definition = known_[to_index(channel)];
         definitions_.insert(definitions_.end(), known_bytes_.begin() + definition.begin,
                             known_bytes_.begin() + definition.end);
-        ++count;
-    };
-    for (const store::BlockChannel& part : head.channels) {
-        define(part.channel);
-    }
-    for (auto gap = head.gaps.begin(); gap != head.gaps.end(); ++gap) {
-        const auto is_same = [&](const store::BlockGap& each) {
-            return each.gap.channel == gap->gap.channel;
-        };
-        if (head.find(gap->gap.channel) == nullptr && std::none_of(head.gaps.begin(), gap, is_same)) {
-            define(gap->gap.channel);
-        }
     }
     store::SegmentHead segment = segment_head_;
     segment.first_position = position;
     segment.begins_epoch = false;
     segment_.clear();
     store::append_segment_head(segment, segment_);
-    store::append_channels(count, definitions_, position, segment.log_id, segment_);
+    store::append_channels(channels_.size(), definitions_, position, segment.log_id, segment_);
     store::append_block(encoded, position, segment.log_id, segment_);
 }
 
 /// Encodes the definitions of the channels that are new in the segment.
 void BlockMessages::learn_channels(const store::LogBatch& block) {
-    if (segment_head_ != block.segment->head()) {
+    if (known_from_ != block.definitions || segment_head_ != block.segment->head()) {
+        known_from_ = block.definitions;
         segment_head_ = block.segment->head();
+        known_count_ = 0;
+        known_.clear();
         known_bytes_.clear();
-        definitions_known_ = 0;
     }
-    for (; definitions_known_ < block.definitions->size(); ++definitions_known_) {
-        store::SegmentChannel channel = (*block.definitions)[definitions_known_];
+    for (; known_count_ < block.definitions->size(); ++known_count_) {
+        store::SegmentChannel channel = (*block.definitions)[known_count_];
         channel.last_seq = 0;
         const auto begin = static_cast<std::ptrdiff_t>(known_bytes_.size());
         store::append_definition(channel, known_bytes_);

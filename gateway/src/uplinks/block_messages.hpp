@@ -19,7 +19,7 @@ namespace telegate {
 /// Threads: one.
 /// Limits:  messages of bytes_max bytes, unless definitions and texts are unusually long. The definitions of the
 ///          channels of a segment.
-/// Failure: throws std::bad_alloc, and std::system_error if the log cannot be read.
+/// Failure: throws std::bad_alloc.
 class BlockMessages {
   public:
     BlockMessages(std::string subject, std::size_t bytes_max) : subject_(std::move(subject)), bytes_max_(bytes_max) {}
@@ -51,10 +51,12 @@ class BlockMessages {
     store::ByteBuffer payload_;
     store::BlockHead described_;
     store::SegmentHead segment_head_;  // of the segment of the log whose channels are known
-    std::size_t definitions_known_ = 0;
-    std::vector<Definition> known_;  // by channel
+    const std::vector<store::SegmentChannel>* known_from_ = nullptr;  // their definitions; each reader has its own
+    std::size_t known_count_ = 0;                                     // of these definitions
+    std::vector<Definition> known_;                                   // by channel
     store::ByteBuffer known_bytes_;
-    store::ByteBuffer definitions_;  // of the last message
+    std::vector<ChannelId> channels_;  // of the last message
+    store::ByteBuffer definitions_;
 };
 
 }  // namespace telegate

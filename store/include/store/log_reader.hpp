@@ -89,9 +89,10 @@ class LogReader {
     /// Continues where the last `samples` samples of the selected channel begin, or at its first one if there are
     /// fewer.
     void seek_last(std::uint64_t samples);
-    /// Leaves blocks encoded that are intact, have no gaps, and follow on what was reported before.
+    /// Leaves blocks encoded that are intact, have no gaps, and follow on what was reported before. Their checksums are
+    /// checked, but not that their content can be decoded.
     void leave_encoded() noexcept { leaves_encoded_ = true; }
-    /// Decodes the samples of the last batch if they were left encoded.
+    /// Decodes the samples of the last batch if they were left encoded. If that fails, they become gaps.
     void decode(LogBatch& batch);
     /// Reads the next block. Returns false if the log currently has no more.
     [[nodiscard]] bool next(LogBatch& batch);

@@ -331,7 +331,7 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
         skip_entries(head_, skipped, batch);
     }
     add_holes(head_, batch);
-    if (batch.samples.size() == entry.samples) {
+    if (skipped == 0 && batch.samples.size() == entry.samples) {
         batch.stored = stored(entry);
     }
 }

@@ -33,7 +33,7 @@ class SampleStore {
     virtual void read_channel(std::size_t channel, std::int64_t since_ns, std::int64_t until_ns, const Each& each) = 0;
 };
 
-/// Maximum number of samples that the gateway collects before it writes them to the log.
+/// The gateway writes the log when this many samples are pending.
 inline constexpr std::size_t log_samples_pending_max = 14'336;
 
 /// Opens the durable log of the gateway, and recovers it if it exists. Writes whenever `pending_max` samples are

@@ -30,8 +30,8 @@ using EncodeBlock =
 /// stay in order.
 using ArrangeBlock = std::function<void(store::LogBatch& batch)>;
 
-/// Appends a block that the log has as it is, whose samples need not be decoded, as one message. Returns false if that
-/// is impossible; then it is encoded.
+/// Appends a block as one message in the form in which the log has it, without decoding it. Returns false, and appends
+/// nothing, if that is impossible; then it is decoded and encoded.
 using PassOnBlock = std::function<bool(const store::LogBatch& batch, std::vector<OutgoingMessage>& messages)>;
 
 /// How blocks of the log become messages.

@@ -132,7 +132,7 @@ void LogFeed::encode_block() {
     encoded_.clear();
     find_quarantined();
     if (is_divided()) {
-        reader_.decode(batch_);
+        reader_.decode(batch_);  // now, because a block that cannot be decoded cannot be passed on
     }
     if (!batch_.stored || !parts_.encoding.pass_on || !parts_.encoding.pass_on(batch_, encoded_)) {
         reader_.decode(batch_);
