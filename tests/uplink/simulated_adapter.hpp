@@ -89,7 +89,7 @@ class SimulatedAdapter final : public Adapter {
 
     void connect() override { state_ = State::connecting; }
     void send(const OutgoingMessage& message, std::uint64_t number) override {
-        in_flight_.push_back({number, message.id, message.payload, message.is_historical});
+        in_flight_.push_back({number, message.id, message.payload, message.is_historical, 0});
     }
     void check() override { is_asked_ = true; }
     void close() override {
@@ -128,6 +128,7 @@ class SimulatedAdapter final : public Adapter {
         std::string id;
         std::string payload;
         bool is_historical;
+        Place place;  // not 0: it is stored, and the response will be repeated
     };
 
     [[nodiscard]] Place last_place() const { return back_end_.stored().size(); }
@@ -144,7 +145,7 @@ class SimulatedAdapter final : public Adapter {
         const Message message = in_flight_[index];
         if (chance < 4) {  // the server goes away after it has received some messages
             for (std::size_t i = 0; i < index; ++i) {
-                if (!back_end_.refuses(in_flight_[i].payload)) {
+                if (in_flight_[i].place == 0 && !back_end_.refuses(in_flight_[i].payload)) {
                     back_end_.store(in_flight_[i].id, in_flight_[i].payload, in_flight_[i].is_historical);
                 }
             }
@@ -154,6 +155,9 @@ class SimulatedAdapter final : public Adapter {
         if (!is_answered_again) {
             in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(index));
         }
+        if (message.place != 0) {
+            return events_.acknowledged(message.number, true, message.place);
+        }
         if (chance >= 8 && chance < 20) {
             return events_.refused(message.number, Refusal::transient, "no space");
         }
@@ -161,6 +165,9 @@ class SimulatedAdapter final : public Adapter {
             return events_.refused(message.number, Refusal::permanent, "bad content");
         }
         const auto [place, is_new] = back_end_.store(message.id, message.payload, message.is_historical);
+        if (is_answered_again) {
+            in_flight_[index].place = place;
+        }
         if (chance >= 20 && chance < 23) {
             return;  // the acknowledgment is lost
         }

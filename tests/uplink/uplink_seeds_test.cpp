@@ -15,10 +15,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The number of seeds that are run, and the first one. UPLINK_SEEDS=COUNT runs more.
-std::uint64_t seeds() {
-    const char* const wanted = std::getenv("UPLINK_SEEDS");
-    return wanted == nullptr ? test::rounds(600U) : std::stoull(wanted);
+/// Returns the number in a variable of the environment.
+std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::stoull(text);
 }
 
 /// Whether a payload has a sample that the back end never stores: one in 40, by its name.
@@ -163,7 +163,9 @@ class Fate {
 
 TEST_CASE("whatever fails, everything synced is delivered or named, and repeated only if ids were forgotten",
           "[uplink][runner]") {
-    for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
+    const std::uint64_t begin = number_in("UPLINK_FIRST_SEED", 0);
+    const std::uint64_t end = begin + number_in("UPLINK_SEEDS", test::rounds(600U));
+    for (std::uint64_t seed = begin; seed < end; ++seed) {
         CAPTURE(seed);
         Fate(seed).run();
     }
