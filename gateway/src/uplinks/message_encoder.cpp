@@ -1,115 +1,185 @@
 #include "uplinks/message_encoder.hpp"
 
+#include "base/topic_filter.hpp"
+#include "core/channel_table.hpp"
 #include "core/endian.hpp"
 #include "core/topic.hpp"
-#include "encode/record_encoder.hpp"
+#include "encode/encoders.hpp"
+#include "encode/notice.hpp"
+#include "store/segment_reader.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace telegate {
+namespace {
 
-MessageEncoder::Epoch::Epoch(std::int64_t start_ms, const Tags& tags, const Options& options)
-    : epoch_ms(start_ms),
-      writer(make_sample_writer(options.format, channels, start_ms, tags)),
-      filter(channels, options.topics) {}
+using AnyEncoder = std::variant<JsonEncoder, CborEncoder, RecordEncoder>;
+
+AnyEncoder make_encoder(MessageFormat format, const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags) {
+    switch (format) {
+        case MessageFormat::cbor: return AnyEncoder(std::in_place_type<CborEncoder>, channels, epoch_ms, tags);
+        case MessageFormat::record: return AnyEncoder(std::in_place_type<RecordEncoder>, channels, epoch_ms, tags);
+        case MessageFormat::json:
+        case MessageFormat::block: break;
+    }
+    return AnyEncoder(std::in_place_type<JsonEncoder>, channels, epoch_ms, tags);
+}
+
+}  // namespace
+
+/// The channels of an epoch, and what is prepared for each.
+struct MessageEncoder::Epoch {
+    Epoch(std::int64_t start_ms, const Tags& tags, const Options& options)
+        : epoch_ms(start_ms),
+          encoder(make_encoder(options.format, channels, start_ms, tags)),
+          filter(channels, options.topics) {}
+
+    std::int64_t epoch_ms;
+    ChannelTable channels;
+    AnyEncoder encoder;
+    TopicFilter filter;
+    std::vector<std::string> subjects;  // by channel
+};
 
 MessageEncoder::MessageEncoder(Tags tags, Options options)
     : tags_(std::move(tags)), options_(std::move(options)), subject_(options_.subject) {}
 
-/// The messages of a block. A new one begins with each subject, and at a limit.
+MessageEncoder::~MessageEncoder() = default;
+
+/// The messages of a block. A new one begins with each subject, and at a limit. The entries of a message are collected
+/// first, so that its payload is allocated once and has its final size. Functions that do not run for every
+/// sample are cold, that is, optimized for size.
+template <class Encoder>
 class MessageEncoder::Messages {
   public:
-    Messages(const Options& options, Epoch& epoch, std::vector<uplink::OutgoingMessage>& messages)
-        : options_(options), epoch_(epoch), messages_(messages) {}
+    Messages(MessageEncoder& owner, Encoder& encoder, std::vector<uplink::OutgoingMessage>& messages)
+        : options_(owner.options_),
+          has_one_subject_(!owner.subject_.depends_on_channel()),
+          epoch_(*owner.epoch_),
+          encoder_(encoder),
+          messages_(messages),
+          buffer_(owner.entries_) {}
 
     /// The next entry is the one at `place`.
     void move_to(uplink::BlockPlace place) noexcept { place_ = place; }
 
     void add(const TelemetrySample& sample) {
-        const std::size_t bytes_max = epoch_.writer->bytes_max(sample);
+        const std::size_t bytes_max = encoder_.bytes_max(sample);
         uplink::OutgoingMessage& message = message_for(sample.channel, bytes_max);
-        const std::size_t before = message.payload.size();
-        message.payload.resize(before + bytes_max);
-        message.payload.resize(before + epoch_.writer->write(sample, message.payload.data() + before));
-        end_entry(sample.channel, before);
+        end_entry(sample.channel, encoder_.encode(sample, memory_for(bytes_max)));
         ++message.samples;
         message.utc_max_ns = std::max(message.utc_max_ns, sample.time_utc_ns);
     }
 
-    void add(const GapNotice& notice) {
+    [[gnu::noinline, gnu::cold]] void add(const GapNotice& notice) {
         notice_.clear();
-        epoch_.writer->append(notice, notice_);
+        Encoder::Notices::append({epoch_.channels, epoch_.epoch_ms}, notice, notice_);
         uplink::OutgoingMessage& message = message_for(notice.channel, notice_.size());
-        const std::size_t before = message.payload.size();
-        message.payload += notice_;
-        end_entry(notice.channel, before);
+        std::copy(notice_.begin(), notice_.end(), memory_for(notice_.size()));
+        end_entry(notice.channel, notice_.size());
         message.missing += notice.last_seq - notice.first_seq + 1;
     }
 
-    /// Completes the last message. Records do not name their channels, so a table of their topics precedes them.
-    void complete() {
-        if (entries_ > 0 && is_record()) {
-            std::string table(table_head_bytes, '\0');
-            for (const ChannelId channel : table_) {
-                table += epoch_.channels.at(channel).topic + '\n';
+    /// Completes the last message.
+    [[gnu::noinline, gnu::cold]] void complete() {
+        if (entries_ > 0) {
+            std::string& payload = messages_.back().payload;
+            if constexpr (is_record) {
+                write_table(payload);
             }
-            table.resize((table.size() + alignment - 1) / alignment * alignment, '\n');
-            store_little_endian(table.data(), static_cast<std::uint32_t>(table_.size()));
-            store_little_endian(table.data() + sizeof(std::uint32_t),
-                                static_cast<std::uint32_t>(table.size() - table_head_bytes));
-            messages_.back().payload.insert(0, table);
+            payload.reserve(payload.size() + bytes_);
+            payload.append(buffer_, 0, bytes_);
         }
         entries_ = 0;
+        bytes_ = 0;
         table_.clear();
         topics_bytes_ = 0;
         ++completed_;
     }
 
   private:
+    static constexpr bool is_json = std::is_same_v<Encoder, JsonEncoder>;
+    static constexpr bool is_record = std::is_same_v<Encoder, RecordEncoder>;
+    static constexpr std::size_t alignment = 8;
+    static constexpr std::size_t table_head_bytes = 8;
+    static constexpr std::size_t topic_bytes_max = 2 * topic_part_bytes_max + 2 + alignment;
+
     /// Returns the message for an entry of at most `bytes_max` bytes.
     uplink::OutgoingMessage& message_for(ChannelId channel, std::size_t bytes_max) {
-        const std::string& subject = epoch_.subjects[to_index(channel)];
         const std::size_t more_bytes =
-            bytes_max + (is_record() ? topics_bytes_ + table_head_bytes + topic_bytes_max : std::size_t{1});
-        if (entries_ > 0 && (entries_ == options_.samples_max || messages_.back().subject != subject ||
-                             messages_.back().payload.size() + more_bytes > options_.bytes_max)) {
+            bytes_max + (is_record ? topics_bytes_ + table_head_bytes + topic_bytes_max : std::size_t{1});
+        if (entries_ > 0 && (entries_ == options_.samples_max || bytes_ + more_bytes > options_.bytes_max ||
+                             (!has_one_subject_ && messages_.back().subject != epoch_.subjects[to_index(channel)]))) {
             complete();
         }
         if (entries_++ == 0) {
-            uplink::OutgoingMessage& message = messages_.emplace_back();
-            message.subject = subject;
-            message.begin = place_;
+            begin_message(channel);
         }
         return messages_.back();
     }
 
-    void end_entry(ChannelId channel, std::size_t begin) {
-        std::string& payload = messages_.back().payload;
-        if (options_.format == MessageFormat::json) {
-            payload += '\n';
-        } else if (is_record()) {
-            store_little_endian(payload.data() + begin + offsetof(Record, reserved), index_in_table(channel));
+    [[gnu::noinline, gnu::cold]] void begin_message(ChannelId channel) {
+        uplink::OutgoingMessage& message = messages_.emplace_back();
+        message.subject = epoch_.subjects[to_index(channel)];
+        message.begin = place_;
+    }
+
+    /// Returns memory for the next entry and a line feed after it.
+    [[nodiscard]] char* memory_for(std::size_t bytes_max) {
+        if (buffer_.size() - bytes_ <= bytes_max) {
+            grow_buffer(bytes_max);
+        }
+        return buffer_.data() + bytes_;
+    }
+
+    [[gnu::noinline, gnu::cold]] void grow_buffer(std::size_t bytes_max) {
+        buffer_.resize(std::max(bytes_ + bytes_max + 1, std::min(2 * buffer_.size(), options_.bytes_max)));
+    }
+
+    void end_entry(ChannelId channel, std::size_t bytes) {
+        char* const begin = buffer_.data() + bytes_;
+        bytes_ += bytes;
+        if constexpr (is_json) {
+            begin[bytes] = '\n';
+            ++bytes_;
+        } else if constexpr (is_record) {
+            store_little_endian(begin + offsetof(Record, reserved), index_in_table(channel));
         }
     }
 
     std::uint32_t index_in_table(ChannelId channel) {
         const std::size_t id = to_index(channel);
-        indexes_.resize(std::max(indexes_.size(), id + 1));
-        Index& index = indexes_[id];
-        if (index.message != completed_ + 1) {
-            index = {completed_ + 1, static_cast<std::uint32_t>(table_.size())};
-            table_.push_back(channel);
-            topics_bytes_ += epoch_.channels.at(channel).topic.size() + 1;
+        if (id >= indexes_.size() || indexes_[id].message != completed_ + 1) {
+            add_to_table(channel);
         }
-        return index.index;
+        return indexes_[id].index;
     }
 
-    [[nodiscard]] bool is_record() const noexcept { return options_.format == MessageFormat::record; }
+    [[gnu::noinline, gnu::cold]] void add_to_table(ChannelId channel) {
+        const std::size_t id = to_index(channel);
+        indexes_.resize(std::max(indexes_.size(), id + 1));
+        indexes_[id] = {completed_ + 1, static_cast<std::uint32_t>(table_.size())};
+        table_.push_back(channel);
+        topics_bytes_ += epoch_.channels.at(channel).topic.size() + 1;
+    }
 
-    static constexpr std::size_t alignment = 8;
-    static constexpr std::size_t table_head_bytes = 8;
-    static constexpr std::size_t topic_bytes_max = 2 * topic_part_bytes_max + 2 + alignment;
+    /// Records do not name their channels, so a table of their topics precedes them.
+    [[gnu::noinline, gnu::cold]] void write_table(std::string& payload) const {
+        const std::size_t table_bytes = (topics_bytes_ + alignment - 1) / alignment * alignment;
+        payload.reserve(table_head_bytes + table_bytes + bytes_);
+        payload.resize(table_head_bytes);
+        store_little_endian(payload.data(), static_cast<std::uint32_t>(table_.size()));
+        store_little_endian(payload.data() + sizeof(std::uint32_t), static_cast<std::uint32_t>(table_bytes));
+        for (const ChannelId channel : table_) {
+            payload += epoch_.channels.at(channel).topic;
+            payload += '\n';
+        }
+        payload.resize(table_head_bytes + table_bytes, '\n');
+    }
+
     /// The place of a channel in the table of a message.
     struct Index {
         std::size_t message = 0;  // 0: none
@@ -117,9 +187,13 @@ class MessageEncoder::Messages {
     };
 
     const Options& options_;
-    Epoch& epoch_;
+    const bool has_one_subject_;
+    const Epoch& epoch_;
+    Encoder& encoder_;
     std::vector<uplink::OutgoingMessage>& messages_;
-    std::size_t entries_ = 0;       // of the last message; 0: there is none
+    std::string& buffer_;           // begins with the entries of the last message
+    std::size_t bytes_ = 0;         // of these entries
+    std::size_t entries_ = 0;       // 0: there is no message
     std::size_t completed_ = 0;     // messages
     std::vector<ChannelId> table_;  // of the last message; only for records
     std::size_t topics_bytes_ = 0;  // in the table
@@ -129,10 +203,20 @@ class MessageEncoder::Messages {
 };
 
 /// Adds the channels of the block to those of the epoch.
-void MessageEncoder::learn_channels(const store::LogBatch& block) {
+[[gnu::cold]] void MessageEncoder::learn_channels(const store::LogBatch& block) {
     if (epoch_ == nullptr || epoch_->epoch_ms != block.epoch_ms) {
         epoch_ = std::make_unique<Epoch>(block.epoch_ms, tags_, options_);
+        learned_.reset();
     }
+    std::optional<Definitions> definitions;
+    if (block.definitions != nullptr && block.segment != nullptr) {
+        const store::SegmentHead& head = block.segment->head();
+        definitions = {head.log_id, head.first_position, block.definitions->size()};
+    }
+    if (definitions && learned_ == definitions) {
+        return;
+    }
+    learned_.reset();
     known_.clear();
     if (block.definitions == nullptr) {
         return;
@@ -153,6 +237,7 @@ void MessageEncoder::learn_channels(const store::LogBatch& block) {
             subject = subject_.subject(channel.device, channel.channel);
         }
     }
+    learned_ = definitions;
 }
 
 std::optional<ChannelId> MessageEncoder::find(ChannelId in_block) const noexcept {
@@ -160,7 +245,7 @@ std::optional<ChannelId> MessageEncoder::find(ChannelId in_block) const noexcept
     return index < known_.size() ? known_[index] : std::nullopt;
 }
 
-void MessageEncoder::arrange(store::LogBatch& block) {
+[[gnu::cold]] void MessageEncoder::arrange(store::LogBatch& block) {
     if (!subject_.depends_on_channel()) {
         return;
     }
@@ -207,7 +292,13 @@ void MessageEncoder::arrange(store::LogBatch& block) {
 void MessageEncoder::encode(const store::LogBatch& block, std::int64_t end_utc_ns,
                             std::vector<uplink::OutgoingMessage>& messages) {
     learn_channels(block);
-    Messages all(options_, *epoch_, messages);
+    std::visit([&](auto& encoder) { encode_with(encoder, block, end_utc_ns, messages); }, epoch_->encoder);
+}
+
+template <class Encoder>
+void MessageEncoder::encode_with(Encoder& encoder, const store::LogBatch& block, std::int64_t end_utc_ns,
+                                 std::vector<uplink::OutgoingMessage>& messages) {
+    Messages<Encoder> all(*this, encoder, messages);
     std::uint32_t next_gap = 0;
     for (std::uint32_t i = 0; i <= block.samples.size(); ++i) {
         const bool has_sample = i < block.samples.size();

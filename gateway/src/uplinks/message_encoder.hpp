@@ -1,8 +1,7 @@
 #pragma once
 
-#include "base/topic_filter.hpp"
+#include "config/message_format.hpp"
 #include "encode/tags.hpp"
-#include "uplinks/sample_writer.hpp"
 #include "uplinks/subject_template.hpp"
 
 #include "core/channel_table.hpp"
@@ -24,7 +23,7 @@ namespace telegate {
 ///
 /// Threads: one.
 /// Limits:  messages of samples_max samples and notices and, unless a single one is longer, bytes_max bytes. The
-///          channels of one epoch and the messages of one block.
+///          channels of one epoch, the messages of one block, and memory for one more message.
 /// Failure: throws std::bad_alloc. Samples of channels without a valid name are ignored.
 class MessageEncoder {
   public:
@@ -36,6 +35,9 @@ class MessageEncoder {
         std::string subject = "telegate.samples";    // see SubjectTemplate
     };
     MessageEncoder(Tags tags, Options options);
+    ~MessageEncoder();
+    MessageEncoder(const MessageEncoder&) = delete;
+    MessageEncoder& operator=(const MessageEncoder&) = delete;
 
     /// Sorts the entries of a block by their subjects, if these depend on the channel. See uplink::ArrangeBlock.
     void arrange(store::LogBatch& block);
@@ -43,19 +45,22 @@ class MessageEncoder {
     void encode(const store::LogBatch& block, std::int64_t end_utc_ns, std::vector<uplink::OutgoingMessage>& messages);
 
   private:
-    /// The channels of an epoch, and what is prepared for each.
-    struct Epoch {
-        Epoch(std::int64_t start_ms, const Tags& tags, const Options& options);
-
-        std::int64_t epoch_ms;
-        ChannelTable channels;
-        std::unique_ptr<SampleWriter> writer;
-        TopicFilter filter;
-        std::vector<std::string> subjects;  // by channel
-    };
+    struct Epoch;
+    template <class Encoder>
     class Messages;
+    /// Identifies the definitions of a segment, to which new ones are only added.
+    struct Definitions {
+        store::LogId log_id{};
+        store::Position segment = 0;
+        std::size_t count = 0;
+
+        bool operator==(const Definitions&) const = default;
+    };
 
     void learn_channels(const store::LogBatch& block);
+    template <class Encoder>
+    void encode_with(Encoder& encoder, const store::LogBatch& block, std::int64_t end_utc_ns,
+                     std::vector<uplink::OutgoingMessage>& messages);
     [[nodiscard]] std::optional<ChannelId> find(ChannelId in_block) const noexcept;
 
     const Tags tags_;
@@ -63,6 +68,8 @@ class MessageEncoder {
     const SubjectTemplate subject_;
     std::unique_ptr<Epoch> epoch_;
     std::vector<std::optional<ChannelId>> known_;  // in Epoch::channels, by the id in the block
+    std::optional<Definitions> learned_;           // those that known_ has
+    std::string entries_;                          // memory for the entries of a message
 };
 
 }  // namespace telegate
