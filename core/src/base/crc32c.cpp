@@ -49,14 +49,55 @@ std::uint32_t eight_bytes(std::uint32_t sum, const std::byte* bytes) noexcept {
 }
 
 #ifdef __x86_64__
-/// The same with an instruction that not every processor has.
-[[gnu::target("sse4.2")]] std::uint32_t eight_bytes_each(std::uint32_t sum, Bytes& bytes) noexcept {
-    for (; bytes.size() >= slices; bytes = bytes.subspan(slices)) {
-        std::uint64_t step = 0;
-        std::memcpy(&step, bytes.data(), sizeof step);
-        sum = static_cast<std::uint32_t>(__builtin_ia32_crc32di(sum, step));
+/// The instruction takes three cycles and can begin in each of them, so long inputs are summed in three lanes.
+constexpr std::size_t lane_bytes = 4'096;
+
+constexpr std::uint32_t times_x(std::uint32_t sum) {
+    return (sum >> 1U) ^ ((sum & 1U) != 0 ? polynomial : 0);
+}
+
+/// Returns the product of two polynomials, modulo the one above. The coefficient of x^0 is the highest bit.
+constexpr std::uint32_t product(std::uint32_t left, std::uint32_t right) {
+    std::uint32_t result = 0;
+    for (; left != 0; left <<= 1U, right = times_x(right)) {
+        result ^= left >> 31U != 0 ? right : 0;
     }
-    return sum;
+    return result;
+}
+
+/// A sum that is multiplied by it is the sum after lane_bytes more bytes that are 0.
+constexpr std::uint32_t lane_factor = [] {
+    std::uint32_t factor = std::uint32_t{1} << 31U;
+    for (std::size_t bit = 0; bit < byte_bits * lane_bytes; ++bit) {
+        factor = times_x(factor);
+    }
+    return factor;
+}();
+
+/// Does the same as eight_bytes() with an instruction that not every processor has.
+[[gnu::target("sse4.2")]] std::uint64_t eight_bytes_at_once(std::uint64_t sum, const std::byte* bytes) noexcept {
+    std::uint64_t step = 0;
+    std::memcpy(&step, bytes, sizeof step);
+    return __builtin_ia32_crc32di(sum, step);
+}
+
+[[gnu::target("sse4.2")]] std::uint32_t eight_bytes_each(std::uint32_t start, Bytes& bytes) noexcept {
+    std::uint64_t sum = start;
+    for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes)) {
+        std::uint64_t second = 0;
+        std::uint64_t third = 0;
+        for (std::size_t i = 0; i < lane_bytes; i += slices) {
+            sum = eight_bytes_at_once(sum, bytes.data() + i);
+            second = eight_bytes_at_once(second, bytes.data() + lane_bytes + i);
+            third = eight_bytes_at_once(third, bytes.data() + 2 * lane_bytes + i);
+        }
+        sum = product(static_cast<std::uint32_t>(sum), lane_factor) ^ second;
+        sum = product(static_cast<std::uint32_t>(sum), lane_factor) ^ third;
+    }
+    for (; bytes.size() >= slices; bytes = bytes.subspan(slices)) {
+        sum = eight_bytes_at_once(sum, bytes.data());
+    }
+    return static_cast<std::uint32_t>(sum);
 }
 
 bool has_instruction() noexcept {

@@ -4,8 +4,11 @@
 #include "device/recording/made_recording.hpp"
 #include "support/catch.hpp"
 
+#include <cstddef>
+#include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::recording;
@@ -52,7 +55,10 @@ TEST_CASE("the checksum is CRC-32C", "[device][recording]") {
     CHECK(crc32c({}) == 0);
     CHECK(crc32c(as_bytes(std::string(32, '\0'))) == 0x8A9136AA);
     std::mt19937 random(7);
-    for (std::size_t bytes = 0; bytes < 100; ++bytes) {
+    std::vector<std::size_t> sizes(100);
+    std::iota(sizes.begin(), sizes.end(), 0);
+    sizes.insert(sizes.end(), {12'287, 12'288, 12'289, 24'576, 40'005});  // three lanes have 12,288 bytes
+    for (const std::size_t bytes : sizes) {
         std::string text(bytes, '\0');
         for (char& one : text) {
             one = static_cast<char>(random());
