@@ -129,14 +129,15 @@ class SampleLog {
     [[nodiscard]] LogStatus status() const noexcept;
 
   private:
-    /// An encoded block that is not known to be on disk.
+    /// An encoded block that is not known to be on disk. Its header is kept only as bytes: for many channels, it takes
+    /// a hundred times as much memory when it is decoded.
     struct Pending {
-        BlockHead head;
-        ByteBuffer head_bytes;
+        ByteBuffer head;
         ByteBuffer payload;
         Position position = 0;
+        std::uint32_t samples = 0;
 
-        [[nodiscard]] std::size_t bytes() const noexcept { return head_bytes.size() + payload.size(); }
+        [[nodiscard]] std::size_t bytes() const noexcept { return head.size() + payload.size(); }
     };
     struct ChannelState {
         std::uint64_t last_seq = 0;     // in a block or a gap
@@ -156,7 +157,8 @@ class SampleLog {
     [[nodiscard]] bool replace_segment();
     void drop_pending();
     void finish();
-    void define_channels(const Pending& block);
+    void define_channels(const BlockHead& block);
+    [[nodiscard]] const BlockHead& head_of(const Pending& block);
     [[nodiscard]] SegmentChannel definition(ChannelId channel, std::uint64_t last_seq) const;
     void sync_segment();
     void end_segment();
@@ -178,6 +180,8 @@ class SampleLog {
     std::deque<Pending> pending_;         // in order; the first written_ of them are in the file
     std::size_t written_ = 0;
     std::size_t pending_bytes_ = 0;
+    BlockHead head_;                          // of the pending block that was encoded or decoded last
+    Position head_position_ = 0;              // of this block; 0: none
     std::unique_ptr<SegmentWriter> segment_;  // null: the next write opens one
     std::uint64_t segment_bytes_max_ = 0;     // of segment_
     bool is_epoch_begun_ = false;             // the start of the epoch is on disk

@@ -121,13 +121,27 @@ void SampleLog::end_block() {
     }
     Pending block;
     block.position = next_position_;
-    block_.encode(published_before_, block.head, block.head_bytes, block.payload);
+    block.samples = static_cast<std::uint32_t>(block_.samples());
+    head_position_ = 0;
+    block_.encode(published_before_, head_, block.head, block.payload);
+    head_position_ = block.position;
     published_before_ += block_.samples();
     next_position_ += block_.entries();
     block_.clear();
-    block.payload.shrink_to_fit();  // it may have grown to twice its size
+    block.head.shrink_to_fit();  // they may have grown to twice their size
+    block.payload.shrink_to_fit();
     pending_bytes_ += block.bytes();
     pending_.push_back(std::move(block));
+}
+
+const BlockHead& SampleLog::head_of(const Pending& block) {
+    if (head_position_ != block.position) {
+        head_position_ = 0;
+        const bool is_read = BlockDecoder::read_head(block.head, head_);
+        TELEGATE_ASSERT(is_read);
+        head_position_ = block.position;
+    }
+    return head_;
 }
 
 SegmentChannel SampleLog::definition(ChannelId channel, std::uint64_t last_seq) const {
@@ -223,7 +237,7 @@ std::uint64_t SampleLog::segment_bytes_now() const {
     return std::min(options_.segment_bytes, std::max(segment_bytes_min, usable / segments_min));
 }
 
-void SampleLog::define_channels(const Pending& block) {
+void SampleLog::define_channels(const BlockHead& block) {
     std::vector<SegmentChannel> added;
     const auto add = [&](ChannelId channel) {
         if (!segment_->is_defined(channel) &&
@@ -231,10 +245,10 @@ void SampleLog::define_channels(const Pending& block) {
             added.push_back(definition(channel, 0));
         }
     };
-    for (const BlockChannel& channel : block.head.channels) {
+    for (const BlockChannel& channel : block.channels) {
         add(channel.channel);
     }
-    for (const BlockGap& gap : block.head.gaps) {
+    for (const BlockGap& gap : block.gaps) {
         add(gap.gap.channel);
     }
     if (!added.empty()) {
@@ -259,9 +273,10 @@ void SampleLog::write_pending() {
             return;
         }
         const Pending& block = pending_[written_];
-        define_channels(block);
+        const BlockHead& head = head_of(block);
+        define_channels(head);
         const std::uint64_t before = segment_->bytes();
-        segment_->append(block.head, block.head_bytes, block.payload, block.position);
+        segment_->append(head, block.head, block.payload, block.position);
         const std::uint64_t added = segment_->bytes() - before;
         const std::int64_t day_ns = segment_->utc_max_ns() / ns_per_day * ns_per_day;
         status_.day_bytes = day_ns == status_.day_ns ? status_.day_bytes + added : added;
@@ -346,15 +361,16 @@ void SampleLog::sync_segment() {
     }
     for (; written_ > 0; --written_) {
         const Pending& block = pending_.front();
-        status_.samples += block.head.samples;
-        for (const BlockChannel& channel : block.head.channels) {
+        const BlockHead& head = head_of(block);
+        status_.samples += block.samples;
+        for (const BlockChannel& channel : head.channels) {
             state_of(channel.channel).pending_seq = channel.last_seq;
         }
-        for (const BlockGap& gap : block.head.gaps) {
+        for (const BlockGap& gap : head.gaps) {
             ChannelState& state = state_of(gap.gap.channel);
             state.pending_seq = std::max(state.pending_seq, gap.gap.last_seq);
         }
-        status_.synced = block.position + block.head.entries();
+        status_.synced = block.position + head.entries();
         pending_bytes_ -= block.bytes();
         pending_.pop_front();
     }
@@ -406,13 +422,14 @@ void SampleLog::drop_pending() {
     const Position end = next_position_;
     while (written_ < pending_.size()) {
         const Pending& block = pending_.back();
-        for (const BlockChannel& channel : block.head.channels) {
+        const BlockHead& head = head_of(block);
+        for (const BlockChannel& channel : head.channels) {
             drop(channel.channel, channel.first_seq);
         }
-        for (const BlockGap& gap : block.head.gaps) {
+        for (const BlockGap& gap : head.gaps) {
             drop(gap.gap.channel, gap.gap.first_seq);
         }
-        status_.dropped_full += block.head.samples;
+        status_.dropped_full += block.samples;
         next_position_ = block.position;  // of the gaps, so that they replace what a failed sync may have left of it
         pending_bytes_ -= block.bytes();
         pending_.pop_back();
@@ -430,7 +447,7 @@ void SampleLog::drop_pending() {
 LogStatus SampleLog::status() const noexcept {
     LogStatus status = status_;
     for (std::size_t i = 0; i < written_; ++i) {
-        status.samples += pending_[i].head.samples;
+        status.samples += pending_[i].samples;
     }
     status.segments = segments_.count();
     status.bytes = segments_.bytes();
