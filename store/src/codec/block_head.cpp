@@ -19,34 +19,37 @@ std::uint32_t narrow(std::uint64_t number, ByteReader& in) noexcept {
     return static_cast<std::uint32_t>(number);
 }
 
+/// Reads one column after the other, so that the memory for one is enough.
 void read_channels(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numbers) {
-    const std::size_t count = head.channels.size();
-    numbers.resize(4 * count);
-    const std::span<std::uint64_t> columns(numbers);
-    for (std::size_t column = 0; column < 4; ++column) {
-        decode_integers(in, columns.subspan(column * count, count));
-    }
-    if (in.failed()) {
-        return;
-    }
     std::uint64_t next_id = 0;
     std::uint64_t samples = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t id = numbers[i];
-        const std::uint64_t channel_samples = numbers[count + i];
-        const std::uint64_t first_seq = numbers[2 * count + i];
-        const std::uint64_t distance = numbers[3 * count + i];
-        if (id < next_id || id >= channel_ids_max || channel_samples == 0 || channel_samples > head.samples - samples ||
-            first_seq == 0 || channel_samples - 1 > UINT64_MAX - first_seq ||
-            distance > UINT64_MAX - first_seq - (channel_samples - 1)) {
-            return in.fail();
+    bool is_valid = true;
+    const auto column = [&](const auto& set) {
+        decode_integers(in, numbers);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            set(head.channels[i], numbers[i]);
         }
+    };
+    numbers.resize(head.channels.size());
+    column([&](BlockChannel& channel, std::uint64_t id) {
+        is_valid &= id >= next_id && id < channel_ids_max;
         next_id = id + 1;
-        samples += channel_samples;
-        head.channels[i] = {static_cast<ChannelId>(id), static_cast<std::uint32_t>(channel_samples), first_seq,
-                            first_seq + (channel_samples - 1) + distance};
-    }
-    if (samples != head.samples) {
+        channel.channel = static_cast<ChannelId>(id);
+    });
+    column([&](BlockChannel& channel, std::uint64_t count) {
+        is_valid &= count > 0 && count <= head.samples;
+        samples += count;
+        channel.samples = static_cast<std::uint32_t>(count);
+    });
+    column([&](BlockChannel& channel, std::uint64_t first_seq) {
+        is_valid &= first_seq > 0;
+        channel.first_seq = first_seq;
+    });
+    column([&](BlockChannel& channel, std::uint64_t distance) {
+        channel.last_seq = channel.first_seq + (channel.samples - 1) + distance;
+        is_valid &= channel.last_seq >= distance && channel.last_seq - distance >= channel.first_seq;
+    });
+    if (!is_valid || samples != head.samples) {
         in.fail();
     }
 }

@@ -75,6 +75,34 @@ void append_column(Form form, std::span<const std::uint64_t> values, std::size_t
     });
 }
 
+/// Sets all values but the first ones, which are there: `residual(index)` is the residual of a value in this form.
+template <class Residual>
+void add_up(Form form, std::span<std::uint64_t> values, const Residual& residual) noexcept {
+    const std::size_t count = values.size();
+    switch (form) {
+        case Form::plain:
+            for (std::size_t i = 0; i < count; ++i) {
+                values[i] = unzigzag(residual(i));
+            }
+            break;
+        case Form::difference:
+            for (std::size_t i = 1; i < count; ++i) {
+                values[i] = values[i - 1] + unzigzag(residual(i));
+            }
+            break;
+        case Form::second_difference:
+            for (std::size_t i = 2; i < count; ++i) {
+                values[i] = 2 * values[i - 1] - values[i - 2] + unzigzag(residual(i));
+            }
+            break;
+        case Form::exclusive_or:
+            for (std::size_t i = 1; i < count; ++i) {
+                values[i] = values[i - 1] ^ residual(i);
+            }
+            break;
+    }
+}
+
 }  // namespace
 
 void encode_integers(std::span<const std::uint64_t> values, ByteBuffer& out) {
@@ -151,9 +179,15 @@ void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
     if (in.failed()) {
         return;
     }
+    if (width <= 1) {  // most columns: without a second pass
+        if (width == 0) {
+            return add_up(form, values, [](std::size_t) { return std::uint64_t{0}; });
+        }
+        return add_up(form, values, [&](std::size_t i) { return std::to_integer<std::uint64_t>(planes[i - first]); });
+    }
     const std::span<std::uint64_t> rest = values.subspan(first);
     for (std::size_t i = 0; i < residuals; ++i) {
-        rest[i] = width > 0 ? std::to_integer<std::uint64_t>(planes[i]) : 0;
+        rest[i] = std::to_integer<std::uint64_t>(planes[i]);
     }
     for (std::size_t plane = 1; plane < width; ++plane) {
         const std::byte* const bytes = planes.data() + plane * residuals;
@@ -161,28 +195,7 @@ void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
             rest[i] |= std::to_integer<std::uint64_t>(bytes[i]) << (plane * byte_bits);
         }
     }
-    switch (form) {
-        case Form::plain:
-            for (std::uint64_t& value : rest) {
-                value = unzigzag(value);
-            }
-            break;
-        case Form::difference:
-            for (std::size_t i = first; i < values.size(); ++i) {
-                values[i] = values[i - 1] + unzigzag(values[i]);
-            }
-            break;
-        case Form::second_difference:
-            for (std::size_t i = first; i < values.size(); ++i) {
-                values[i] = 2 * values[i - 1] - values[i - 2] + unzigzag(values[i]);
-            }
-            break;
-        case Form::exclusive_or:
-            for (std::size_t i = first; i < values.size(); ++i) {
-                values[i] ^= values[i - 1];
-            }
-            break;
-    }
+    add_up(form, values, [&](std::size_t i) { return values[i]; });
 }
 
 }  // namespace telegate::store

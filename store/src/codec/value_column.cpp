@@ -168,6 +168,24 @@ void decode_type(ValueType type, ByteReader& in, const ChannelSamples<TelemetryS
     }
 }
 
+void skip_type(ValueType type, ByteReader& in, std::size_t count, std::vector<std::uint64_t>& numbers) {
+    switch (type) {
+        case ValueType::real:
+            static_cast<void>(in.take(count > 0 ? 1 : 0));  // the number of decimals
+            return skip_integers(in, count);
+        case ValueType::integer:
+        case ValueType::boolean: return skip_integers(in, count);
+        case ValueType::text:
+            numbers.resize(count);
+            decode_integers(in, numbers);
+            for (const std::uint64_t bytes : numbers) {
+                static_cast<void>(in.take(bytes));
+            }
+            return;
+        case ValueType::none: break;
+    }
+}
+
 }  // namespace
 
 void encode_values(const ChannelSamples<const TelemetrySample>& channel, ColumnScratch& scratch, ByteBuffer& out) {
@@ -230,20 +248,12 @@ void skip_values(ByteReader& in, std::size_t samples, ColumnScratch& scratch) {
     if (in.failed() || form > uniform) {
         return in.fail();
     }
+    if (form == uniform) {
+        return skip_type(static_cast<ValueType>(types[0]), in, samples, scratch.numbers);
+    }
     for (const ValueType type : value_types) {
-        const auto found =
-            static_cast<std::size_t>(std::count(types.begin(), types.end(), static_cast<std::byte>(type)));
-        const std::size_t count = form == uniform ? found * samples : found;
-        if (type == ValueType::text && count > 0) {
-            scratch.numbers.resize(count);
-            decode_integers(in, scratch.numbers);
-            for (const std::uint64_t bytes : scratch.numbers) {
-                static_cast<void>(in.take(bytes));
-            }
-        } else if (count > 0) {
-            static_cast<void>(in.take(type == ValueType::real ? 1 : 0));  // the number of decimals
-            skip_integers(in, count);
-        }
+        const auto count = std::count(types.begin(), types.end(), static_cast<std::byte>(type));
+        skip_type(type, in, static_cast<std::size_t>(count), scratch.numbers);
     }
 }
 

@@ -474,8 +474,10 @@ void LogReader::keep_channel(ChannelId channel, std::span<const TelemetrySample>
         });
         each.before_sample = static_cast<std::uint32_t>(later - samples.begin());
     }
-    std::erase_if(head_.channels, [&](const BlockChannel& each) { return each.channel != channel; });
-    head_.samples = head_.channels.empty() ? 0 : head_.channels.front().samples;
+    const BlockChannel* const found = head_.find(channel);
+    const BlockChannel part = found == nullptr ? BlockChannel{} : *found;
+    head_.channels.assign(found == nullptr ? 0 : 1, part);
+    head_.samples = part.samples;
 }
 
 /// Removes samples outside of the selected times, and gaps that are not next to one of the others.
