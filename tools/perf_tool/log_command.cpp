@@ -170,13 +170,14 @@ void measure_store(Section& section, const std::string& name, const Work& work,
     section.add("read a channel of " + name + ", CPU ms", channel.cpu_seconds() * 1e3);
 }
 
-/// Measures a log of hours whose process was killed.
+/// Measures a log of hours whose process was killed. It is written once per second, as the gateway does at this rate.
 void measure_hours(Section& section, const LogOptions& options, const DataSet& set) {
     const std::uint64_t hour_ticks = 3'600 * ticks_per_second;
     const Work work{set, options.channels,
                     std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.hours * number(hour_ticks)))};
     const ScratchFolder folder;
-    (void)append(*open_log(folder.path(), work.channels), work);  // it is not closed
+    const std::size_t samples_per_second = std::min(work.channels * ticks_per_second, log_samples_pending_max);
+    (void)append(*open_log(folder.path(), work.channels, samples_per_second), work);  // it is not closed
     std::unique_ptr<SampleStore> log;
     Stopwatch recovery;
     recovery.measure([&] { log = open_log(folder.path(), work.channels); });
