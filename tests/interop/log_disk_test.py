@@ -69,6 +69,20 @@ class Faults(DiskTest):
         gateway.stop()
         self.check_log()
 
+    def test_a_directory_that_cannot_be_created_is_reported(self):
+        self.log.write_text("a file")
+        gateway = self.start(settings(), self.folder, env=self.environment())
+        self.continues_to_publish(gateway)
+        report = json.loads(gateway.ask("/log"))
+        self.assertIn(str(self.log), report["log"]["error"])
+        self.assertEqual(report["segments"], [])
+        self.assertIn("ok", gateway.ask("/readyz?exclude=log"))
+        self.log.unlink()
+        self.eventually(lambda: self.is_written(gateway), "the log is written", lambda: gateway.status()["log"])
+        self.assertGreater(json.loads(gateway.ask("/log"))["seconds_left"], 0)
+        gateway.stop()
+        self.check_log()
+
     def test_a_disk_that_stalls_delays_nothing_and_loses_nothing_that_was_synced(self):
         self.log.mkdir()
         gateway = self.start(settings(), self.folder, env=self.environment())

@@ -198,6 +198,10 @@ DurableLogStatus DurableLog::status() const {
     if (options_.limits.bytes_max > 0) {
         status.capacity_bytes = options_.limits.bytes_max;
     }
+    if (free_bytes_) {
+        const std::uint64_t free = *free_bytes_ - std::min(*free_bytes_, options_.limits.free_bytes_min);
+        status.capacity_bytes = std::min(status.capacity_bytes.value_or(UINT64_MAX), status.log.bytes + free);
+    }
     status.lost = buffer_.lost();
     const std::uint64_t settled = status.log.samples + status.log.dropped_full + status.lost;
     status.pending = std::max(buffer_.offered(), settled) - settled;
@@ -393,8 +397,10 @@ void DurableLog::note_state() {
     if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {
         oldest_utc_ns_ = began_at(now.oldest);
     }
+    const std::optional<std::uint64_t> free = free_bytes();
     {
         const std::lock_guard lock(mutex_);
+        free_bytes_ = free;
         status_.log = now;
         status_.oldest_utc_ns = oldest_utc_ns_;
     }
@@ -404,6 +410,14 @@ void DurableLog::note_state() {
     if (parts_.note_synced && now.synced > noted_synced_) {
         noted_synced_ = now.synced;
         parts_.note_synced(now.synced);
+    }
+}
+
+std::optional<std::uint64_t> DurableLog::free_bytes() const {
+    try {
+        return parts_.files.free_bytes(path_);
+    } catch (const std::system_error&) {
+        return std::nullopt;
     }
 }
 

@@ -60,7 +60,7 @@ struct DurableLogStatus {
     std::string device;
     std::optional<LoggedRun> previous_run;  // none: this is the first one, or the log is not open yet
     store::LogStatus log;
-    std::optional<std::uint64_t> capacity_bytes;  // limit on the size; none: no limit
+    std::optional<std::uint64_t> capacity_bytes;  // size at which the log or its disk is full; none: unknown
     std::uint64_t pending = 0;                    // samples that are not in a file yet
     std::uint64_t lost = 0;                       // samples that the disk was too slow for, or failed at the end
     LogReadCounts reads;
@@ -148,6 +148,7 @@ class DurableLog final : public SampleConsumer {
     void end();
     void note_state();
     void note_written();
+    [[nodiscard]] std::optional<std::uint64_t> free_bytes() const;
     [[nodiscard]] std::int64_t began_at(store::Position first_position) const;
     void note_failure(const std::string& what);
     void note_success();
@@ -180,6 +181,7 @@ class DurableLog final : public SampleConsumer {
     std::condition_variable state_changed_;
     DurableLogOptions options_;
     DurableLogStatus status_;
+    std::optional<std::uint64_t> free_bytes_;  // of the file system, at the last write; none: unknown
     bool is_over_ = false;  // nothing more will be written
     std::thread thread_;
 };

@@ -19,7 +19,7 @@ constexpr std::size_t check_name_characters_max = 64;
 /// A test compares them with the checks of a running gateway.
 constexpr std::string_view check_names_schema =
     R"({"type":"array","maxItems":32,"items":{"enum":["state","sampling","pump","queue","endpoints","recordings",)"
-    R"("devices","stopped","channels","channel_settings"]}})";
+    R"("log","uplinks","devices","stopped","channels","channel_settings"]}})";
 constexpr std::array health_parameters{
     RestParameter{.name = "verbose", .schema = R"({"type":"string"})", .meaning = "Lists all checks as text."},
     RestParameter{.name = "exclude",

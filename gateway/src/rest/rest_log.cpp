@@ -34,7 +34,7 @@ Json segments_json(const std::string& directory) {
     return segments;
 }
 
-/// Returns the time until the log is full at this rate, in seconds; nullopt: unknown, or it removes its oldest samples.
+/// Returns the time until the log or its disk is full at this rate, in seconds; nullopt: unknown.
 std::optional<double> seconds_left(const DurableLogStatus& log, double bytes_per_s) {
     if (bytes_per_s <= 0 || !log.capacity_bytes) {
         return std::nullopt;
@@ -56,7 +56,9 @@ HttpResponse get_log(const RestCall& call) {
     try {
         segments = snapshot->log ? segments_json(log.path) : segments;
     } catch (const std::system_error& error) {
-        return unavailable(call.request, error.what());
+        if (log.error.empty()) {  // otherwise, the response says why there are none
+            return unavailable(call.request, error.what());
+        }
     }
     const Json json{{"log", snapshot->log ? log_json(log) : Json(nullptr)},
                     {"rate_bytes_per_s", bytes_per_s},

@@ -197,6 +197,8 @@ TEST_CASE("the limits of a log can be changed while the gateway runs", "[gateway
     changed.log.when_full = "drop_newest";
     REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
     CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log->log.is_full; }));
+    CHECK(fixture.wait_for(
+        [](const StatusSnapshot& status) { return status.log->capacity_bytes == status.log->log.bytes; }));
     CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log->log.dropped_full > 0; }));
     changed.log.free_bytes_min = 0;
     REQUIRE_FALSE(is_refusal(fixture.change_to(changed).outcome));
