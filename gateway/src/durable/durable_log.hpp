@@ -182,7 +182,7 @@ class DurableLog final : public SampleConsumer {
     DurableLogOptions options_;
     DurableLogStatus status_;
     std::optional<std::uint64_t> free_bytes_;  // of the file system, at the last write; none: unknown
-    bool is_over_ = false;  // nothing more will be written
+    bool is_over_ = false;                     // nothing more will be written
     std::thread thread_;
 };
 
