@@ -1,5 +1,6 @@
 #include "metrics/metrics_table.hpp"
 #include "pages.hpp"
+#include "rest/rest_table.hpp"
 #include "settings_page.hpp"
 
 #include <algorithm>
@@ -55,17 +56,42 @@ std::string code_block(const std::vector<std::string_view>& lines) {
     return block + "```\n";
 }
 
-}  // namespace
-
-std::string with_settings(std::string_view page, std::string_view driver) {
-    constexpr std::string_view begin = "<!-- settings -->\n";
-    constexpr std::string_view end = "<!-- /settings -->\n";
+/// Returns the page with `text` between the lines <!-- NAME --> and <!-- /NAME -->.
+std::string with_part(std::string_view page, const std::string& name, const std::string& text) {
+    const std::string begin = "<!-- " + name + " -->\n";
+    const std::string end = "<!-- /" + name + " -->\n";
     const std::size_t from = page.find(begin);
     const std::size_t to = page.find(end);
     if (from == std::string_view::npos || to == std::string_view::npos || to < from) {
-        throw std::runtime_error("missing line <!-- settings --> or <!-- /settings -->");
+        throw std::runtime_error("missing line <!-- " + name + " --> or <!-- /" + name + " -->");
     }
-    return std::string(page.substr(0, from + begin.size())) + driver_settings(driver) + std::string(page.substr(to));
+    return std::string(page.substr(0, from + begin.size())) + text + std::string(page.substr(to));
+}
+
+std::string route_line(const RestRoute& route) {
+    std::string query;
+    for (const RestParameter& parameter : route.parameters) {
+        if (parameter.place == RestParameter::Place::query) {
+            query += (query.empty() ? "?" : "&") + std::string(parameter.name) + '=';
+        }
+    }
+    const char* const role = route.role == HttpRole::none ? "all" : route.role == HttpRole::reader ? "reader" : "admin";
+    return "| `" + std::string(route.method) + ' ' + to_plain_path(route.path) + query + "` | " + role + " | " +
+           std::string(route.summary) + " |\n";
+}
+
+}  // namespace
+
+std::string with_settings(std::string_view page, std::string_view driver) {
+    return with_part(page, "settings", driver_settings(driver));
+}
+
+std::string with_routes(std::string_view page) {
+    std::string table = "| request | role | response |\n|---|---|---|\n";
+    for (const RestRoute* route : rest_table()) {
+        table += route_line(*route);
+    }
+    return with_part(page, "routes", table);
 }
 
 std::string with_code(std::string_view outline, std::string_view source) {

@@ -41,6 +41,10 @@ std::vector<Page> pages() {
          [](const std::string& root) {
              return reference::with_metrics(read(root + "/tools/reference/metrics.md"));
          }},
+        {"docs/rest.md",
+         [](const std::string& root) {
+             return reference::with_routes(read(root + "/docs/rest.md"));
+         }},
         {"docs/settings.md", whole(settings_page)},
         {"docs/settings.schema.json", whole(settings_schema_json)},
         {"packaging/man/gateway.ini.5", whole(reference::settings_manual)},

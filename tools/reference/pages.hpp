@@ -11,6 +11,9 @@ namespace telegate::reference {
 /// -->.
 [[nodiscard]] std::string with_settings(std::string_view page, std::string_view driver);
 
+/// Returns docs/rest.md with the table of routes between the lines <!-- routes --> and <!-- /routes -->.
+[[nodiscard]] std::string with_routes(std::string_view page);
+
 /// Returns `outline` with each line {{code NAME}} replaced by the lines of `source` between // [NAME and // NAME].
 [[nodiscard]] std::string with_code(std::string_view outline, std::string_view source);
 

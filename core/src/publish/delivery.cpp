@@ -15,7 +15,7 @@ std::string_view to_string(SlowPolicy policy) noexcept {
         case SlowPolicy::block: return "block";
         case SlowPolicy::conflate: return "conflate";
     }
-    return "unknown";
+    return "";
 }
 
 std::string_view to_string(LossReason reason) noexcept {

@@ -1,6 +1,7 @@
 #include "app/read_device.hpp"
 
 #include "app/device_reading.hpp"
+#include "base/json_object.hpp"
 #include "base/readable_bytes.hpp"
 #include "base/write_out.hpp"
 #include "config/joined.hpp"
@@ -9,8 +10,6 @@
 #include "plan/channel_sections.hpp"
 #include "plan/plan.hpp"
 #include "status/status_parts.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,8 +26,6 @@
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the documented order of keys
 
 std::string real_text(double value) {
     constexpr std::size_t bytes_max = 32;
@@ -100,19 +97,22 @@ std::string reading_text(const ReadingTitle& title, const DeviceReading& reading
 }
 
 std::string reading_json(const ReadingTitle& title, const DeviceReading& reading) {
-    Json json{{"device", title.device},
-              {"reading", title.number},
-              {"time", to_iso8601(reading.time_utc_ns)},
-              {"took_s", to_seconds(reading.took)},
-              {"failed", reading.has_failed},
-              {"error", reading.what.empty() ? Json(nullptr) : Json(to_readable(reading.what))},
-              {"channels", Json::object()}};
-    for (const DeviceReading::Value& value : reading.values) {
-        Json channel = channel_json({value.channel->topic, value.channel->unit, value.last});
-        channel["samples"] = value.samples;
-        json["channels"][value.channel->channel] = std::move(channel);
-    }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    using Value = DeviceReading::Value;
+    return json_text([&](JsonObject& out) {
+               out.add("device", title.device);
+               out.add("reading", title.number);
+               out.add("time", to_iso8601(reading.time_utc_ns));
+               out.add("took_s", to_seconds(reading.took));
+               out.add("failed", reading.has_failed);
+               out.add("error", text_or_null(to_readable(reading.what)));
+               out.map(
+                   "channels", "", reading.values, [](const Value& value) { return value.channel->channel; },
+                   [](JsonObject& channel, const Value& value) {
+                       list_channel(channel, {value.channel->topic, value.channel->unit, value.last});
+                       channel.add("samples", value.samples);
+                   });
+           }) +
+           '\n';
 }
 
 std::string no_such_device(const Settings& settings, const std::string& name) {

@@ -1,13 +1,12 @@
 #include "app/settings_answer.hpp"
 
+#include "base/json_object.hpp"
 #include "config/settings_text.hpp"
 #include "plan/device_check.hpp"
 #include "plan/machine_check.hpp"
 #include "plan/plan.hpp"
 #include "settings/settings_json.hpp"
-#include "status/status_json.hpp"
-
-#include <nlohmann/json.hpp>
+#include "status/status_parts.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -21,10 +20,8 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Adds the source of the problem in machine-readable form.
-void add_source(Json& json, const SettingsProblem& problem) {
+void add_source(JsonObject& out, const SettingsProblem& problem) {
     struct Names {
         const char* source;
         const char* member;
@@ -33,23 +30,18 @@ void add_source(Json& json, const SettingsProblem& problem) {
     const SettingsPlace& place = problem.place;
     if (!place.name.empty()) {
         const Names& named = names.at(static_cast<std::size_t>(place.source));
-        json["source"] = named.source;
-        json[named.member] = place.name;
+        out.add("source", named.source);
+        out.add(named.member, place.name);
     }
     if (place.line > 0) {
-        json["line"] = place.line;
+        out.add("line", place.line);
     }
 }
 
-Json problem_json(const SettingsProblem& problem) {
-    Json json = Json::object();
-    add_source(json, problem);
-    const std::string& key = problem.setting.empty() ? problem.key : problem.setting;
-    if (!key.empty()) {
-        json["key"] = key;
-    }
-    json["what"] = problem.what;
-    return json;
+void list_problem_of_settings(JsonObject& out, const SettingsProblem& problem) {
+    add_source(out, problem);
+    out.add_if("key", text_or_null(problem.setting.empty() ? problem.key : problem.setting));
+    out.add("what", problem.what);
 }
 
 using Changes = std::optional<std::vector<SettingChange>>;  // nullopt: not compared
@@ -91,15 +83,15 @@ std::string against_lines(const Changes& changes) {
 
 std::string answer_json(const std::vector<SettingsProblem>& problems, const std::vector<std::string>& warnings,
                         const Changes& changes) {
-    Json json{{"valid", problems.empty()}, {"problems", Json::array()}, {"warnings", warnings}};
-    if (changes) {
-        json["changes"] = Json::array();
-        std::transform(changes->begin(), changes->end(), std::back_inserter(json["changes"]), change_json);
-    }
-    for (const SettingsProblem& problem : problems) {
-        json["problems"].push_back(problem_json(problem));
-    }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return json_text([&](JsonObject& out) {
+               out.add("valid", problems.empty());
+               out.array("problems", problems, list_problem_of_settings);
+               out.add("warnings", warnings);
+               if (changes) {
+                   out.array("changes", *changes, list_change);
+               }
+           }) +
+           '\n';
 }
 
 std::string warning_lines(const std::vector<std::string>& warnings) {

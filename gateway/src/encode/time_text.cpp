@@ -90,4 +90,8 @@ std::string to_iso8601(std::int64_t time_utc_ns) {
     return std::string(date.data(), date_bytes) + fraction.data();
 }
 
+std::optional<std::string> time_or_null(std::int64_t time_utc_ns) {
+    return time_utc_ns == 0 ? std::nullopt : std::optional(to_iso8601(time_utc_ns));
+}
+
 }  // namespace telegate

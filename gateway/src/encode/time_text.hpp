@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,5 +50,7 @@ class TimeText {
 [[nodiscard]] double to_seconds(std::chrono::nanoseconds duration) noexcept;
 /// Returns "2026-11-20T23:11:34.123456789Z"; floors, so that times before 1970 are correct.
 [[nodiscard]] std::string to_iso8601(std::int64_t time_utc_ns);
+/// Returns the same; nullopt for 0, which stands for an unknown time.
+[[nodiscard]] std::optional<std::string> time_or_null(std::int64_t time_utc_ns);
 
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #include "events/event_text.hpp"
 
+#include "base/json_object.hpp"
 #include "base/parse_time.hpp"
 #include "base/strict_json.hpp"
 #include "encode/time_text.hpp"
@@ -83,14 +84,21 @@ LogLine event_line(const EventEntry& entry) {
     return entry.suppressed == 0 ? line : line.add("suppressed", entry.suppressed);
 }
 
+void list_event(JsonObject& out, const EventEntry& entry) {
+    static const Event none;
+    const Event& event = entry.event ? *entry.event : none;
+    out.name_schema("Event");
+    out.add("number", Described{entry.number, schema_from_1});
+    out.add("time", time_of_event(event.time_utc_ns));
+    out.add("device", event.device);
+    out.add("channel", event.channel);
+    out.add("kind", Described{to_string(event.kind), R"({"type":"string"})"});
+    out.add("text", event.text);
+    out.add("suppressed", entry.suppressed);
+}
+
 std::string event_json(const EventEntry& entry) {
-    const Event& event = *entry.event;
-    const EventJson json{{"number", entry.number},        {"time", time_of_event(event.time_utc_ns)},
-                         {"device", event.device},        {"channel", event.channel},
-                         {"kind", to_string(event.kind)}, {"text", event.text},
-                         {"suppressed", entry.suppressed}};
-    // the text of a device may contain any bytes
-    return json.dump(-1, ' ', false, EventJson::error_handler_t::replace);
+    return json_text([&](JsonObject& out) { list_event(out, entry); });
 }
 
 std::string events_file_text(const std::vector<EventEntry>& entries) {

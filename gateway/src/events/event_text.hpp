@@ -10,12 +10,16 @@
 
 namespace telegate {
 
+class JsonObject;
+
 /// Larger than a full ring with every character escaped.
 inline constexpr std::size_t events_bytes_max = 16 * 1024 * 1024;
 
 /// Returns the log line of an event: "device recovered device=plc after_s=62 reads_failed=7". Threads: any.
 [[nodiscard]] LogLine event_line(const EventEntry& entry);
 
+/// Adds the members of an event. Threads: any.
+void list_event(JsonObject& out, const EventEntry& entry);
 /// Returns an event as the JSON object used in GET /events and in the event file. Threads: any.
 [[nodiscard]] std::string event_json(const EventEntry& entry);
 

@@ -1,11 +1,9 @@
 #include "http/problem.hpp"
 
-#include <nlohmann/json.hpp>
+#include "base/json_object.hpp"
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A target may be several kilobytes long; its start is enough to recognize it.
 constexpr std::size_t instance_bytes_max = 256;
@@ -41,21 +39,26 @@ std::string_view status_phrase(int status) noexcept {
     }
 }
 
-HttpResponse problem_response(const Problem& problem) {
-    return problem_response(problem, Json::object());
+void list_problem(JsonObject& out, const Problem& problem) {
+    out.name_schema("Problem");
+    out.add("type", Described{"about:blank", R"({"const":"about:blank"})"});
+    out.add("title", status_phrase(problem.status));
+    out.add("status", Described{problem.status, R"({"type":"integer","minimum":400,"maximum":599})"});
+    out.add("detail", problem.detail);
+    out.add("instance", problem.instance.substr(0, instance_bytes_max));
 }
 
-HttpResponse problem_response(const Problem& problem, const nlohmann::ordered_json& extensions) {
-    Json json{{"type", "about:blank"},
-              {"title", status_phrase(problem.status)},
-              {"status", problem.status},
-              {"detail", problem.detail},
-              {"instance", problem.instance.substr(0, instance_bytes_max)}};
-    json.update(extensions);
+HttpResponse problem_response(const Problem& problem, const std::function<void(JsonObject&)>& more) {
     HttpResponse response;
     response.status = problem.status;
     response.content_type = "application/problem+json";
-    response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    response.body = json_text([&](JsonObject& out) {
+                        list_problem(out, problem);
+                        if (more) {
+                            more(out);
+                        }
+                    }) +
+                    '\n';
     return response;
 }
 

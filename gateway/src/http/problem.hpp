@@ -2,12 +2,13 @@
 
 #include "http/http_message.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace telegate {
+
+class JsonObject;
 
 /// The reason why a request failed, as RFC 9457 problem details. The type is always about:blank, so the title is the
 /// reason reason phrase of the status code code.
@@ -20,9 +21,11 @@ struct Problem {
 /// Returns the RFC 9110 reason phrase of a status code that this server sends. Threads: any.
 [[nodiscard]] std::string_view status_phrase(int status) noexcept;
 
-/// Returns an application/problem+json response. `extensions` is an object; its members follow the standard ones. Bytes
-/// that are not UTF-8 are replaced, so no peer data can make this throw. Threads: any.
-[[nodiscard]] HttpResponse problem_response(const Problem& problem);
-[[nodiscard]] HttpResponse problem_response(const Problem& problem, const nlohmann::ordered_json& extensions);
+/// Adds the members that every problem has. Threads: any.
+void list_problem(JsonObject& out, const Problem& problem);
+/// Returns an application/problem+json response. `more` adds further members. Bytes that are not UTF-8 are replaced, so
+/// no peer data can make this throw. Threads: any.
+[[nodiscard]] HttpResponse problem_response(const Problem& problem,
+                                            const std::function<void(JsonObject&)>& more = nullptr);
 
 }  // namespace telegate

@@ -1,12 +1,9 @@
 #include "rest/channel_answer.hpp"
 
+#include "base/json_object.hpp"
 #include "encode/time_text.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <memory>
 #include <string_view>
 #include <tuple>
@@ -14,8 +11,6 @@
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Encodes samples of a run whose channel table is gone.
 struct EarlierText {
@@ -25,42 +20,26 @@ struct EarlierText {
     EarlierText(std::int64_t epoch_ms, const Tags& tags) : text(channels, epoch_ms, tags) {}
 };
 
-template <class Number>
-void append_number(std::string& out, Number number) {
-    std::array<char, 32> digits;
-    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
-}
-
 std::int64_t to_ms(std::int64_t ns) noexcept {
     constexpr std::int64_t ns_per_ms = 1'000'000;
     return ns / ns_per_ms - (ns % ns_per_ms < 0 ? 1 : 0);
 }
 
-/// Appends `,"name":[...]` with one value per interval.
+/// Adds an array with the value of each interval that `get(start_ns, interval)` returns.
 template <class Get>
-void append_values(std::string& out, std::string_view name, const store::IntervalTable::Intervals& intervals,
-                   const Get& get) {
-    out.append(",\"").append(name).append("\":[");
-    for (const auto& [start_ns, interval] : intervals) {
-        out += out.back() == '[' ? "" : ",";
-        append_number(out, get(start_ns, interval));
-    }
-    out += ']';
+void add_column(JsonObject& out, std::string_view name, const store::IntervalTable& table, const Get& get) {
+    using Entry = store::IntervalTable::Intervals::value_type;
+    out.values(name, table.intervals(), [&](const Entry& entry) { return get(entry.first, entry.second); });
 }
-
-/// Like append_values(), but null for intervals without numbers.
-void append_numbers(std::string& out, std::string_view name, const store::IntervalTable::Intervals& intervals,
-                    double store::Interval::*number) {
-    out.append(",\"").append(name).append("\":[");
-    for (const auto& [start_ns, interval] : intervals) {
-        out += out.back() == '[' ? "" : ",";
-        if (interval.numbers > 0 && std::isfinite(interval.*number)) {
-            append_number(out, interval.*number);
-        } else {
-            out += "null";
-        }
+/// The same for a column that may be absent.
+template <class Get>
+void add_column_if(bool is_present, JsonObject& out, std::string_view name, const store::IntervalTable& table,
+                   const Get& get) {
+    if (is_present || out.describes()) {
+        out.set_optional(true);
+        add_column(out, name, table, get);
+        out.set_optional(false);
     }
-    out += ']';
 }
 
 }  // namespace
@@ -129,9 +108,13 @@ bool SampleListAnswer::is_complete(std::uint64_t last_seq) const noexcept {
     return samples_.empty() ? last_seq > 0 && last_seq <= since_seq : samples_.front().sample.seq == since_seq + 1;
 }
 
-/// Returns `"samples":[...]` with samples in the wire format.
-std::string SampleListAnswer::samples_text(const std::string& topic) const {
-    std::string out = "\"samples\":[";
+std::string ChannelAnswer::body(const std::string& topic) const {
+    return json_text([&](JsonObject& out) { list(out, topic); }) + '\n';
+}
+
+/// Appends the samples in the wire format.
+void SampleListAnswer::append_samples(std::string& out, const std::string& topic) const {
+    out += '[';
     std::unique_ptr<EarlierText> earlier;
     std::optional<ChannelId> channel;
     for (const Sample& each : samples_) {
@@ -149,33 +132,49 @@ std::string SampleListAnswer::samples_text(const std::string& topic) const {
         sample.channel = channel.value();
         earlier->text.append(out, sample);
     }
-    return out + ']';
+    out += ']';
 }
 
-std::string SampleListAnswer::body(const std::string& topic) {
-    Json gap = nullptr;
+void SampleListAnswer::list(JsonObject& out, const std::string& topic) const {
+    struct Missing {
+        std::uint64_t first_seq = 0;
+        std::uint64_t last_seq = 0;
+    };
+    struct Next {
+        std::int64_t epoch_ms = 0;
+        std::uint64_t since_seq = 0;
+    };
+    std::optional<Missing> gap;
     if (wanted_.since_seq && !samples_.empty() && samples_.front().sample.seq > *wanted_.since_seq + 1 &&
         samples_.front().epoch_ms == wanted_.epoch_ms.value_or(text_.epoch_ms())) {
-        gap = {{"first_seq", *wanted_.since_seq + 1}, {"last_seq", samples_.front().sample.seq - 1}};
-    }
-    Json gaps = Json::array();
-    for (const Gap& each : gaps_) {
-        gaps.push_back({{"epoch", each.epoch_ms},
-                        {"first_seq", each.gap.first_seq},
-                        {"last_seq", each.gap.last_seq},
-                        {"reason", to_string(each.gap.reason)}});
+        gap = {*wanted_.since_seq + 1, samples_.front().sample.seq - 1};
     }
     const bool has_more = has_more_ && !wanted_.is_newest;
-    const Json head{{"topic", topic},
-                    {"unit", unit_},
-                    {"epoch", text_.epoch_ms()},
-                    {"gap", std::move(gap)},
-                    {"gaps", std::move(gaps)},
-                    {"more", has_more},
-                    {"next", has_more ? Json{{"epoch", end_epoch_ms_}, {"since_seq", end_seq_}} : Json(nullptr)}};
-    std::string body = head.dump(-1, ' ', false, Json::error_handler_t::replace);
-    body.back() = ',';
-    return body + samples_text(topic) + "}\n";
+    out.name_schema("ChannelSamples");
+    out.add("topic", topic);
+    out.add("unit", unit_);
+    out.add("epoch", static_cast<std::uint64_t>(text_.epoch_ms()));
+    out.object_or_null("gap", gap, [](JsonObject& object, const Missing& missing) {
+        object.name_schema("MissingSamples");
+        object.add("first_seq", missing.first_seq);
+        object.add("last_seq", missing.last_seq);
+    });
+    out.array("gaps", gaps_, [](JsonObject& object, const Gap& each) {
+        object.name_schema("SampleGap");
+        object.add("epoch", static_cast<std::uint64_t>(each.epoch_ms));
+        object.add("first_seq", each.gap.first_seq);
+        object.add("last_seq", each.gap.last_seq);
+        object.add("reason", each.gap.reason);
+    });
+    out.add("more", has_more);
+    out.object_or_null("next", has_more ? std::optional(Next{end_epoch_ms_, end_seq_}) : std::nullopt,
+                       [](JsonObject& object, const Next& next) {
+                           object.name_schema("SamplePosition");
+                           object.add("epoch", static_cast<std::uint64_t>(next.epoch_ms));
+                           object.add("since_seq", next.since_seq);
+                       });
+    out.add_text("samples", schema_array(schema_reference("Sample")),
+                 [&](std::string& text) { append_samples(text, topic); });
 }
 
 bool IntervalAnswer::take(const ChannelPart& part) {
@@ -183,39 +182,42 @@ bool IntervalAnswer::take(const ChannelPart& part) {
     return table_.add(part.samples, part.gaps);
 }
 
-std::string IntervalAnswer::body(const std::string& topic) {
+void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
     using store::Interval;
-    const Json head{{"topic", topic},
-                    {"unit", unit_},
-                    {"since", to_iso8601(wanted_.since_ns)},
-                    {"until", to_iso8601(wanted_.until_ns)},
-                    {"interval_ms", wanted_.interval.count()}};
-    std::string body = head.dump(-1, ' ', false, Json::error_handler_t::replace);
-    body.pop_back();
-    const auto& intervals = table_.intervals();
-    append_values(body, "time_ms", intervals, [](std::int64_t start_ns, const Interval&) { return to_ms(start_ns); });
-    const std::array numbers{std::tuple{"min", wanted_.columns.min, &Interval::min},
-                             std::tuple{"max", wanted_.columns.max, &Interval::max},
-                             std::tuple{"mean", wanted_.columns.mean, &Interval::mean}};
+    const Columns& columns = wanted_.columns;
+    out.name_schema("ChannelIntervals");
+    out.add("topic", topic);
+    out.add("unit", unit_);
+    out.add("since", to_iso8601(wanted_.since_ns));
+    out.add("until", to_iso8601(wanted_.until_ns));
+    out.add("interval_ms", Described{wanted_.interval.count(), schema_from_1});
+    add_column(out, "time_ms", table_, [](std::int64_t start_ns, const Interval&) { return to_ms(start_ns); });
+    const std::array numbers{std::tuple{"min", columns.min, &Interval::min},
+                             std::tuple{"max", columns.max, &Interval::max},
+                             std::tuple{"mean", columns.mean, &Interval::mean}};
     for (const auto& [name, is_wanted, number] : numbers) {
-        if (is_wanted) {
-            append_numbers(body, name, intervals, number);
-        }
+        const auto get = [number = number](std::int64_t, const Interval& each) {
+            return each.numbers > 0 ? std::optional(each.*number) : std::nullopt;
+        };
+        add_column_if(is_wanted, out, name, table_, get);
     }
-    if (wanted_.columns.count) {
-        append_values(body, "count", intervals, [](std::int64_t, const Interval& each) { return each.count; });
-    }
-    if (wanted_.columns.first_time) {
-        append_values(body, "first_time_ms", intervals,
-                      [](std::int64_t, const Interval& each) { return to_ms(each.first_ns); });
-    }
-    if (wanted_.columns.last_time) {
-        append_values(body, "last_time_ms", intervals,
-                      [](std::int64_t, const Interval& each) { return to_ms(each.last_ns); });
-    }
-    append_values(body, "missing", intervals, [](std::int64_t, const Interval& each) { return each.missing; });
-    append_values(body, "not_good", intervals, [](std::int64_t, const Interval& each) { return each.not_good; });
-    return body + "}\n";
+    add_column_if(columns.count, out, "count", table_, [](std::int64_t, const Interval& each) { return each.count; });
+    add_column_if(columns.first_time, out, "first_time_ms", table_,
+                  [](std::int64_t, const Interval& each) { return to_ms(each.first_ns); });
+    add_column_if(columns.last_time, out, "last_time_ms", table_,
+                  [](std::int64_t, const Interval& each) { return to_ms(each.last_ns); });
+    add_column(out, "missing", table_, [](std::int64_t, const Interval& each) { return each.missing; });
+    add_column(out, "not_good", table_, [](std::int64_t, const Interval& each) { return each.not_good; });
+}
+
+void describe_sample_list(JsonObject& out) {
+    ChannelTable channels;
+    SampleText text(channels, 0, {});
+    SampleListAnswer(text, {}, {}).list(out, "");
+}
+
+void describe_intervals(JsonObject& out) {
+    IntervalAnswer({.interval = std::chrono::milliseconds(1), .columns = {}}).list(out, "");
 }
 
 }  // namespace telegate

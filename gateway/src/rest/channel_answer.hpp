@@ -14,6 +14,8 @@
 
 namespace telegate {
 
+class JsonObject;
+
 /// The body of GET /samples/DEVICE/CHANNEL, created from the parts of a ChannelRead.
 ///
 /// Threads: one at a time. Limits: see the implementations. Failure: std::bad_alloc.
@@ -27,8 +29,9 @@ class ChannelAnswer {
     /// Takes a part, and returns whether there is capacity for more.
     [[nodiscard]] virtual bool take(const ChannelPart& part) = 0;
     [[nodiscard]] virtual bool is_empty() const noexcept = 0;
-    /// Returns the body. `topic`, `unit`: of the channel.
-    [[nodiscard]] virtual std::string body(const std::string& topic) = 0;
+    /// Adds the members of the body. `topic`: of the channel.
+    virtual void list(JsonObject& out, const std::string& topic) const = 0;
+    [[nodiscard]] std::string body(const std::string& topic) const;
 
   protected:
     std::string unit_;  // of the last part
@@ -52,7 +55,7 @@ class SampleListAnswer final : public ChannelAnswer {
 
     [[nodiscard]] bool take(const ChannelPart& part) override;
     [[nodiscard]] bool is_empty() const noexcept override { return samples_.empty() && gaps_.empty(); }
-    [[nodiscard]] std::string body(const std::string& topic) override;
+    void list(JsonObject& out, const std::string& topic) const override;
     /// Returns whether nothing that was requested is missing, if `last_seq` is the last known number of the channel.
     [[nodiscard]] bool is_complete(std::uint64_t last_seq) const noexcept;
 
@@ -69,7 +72,7 @@ class SampleListAnswer final : public ChannelAnswer {
     [[nodiscard]] bool add(std::int64_t epoch_ms, const TelemetrySample& sample);
     [[nodiscard]] bool add(std::int64_t epoch_ms, const store::LogGap& gap);
     void note_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept;
-    [[nodiscard]] std::string samples_text(const std::string& topic) const;
+    void append_samples(std::string& out, const std::string& topic) const;
 
     SampleText& text_;
     const Tags tags_;
@@ -104,11 +107,15 @@ class IntervalAnswer final : public ChannelAnswer {
 
     [[nodiscard]] bool take(const ChannelPart& part) override;
     [[nodiscard]] bool is_empty() const noexcept override { return table_.intervals().empty(); }
-    [[nodiscard]] std::string body(const std::string& topic) override;
+    void list(JsonObject& out, const std::string& topic) const override;
 
   private:
     const Wanted wanted_;
     store::IntervalTable table_;
 };
+
+/// Describe the bodies. Threads: any.
+void describe_sample_list(JsonObject& out);
+void describe_intervals(JsonObject& out);
 
 }  // namespace telegate

@@ -1,4 +1,3 @@
-#include "base/readable_bytes.hpp"
 #include "core/clock.hpp"
 #include "encode/time_text.hpp"
 #include "events/alarms.hpp"
@@ -7,16 +6,12 @@
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 namespace telegate {
 namespace {
-
-using AlarmJson = nlohmann::ordered_json;
 
 /// Number of alarm events in GET /alarms; GET /events has more.
 constexpr std::size_t recent_max = 100;
@@ -36,29 +31,35 @@ constexpr std::array acknowledge_parameters{
                   .meaning = "Comment that is kept with the acknowledgment."},
 };
 
-AlarmJson acknowledgment_json(const ChannelAlarm& alarm) {
-    if (!alarm.acknowledged) {
-        return nullptr;
-    }
-    return {{"time", to_iso8601(alarm.acknowledged->time_utc_ns)},
-            {"by", alarm.acknowledged->by},
-            {"comment", alarm.acknowledged->comment}};
+void list_alarm(JsonObject& out, const ChannelAlarm& alarm) {
+    out.name_schema("Alarm");
+    out.add("device", alarm.device);
+    out.add("channel", alarm.channel);
+    out.add("state", alarm.state);
+    out.add("active", alarm.is_active());
+    out.add_named("quality", "Quality", alarm.quality);
+    out.add("value", alarm.value);
+    out.add("limit", alarm.limit);
+    out.add("since", time_or_null(alarm.since_utc_ns));
+    out.object_or_null("acknowledged", alarm.acknowledged, [](JsonObject& each, const Acknowledgment& acknowledged) {
+        each.name_schema("Acknowledgment");
+        each.add("time", to_iso8601(acknowledged.time_utc_ns));
+        each.add("by", acknowledged.by);
+        each.add("comment", acknowledged.comment);
+    });
 }
 
-AlarmJson alarm_json(const ChannelAlarm& alarm) {
-    return {{"device", alarm.device},
-            {"channel", alarm.channel},
-            {"state", to_string(alarm.state)},
-            {"active", alarm.is_active()},
-            {"quality", to_string(alarm.quality)},
-            {"value", alarm.value},
-            {"limit", alarm.limit ? AlarmJson(*alarm.limit) : AlarmJson()},
-            {"since", alarm.since_utc_ns == 0 ? AlarmJson() : AlarmJson(to_iso8601(alarm.since_utc_ns))},
-            {"acknowledged", acknowledgment_json(alarm)}};
-}
+struct ShownAlarms {
+    std::vector<ChannelAlarm> active;
+    std::vector<ChannelAlarm> inactive;
+    std::vector<EventEntry> recent;  // the latest events
+};
 
-std::string alarm_text(const AlarmJson& json) {
-    return json.dump(-1, ' ', false, AlarmJson::error_handler_t::replace);  // a comment may contain any bytes
+void list_alarms(JsonObject& out, const ShownAlarms& shown) {
+    out.name_schema("Alarms");
+    out.array("active", shown.active, list_alarm);
+    out.array("inactive", shown.inactive, list_alarm);
+    out.array("recent", shown.recent, list_event);
 }
 
 bool is_about_alarm(const EventEntry& entry) {
@@ -71,23 +72,16 @@ bool is_about_alarm(const EventEntry& entry) {
 }
 
 HttpResponse get_alarms(const RestCall& call) {
-    std::string active;
-    std::string others;
+    ShownAlarms shown;
     for (const ChannelAlarm& alarm : call.handlers.alarms->all()) {
-        std::string& list = alarm.is_active() ? active : others;
-        list += (list.empty() ? "" : ",") + alarm_text(alarm_json(alarm));
+        (alarm.is_active() ? shown.active : shown.inactive).push_back(alarm);
     }
-    std::vector<EventEntry> entries = call.handlers.events->after(0);
-    std::erase_if(entries, [](const EventEntry& each) { return !is_about_alarm(each); });
-    const std::size_t first = entries.size() - std::min(entries.size(), recent_max);
-    std::string recent;
-    for (std::size_t i = first; i < entries.size(); ++i) {
-        recent += (recent.empty() ? "" : ",") + event_json(entries[i]);
-    }
-    return {200,
-            "application/json",
-            R"({"active":[)" + active + R"(],"inactive":[)" + others + R"(],"recent":[)" + recent + "]}\n",
-            {}};
+    std::vector<EventEntry>& recent = shown.recent;
+    recent = call.handlers.events->after(0);
+    std::erase_if(recent, [](const EventEntry& each) { return !is_about_alarm(each); });
+    const std::size_t left_out = recent.size() - std::min(recent.size(), recent_max);
+    recent.erase(recent.begin(), recent.begin() + static_cast<std::ptrdiff_t>(left_out));
+    return json_response(list_alarms, shown);
 }
 
 HttpResponse post_acknowledge(const RestCall& call) {
@@ -113,7 +107,7 @@ HttpResponse post_acknowledge(const RestCall& call) {
     }
     for (const ChannelAlarm& alarm : call.handlers.alarms->all()) {
         if (alarm.device == device && alarm.channel == channel) {
-            return {200, "application/json", alarm_text(alarm_json(alarm)) + '\n', {}};
+            return json_response(list_alarm, alarm);
         }
     }
     return refused(call.request, 404, "the alarm of " + name + " was removed by a change of the settings");
@@ -123,7 +117,7 @@ constexpr std::array alarm_route_table{
     RestRoute{.path = "/alarms",
               .summary = "Active and inactive alarms, and the latest alarm events.",
               .gives = gives_json,
-              .answer_schema = "Alarms",
+              .answer_members = members_of<list_alarms, ShownAlarms>,
               .answer = get_alarms},
     RestRoute{.method = "POST",
               .path = "/alarms/{device}/{channel}/acknowledge",
@@ -131,7 +125,7 @@ constexpr std::array alarm_route_table{
               .summary = "Acknowledge an active alarm until its state changes.",
               .parameters = acknowledge_parameters,
               .gives = gives_json,
-              .answer_schema = "Alarm",
+              .answer_members = members_of<list_alarm, ChannelAlarm>,
               .refusals = acknowledge_refusals,
               .answer = post_acknowledge},
 };

@@ -5,8 +5,6 @@
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,8 +12,6 @@
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array command_refusals{409, 503};
 constexpr std::array device_refusals{404, 503};
@@ -30,19 +26,14 @@ HttpResponse no_device(const RestCall& call, const std::vector<std::string>& kno
                    "there is no device " + quoted_text(call.arguments.front()) + "; known devices: " + joined(known));
 }
 
-/// Returns a device as in `sampler.devices[]` of /status, with its ledger.
-Json device_with_ledger(const StatusSnapshot& snapshot, std::size_t device) {
-    Json json = device_json(snapshot, device);
-    if (device < snapshot.ledger.size()) {
-        json["ledger"] = ledger_json(snapshot.ledger[device]);
-        json["ledger"]["balanced"] = snapshot.ledger[device].balanced();
-    }
-    return json;
+void list_devices(JsonObject& out, const std::vector<ShownDevice>& devices) {
+    out.name_schema("Devices");
+    out.array("devices", devices, list_device);
 }
 
-HttpResponse json_response(const Json& json) {
-    // An error text may contain any bytes.
-    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+void list_states(JsonObject& out, const std::vector<DeviceAnswer>& answers) {
+    out.name_schema("DeviceStates");
+    add_device_states(out, answers);
 }
 
 HttpResponse get_devices(const RestCall& call) {
@@ -50,11 +41,7 @@ HttpResponse get_devices(const RestCall& call) {
     if (!snapshot) {
         return unavailable(call.request, "the gateway did not provide its devices in time");
     }
-    Json devices = Json::array();
-    for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
-        devices.push_back(device_with_ledger(*snapshot, device));
-    }
-    return json_response({{"devices", std::move(devices)}});
+    return json_response(list_devices, shown_devices(*snapshot, true));
 }
 
 HttpResponse get_device(const RestCall& call) {
@@ -63,21 +50,13 @@ HttpResponse get_device(const RestCall& call) {
         return unavailable(call.request, "the gateway did not provide its devices in time");
     }
     std::vector<std::string> known;
-    for (std::size_t device = 0; device < snapshot->devices.size(); ++device) {
-        if (snapshot->devices[device].name == call.arguments.front()) {
-            return json_response(device_with_ledger(*snapshot, device));
+    for (const ShownDevice& shown : shown_devices(*snapshot, true)) {
+        if (shown.device.name == call.arguments.front()) {
+            return json_response(list_device, shown);
         }
-        known.push_back(snapshot->devices[device].name);
+        known.push_back(shown.device.name);
     }
     return no_device(call, known);
-}
-
-Json to_json(const std::vector<DeviceAnswer>& answers) {
-    Json devices = Json::array();
-    for (const DeviceAnswer& answer : answers) {
-        devices.push_back({{"name", answer.device}, {"state", to_string(answer.result.state)}});
-    }
-    return {{"devices", std::move(devices)}};
 }
 
 std::string conflict_text(const std::vector<std::string>& conflicts) {
@@ -93,7 +72,7 @@ HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std:
         const std::optional<CommandResult> result = call.handlers.command(device, command);
         if (!result) {  // the others would probably time out too, one after the other
             return unavailable(call.request, "no response in time for " + device + "; the devices before it are listed",
-                               to_json(answers));
+                               [&](JsonObject& out) { add_device_states(out, answers); });
         }
         answers.push_back({device, *result});
         if (!result->possible) {
@@ -101,9 +80,10 @@ HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std:
         }
     }
     if (!conflicts.empty()) {
-        return problem_response({409, conflict_text(conflicts), problem_instance(call.request)}, to_json(answers));
+        return problem_response({409, conflict_text(conflicts), problem_instance(call.request)},
+                                [&](JsonObject& out) { add_device_states(out, answers); });
     }
-    return json_response(to_json(answers));
+    return json_response(list_states, answers);
 }
 
 std::string_view name_of(DeviceCommand command) {
@@ -139,7 +119,7 @@ constexpr RestRoute command_all(std::string_view path, std::string_view summary)
             .role = HttpRole::admin,
             .summary = summary,
             .gives = gives_json,
-            .answer_schema = "DeviceStates",
+            .answer_members = members_of<list_states, std::vector<DeviceAnswer>>,
             .refusals = command_refusals,
             .answer = post_command<command>};
 }
@@ -156,14 +136,14 @@ constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
               .summary = "All devices with their ledgers.",
               .gives = gives_json,
-              .answer_schema = "Devices",
+              .answer_members = members_of<list_devices, std::vector<ShownDevice>>,
               .refusals = may_be_late,
               .answer = get_devices},
     RestRoute{.path = "/devices/{name}",
               .summary = "One device.",
               .parameters = device_name,
               .gives = gives_json,
-              .answer_schema = "Device",
+              .answer_members = members_of<list_device, ShownDevice>,
               .refusals = device_refusals,
               .answer = get_device},
     command_one<DeviceCommand::start>("/devices/{name}/start", "Start one device."),

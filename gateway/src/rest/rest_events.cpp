@@ -4,12 +4,11 @@
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -96,6 +95,27 @@ EventFilter read_filter(ParameterReader& reader) {
     return filter;
 }
 
+struct FoundEvents {
+    std::uint64_t last_number = 0;
+    bool has_more = false;
+    EventCounts counts;
+    std::vector<EventEntry> entries;
+};
+
+void list_events(JsonObject& out, const FoundEvents& found) {
+    out.name_schema("Events");
+    out.add("last_number", found.last_number);
+    out.add("more", found.has_more);
+    out.object("counts", [&](JsonObject& counts) {
+        counts.name_schema("EventCounts");
+        counts.add("added", found.counts.added);
+        counts.add("suppressed", found.counts.suppressed);
+        counts.add("overwritten", found.counts.overwritten);
+        counts.add("lost", found.counts.lost);
+    });
+    out.array("events", found.entries, list_event);
+}
+
 HttpResponse get_events(const RestCall& call) {
     ParameterReader reader(call);
     const EventFilter filter = read_filter(reader);
@@ -111,22 +131,7 @@ HttpResponse get_events(const RestCall& call) {
     } else {
         entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(left_out));
     }
-    const EventCounts counts = log.counts();
-    const nlohmann::ordered_json head{{"last_number", log.last_number()},
-                                      {"more", left_out > 0},
-                                      {"counts",
-                                       {{"added", counts.added},
-                                        {"suppressed", counts.suppressed},
-                                        {"overwritten", counts.overwritten},
-                                        {"lost", counts.lost}}}};
-    std::string body = head.dump();
-    body.back() = ',';
-    body += "\"events\":[";
-    for (const EventEntry& entry : entries) {
-        body += body.back() == '[' ? "" : ",";
-        body += event_json(entry);
-    }
-    return {200, "application/json", body + "]}\n", {}};
+    return json_response(list_events, FoundEvents{log.last_number(), left_out > 0, log.counts(), std::move(entries)});
 }
 
 constexpr std::array event_route_table{
@@ -134,7 +139,7 @@ constexpr std::array event_route_table{
               .summary = "The latest events of devices, alarms and the gateway.",
               .parameters = event_parameters,
               .gives = gives_json,
-              .answer_schema = "Events",
+              .answer_members = members_of<list_events, FoundEvents>,
               .answer = get_events},
 };
 

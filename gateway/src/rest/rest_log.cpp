@@ -6,29 +6,46 @@
 #include "store/segment_directory.hpp"
 #include "store/segment_reader.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double seconds_per_day = 86'400;
 
+struct ShownLog {
+    std::optional<DurableLogStatus> log;
+    double bytes_per_s = 0;
+    std::optional<double> seconds_left = std::nullopt;
+    std::vector<store::SegmentHead> segments = {};
+};
+
+void list_log_report(JsonObject& out, const ShownLog& shown) {
+    out.name_schema("LogReport");
+    out.object_or_null("log", shown.log, list_log);
+    out.add("rate_bytes_per_s", shown.bytes_per_s);
+    out.add("bytes_per_day", shown.bytes_per_s * seconds_per_day);
+    out.add("seconds_left", shown.seconds_left);
+    out.array("segments", shown.segments, [](JsonObject& each, const store::SegmentHead& segment) {
+        each.name_schema("LogSegment");
+        each.add("first_position", segment.first_position);
+        each.add("epoch", segment.epoch_ms);
+        each.add("time", to_iso8601(segment.utc_ns));
+    });
+}
+
 /// Returns the segments, oldest first. Omits segments that are removed meanwhile.
-Json segments_json(const std::string& directory) {
-    Json segments = Json::array();
+std::vector<store::SegmentHead> segments_in(const std::string& directory) {
+    std::vector<store::SegmentHead> segments;
     for (const store::SegmentRef& segment : store::list_segments(store::real_file_system(), directory)) {
         const auto head = store::SegmentReader::head(store::real_file_system(), directory + "/" + segment.name);
         if (head) {
-            segments.push_back({{"first_position", head->first_position},
-                                {"epoch", head->epoch_ms},
-                                {"time", to_iso8601(head->utc_ns)}});
+            segments.push_back(*head);
         }
     }
     return segments;
@@ -48,31 +65,26 @@ HttpResponse get_log(const RestCall& call) {
     if (!snapshot) {
         return unavailable(call.request, "the gateway did not provide its status in time");
     }
-    const DurableLogStatus log = snapshot->log.value_or(DurableLogStatus{});
-    const double uptime_s = std::chrono::duration<double>(snapshot->uptime).count();
-    const double bytes_per_s = uptime_s > 0 ? static_cast<double>(log.log.written_bytes) / uptime_s : 0;
-    const std::optional<double> left = seconds_left(log, bytes_per_s);
-    Json segments = Json::array();
+    ShownLog shown{.log = snapshot->log};
+    const DurableLogStatus log = shown.log.value_or(DurableLogStatus{});
+    const double uptime_s = to_seconds(snapshot->uptime);
+    shown.bytes_per_s = uptime_s > 0 ? static_cast<double>(log.log.written_bytes) / uptime_s : 0;
+    shown.seconds_left = seconds_left(log, shown.bytes_per_s);
     try {
-        segments = snapshot->log ? segments_json(log.path) : segments;
+        shown.segments = shown.log ? segments_in(log.path) : std::vector<store::SegmentHead>();
     } catch (const std::system_error& error) {
         if (log.error.empty()) {  // otherwise, the response says why there are none
             return unavailable(call.request, error.what());
         }
     }
-    const Json json{{"log", snapshot->log ? log_json(log) : Json(nullptr)},
-                    {"rate_bytes_per_s", bytes_per_s},
-                    {"bytes_per_day", bytes_per_s * seconds_per_day},
-                    {"seconds_left", left ? Json(*left) : Json(nullptr)},
-                    {"segments", std::move(segments)}};
-    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+    return json_response(list_log_report, shown);
 }
 
 constexpr std::array log_route_table{
     RestRoute{.path = "/log",
               .summary = "The durable log: its segments, size, write rate and remaining capacity.",
               .gives = gives_json,
-              .answer_schema = "LogReport",
+              .answer_members = members_of<list_log_report, ShownLog>,
               .refusals = may_be_late,
               .answer = get_log},
 };

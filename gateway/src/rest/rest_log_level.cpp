@@ -90,16 +90,17 @@ LevelChange to_change(std::string_view body) {
     return change;
 }
 
-HttpResponse to_response(const LogLevelStatus& status) {
+void list_log_level(JsonObject& out, const LogLevelStatus& status) {
+    constexpr std::string_view level = R"({"$ref":"#/components/schemas/Level"})";
     const bool stays = status.reverts_to.empty();
-    const Json json{{"level", status.level},
-                    {"reverts_to", stays ? Json() : Json(status.reverts_to)},
-                    {"reverts_at", stays ? Json() : Json(to_iso8601(status.reverts_at_utc_ns))}};
-    return {200, "application/json", json.dump() + '\n', {}};
+    out.name_schema("LogLevel");
+    out.add("level", Described{status.level, level});
+    out.add("reverts_to", Described{text_or_null(status.reverts_to), schema_or_null(level)});
+    out.add("reverts_at", time_or_null(stays ? 0 : status.reverts_at_utc_ns));
 }
 
 HttpResponse get_level(const RestCall& call) {
-    return to_response(call.handlers.log_level->status());
+    return json_response(list_log_level, call.handlers.log_level->status());
 }
 
 HttpResponse put_level(const RestCall& call) {
@@ -107,8 +108,8 @@ HttpResponse put_level(const RestCall& call) {
     if (!change.faults.empty()) {
         return unprocessable(call.request, change.faults);
     }
-    HttpResponse response =
-        to_response(call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
+    HttpResponse response = json_response(
+        list_log_level, call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
     response.log_note.add("log_level", change.level);
     if (change.revert_after) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*change.revert_after);
@@ -121,7 +122,7 @@ constexpr std::array log_level_route_table{
     RestRoute{.path = "/log-level",
               .summary = "The log level.",
               .gives = gives_json,
-              .answer_schema = "LogLevel",
+              .answer_members = members_of<list_log_level, LogLevelStatus>,
               .answer = get_level},
     RestRoute{.method = "PUT",
               .path = "/log-level",
@@ -129,7 +130,7 @@ constexpr std::array log_level_route_table{
               .summary = "Change the log level, temporarily if revert_after is given.",
               .body_schema = "LogLevelChange",
               .gives = gives_json,
-              .answer_schema = "LogLevel",
+              .answer_members = members_of<list_log_level, LogLevelStatus>,
               .answer = put_level},
 };
 

@@ -1,8 +1,11 @@
 #include "rest/rest_openapi.hpp"
 
 #include "base/build_info.hpp"
+#include "base/json_object.hpp"
 #include "config/payload_format.hpp"
 #include "http/problem.hpp"
+#include "rest/channel_answer.hpp"
+#include "rest/rest_refusals.hpp"
 #include "rest/rest_table.hpp"
 #include "settings/settings_json.hpp"
 
@@ -39,10 +42,29 @@ Json reference(std::string_view schema) {
     return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
+/// Returns the name of the schema of a route's response, after adding it and those that it refers to; "": it is a text.
+std::string answer_schema(const RestRoute& route, JsonSchemas& schemas) {
+    return route.answer_members == nullptr ? std::string(route.answer_schema) : schemas.describe(route.answer_members);
+}
+
 /// Returns all schemas, including those from other tables.
 Json schemas_json() {
+    JsonSchemas described;
+    described.describe([](JsonObject& out) {
+        list_problem(out, {});
+        out.set_optional(true);
+        add_faults(out, {});
+        add_device_states(out, {});
+    });
+    described.describe(describe_sample_list);
+    described.describe(describe_intervals);
+    for (const RestRoute* route : rest_table()) {
+        (void)answer_schema(*route, described);
+    }
     Json schemas = Json::parse(rest_schemas());
-    schemas.update(Json::parse(rest_status_schemas()));
+    for (const auto& [name, schema] : described.all()) {
+        schemas[name] = Json::parse(schema);
+    }
     Json settings = Json::parse(settings_schema_json());
     settings.erase("$schema");
     settings.erase("title");  // otherwise generated code would be named after it
@@ -82,11 +104,12 @@ std::set<int> refusals_of(const RestRoute& route) {
 }
 
 Json answers_json(const RestRoute& route) {
+    JsonSchemas schemas;
+    const std::string schema = answer_schema(route, schemas);
     Json content = Json::object();
     for (const std::string_view type : route.gives) {
         const std::string name(type.substr(0, type.find(';')));
-        content[name]["schema"] =
-            route.answer_schema.empty() ? Json{{"type", "string"}} : reference(route.answer_schema);
+        content[name]["schema"] = schema.empty() ? Json{{"type", "string"}} : reference(schema);
     }
     Json answers;
     answers["200"] = {{"description", status_phrase(200)}, {"content", content}};
@@ -182,8 +205,9 @@ std::string route_html(const RestRoute& route) {
     for (const std::string_view type : route.gives) {
         html += ' ' + escaped(type);
     }
-    if (!route.answer_schema.empty()) {
-        html += ": <a href=\"#" + std::string(route.answer_schema) + "\">" + std::string(route.answer_schema) + "</a>";
+    JsonSchemas schemas;
+    if (const std::string schema = answer_schema(route, schemas); !schema.empty()) {
+        html += ": <a href=\"#" + schema + "\">" + schema + "</a>";
     }
     return html + "</p>\n<p>Statuses: " + statuses_text(route) + ".</p>\n";
 }
@@ -225,22 +249,6 @@ std::string openapi_page() {
         html.append(escaped(schema.dump(2))).append("</pre>\n");
     }
     return html + "</body></html>\n";
-}
-
-std::string routes_markdown() {
-    std::string text = "| request | role | response |\n|---|---|---|\n";
-    for (const RestRoute* route : rest_table()) {
-        std::string query;
-        for (const RestParameter& parameter : route->parameters) {
-            if (parameter.place == Place::query) {
-                query += (query.empty() ? "?" : "&") + std::string(parameter.name) + '=';
-            }
-        }
-        text += "| `" + std::string(route->method) + ' ' + to_plain_path(route->path) + query + "` | " +
-                (route->role == HttpRole::none ? "all" : std::string(to_string(route->role))) + " | " +
-                std::string(route->summary) + " |\n";
-    }
-    return text;
 }
 
 }  // namespace telegate

@@ -1,8 +1,8 @@
+#include "http/http_calls.hpp"
 #include "rest/rest_openapi.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
-
-#include <nlohmann/json.hpp>
+#include "status/status_json.hpp"
 
 #include <string>
 #include <utility>
@@ -23,11 +23,15 @@ HttpResponse get_openapi(const RestCall& call) {
     return {200, std::string(call.media_type), openapi_json(call.handlers.role_without_credentials(call.request)), {}};
 }
 
+void list_identity(JsonObject& out, const HttpIdentity& client) {
+    out.name_schema("Identity");
+    out.add("name", client.who);
+    out.add("role", Described{client.role == HttpRole::admin ? "admin" : "reader", R"({"enum":["reader","admin"]})"});
+}
+
 /// Lets a client find out what it may do before it tries.
 HttpResponse get_identity(const RestCall& call) {
-    const nlohmann::ordered_json json{{"name", call.request.who},
-                                      {"role", call.request.role == HttpRole::admin ? "admin" : "reader"}};
-    return {200, std::string(call.media_type), json.dump() + '\n', {}};
+    return json_response(list_identity, HttpIdentity{call.request.role, std::string(call.request.who)});
 }
 
 HttpResponse get_docs(const RestCall& call) {
@@ -38,7 +42,7 @@ constexpr std::array overview_route_table{
     RestRoute{.path = "/status",
               .summary = "The status of the gateway.",
               .gives = gives_json,
-              .answer_schema = "Status",
+              .answer_members = members_of<list_status, StatusSnapshot>,
               .refusals = may_be_late,
               .answer = get_status},
     RestRoute{.path = "/openapi.json",
@@ -49,7 +53,7 @@ constexpr std::array overview_route_table{
     RestRoute{.path = "/whoami",
               .summary = "The name and the role of the client.",
               .gives = gives_json,
-              .answer_schema = "Identity",
+              .answer_members = members_of<list_identity, HttpIdentity>,
               .answer = get_identity},
     RestRoute{.path = "/docs", .summary = "This API as an HTML page.", .gives = gives_html, .answer = get_docs},
 };

@@ -6,16 +6,12 @@
 #include "http/problem.hpp"
 #include "rest/rest_query.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t quoted_bytes_max = 64;
 
@@ -40,24 +36,40 @@ HttpResponse refused(const HttpRequest& request, int status, std::string detail)
 }
 
 HttpResponse unavailable(const HttpRequest& request, std::string detail) {
-    return unavailable(request, std::move(detail), Json::object());
+    return unavailable(request, std::move(detail), nullptr);
 }
 
-HttpResponse unavailable(const HttpRequest& request, std::string detail, const nlohmann::ordered_json& extensions) {
-    HttpResponse response = problem_response({503, std::move(detail), problem_instance(request)}, extensions);
+HttpResponse unavailable(const HttpRequest& request, std::string detail, const std::function<void(JsonObject&)>& more) {
+    HttpResponse response = problem_response({503, std::move(detail), problem_instance(request)}, more);
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
 
+void add_faults(JsonObject& out, const std::vector<RestFault>& faults) {
+    using Where = RestFault::Where;
+    out.array("errors", faults, [](JsonObject& error, const RestFault& fault) {
+        error.name_schema("Fault");
+        error.add_if("parameter", fault.where == Where::parameter ? std::optional(fault.name) : std::nullopt);
+        error.add_if("pointer", fault.where == Where::body ? std::optional(fault.name) : std::nullopt);
+        error.add("detail", fault.detail);
+    });
+}
+
+void add_device_states(JsonObject& out, const std::vector<DeviceAnswer>& answers) {
+    out.array("devices", answers, [](JsonObject& device, const DeviceAnswer& answer) {
+        device.name_schema("NamedState");
+        device.add("name", answer.device);
+        device.add_named("state", "DeviceState", answer.result.state);
+    });
+}
+
 HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults) {
-    Json errors = Json::array();
     std::string detail;
     for (const RestFault& fault : faults) {
-        const char* const where = fault.where == RestFault::Where::body ? "pointer" : "parameter";
-        errors.push_back({{where, fault.name}, {"detail", fault.detail}});
         detail += (detail.empty() ? "" : "; ") + (fault.name.empty() ? "the body" : fault.name) + ": " + fault.detail;
     }
-    return problem_response({422, std::move(detail), problem_instance(request)}, {{"errors", std::move(errors)}});
+    return problem_response({422, std::move(detail), problem_instance(request)},
+                            [&](JsonObject& out) { add_faults(out, faults); });
 }
 
 std::vector<RestFault> unknown_parameters(const RestQuery& query, std::span<const RestParameter> known) {

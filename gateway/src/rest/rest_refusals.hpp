@@ -3,11 +3,10 @@
 #include "http/http_message.hpp"
 #include "rest/rest_route.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +15,9 @@
 
 namespace telegate {
 
-/// A fault of one parameter, or of one member of a body.
+/// A fault of one parameter, of one member of a body, or of a place that `detail` names.
 struct RestFault {
-    enum class Where : std::uint8_t { parameter, body };
+    enum class Where : std::uint8_t { parameter, body, in_detail };
     Where where = Where::parameter;
     std::string name;    // of the parameter; a JSON pointer into the body
     std::string detail;  // the problem and the allowed values
@@ -29,11 +28,16 @@ struct RestFault {
 /// Returns the target without its query: the `instance` of a problem. Threads: any.
 [[nodiscard]] std::string problem_instance(const HttpRequest& request);
 
+/// Adds the members that a problem may have in addition: the faults of a request, or the devices that have executed a
+/// command. Threads: any.
+void add_faults(JsonObject& out, const std::vector<RestFault>& faults);
+void add_device_states(JsonObject& out, const std::vector<DeviceAnswer>& answers);
+
 /// Return refusals as problem+json. Threads: any.
 [[nodiscard]] HttpResponse refused(const HttpRequest& request, int status, std::string detail);
 [[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail);
 [[nodiscard]] HttpResponse unavailable(const HttpRequest& request, std::string detail,
-                                       const nlohmann::ordered_json& extensions);
+                                       const std::function<void(JsonObject&)>& more);
 [[nodiscard]] HttpResponse unprocessable(const HttpRequest& request, const std::vector<RestFault>& faults);
 
 /// Maximum number of unknown parameters that a refusal names.

@@ -13,6 +13,8 @@ inline constexpr RestParameter dry_run_parameter{
     .schema = R"({"enum": ["0", "1", "true", "false"]})",
     .meaning = "With 1, the response reports what would change, and nothing is changed."};
 
+/// Adds the members of the result of a change of settings, with the keys that require a restart. Threads: any.
+void list_report(JsonObject& out, const ReloadReport& report);
 /// Returns the client that changes settings, for the log. Threads: any.
 [[nodiscard]] std::string_view who_of(const HttpRequest& request) noexcept;
 /// Returns the result of a change of settings as a response with its log line. Threads: any.

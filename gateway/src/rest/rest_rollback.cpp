@@ -3,8 +3,6 @@
 #include "rest/rest_report.hpp"
 #include "rest/rest_route.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,23 +12,28 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t generation_max = 9'007'199'254'740'992;
 
+void list_generations(JsonObject& out, const std::vector<ConfigGeneration>& generations) {
+    out.name_schema("Generations");
+    out.array("generations", generations, [&](JsonObject& object, const ConfigGeneration& each) {
+        object.name_schema("Generation");
+        object.add("generation", Described{each.number, schema_from_1});
+        object.add("time", to_iso8601(each.time_utc_ns));
+        object.add("by", each.who);
+        object.add("hash", each.hash);
+        object.add("changes_count", each.changes_count);
+        object.add("in_force", !generations.empty() && &each == &generations.back());
+    });
+}
+
+void list_confirmed(JsonObject& out, std::uint64_t generation) {
+    out.name_schema("Confirmed");
+    out.add("confirmed", Described{generation, schema_from_1});
+}
+
 HttpResponse get_generations(const RestCall& call) {
-    const std::vector<ConfigGeneration> generations = call.handlers.config.generations();
-    Json list = Json::array();
-    for (const ConfigGeneration& each : generations) {
-        list.push_back({{"generation", each.number},
-                        {"time", to_iso8601(each.time_utc_ns)},
-                        {"by", each.who},
-                        {"hash", each.hash},
-                        {"changes_count", each.changes_count},
-                        {"in_force", &each == &generations.back()}});
-    }
-    const Json json{{"generations", std::move(list)}};
-    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+    return json_response(list_generations, call.handlers.config.generations());
 }
 
 HttpResponse not_kept(const RestCall& call, std::optional<std::uint64_t> wanted) {
@@ -59,8 +62,7 @@ HttpResponse post_confirm(const RestCall& call) {
         return refused(call.request, 409,
                        "there are no settings to confirm: use PUT or PATCH /config with revert_after first");
     }
-    const Json json{{"confirmed", *generation}};
-    HttpResponse response{200, "application/json", json.dump() + '\n', {}};
+    HttpResponse response = json_response(list_confirmed, *generation);
     response.log_note.add("generation", *generation);
     return response;
 }
@@ -78,7 +80,7 @@ constexpr std::array rollback_route_table{
     RestRoute{.path = "/config/generations",
               .summary = "The latest generations of the settings.",
               .gives = gives_json,
-              .answer_schema = "Generations",
+              .answer_members = members_of<list_generations, std::vector<ConfigGeneration>>,
               .answer = get_generations},
     RestRoute{.method = "POST",
               .path = "/config/rollback",
@@ -86,7 +88,7 @@ constexpr std::array rollback_route_table{
               .summary = "Restore earlier settings.",
               .parameters = rollback_parameters,
               .gives = gives_json,
-              .answer_schema = "ReloadReport",
+              .answer_members = members_of<list_report, ReloadReport>,
               .refusals = refused_rollback,
               .answer = post_rollback},
     RestRoute{.method = "POST",
@@ -94,7 +96,7 @@ constexpr std::array rollback_route_table{
               .role = HttpRole::admin,
               .summary = "Confirm settings that would otherwise be reverted.",
               .gives = gives_json,
-              .answer_schema = "Confirmed",
+              .answer_members = members_of<list_confirmed, std::uint64_t>,
               .refusals = nothing_to_confirm,
               .answer = post_confirm},
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/json_object.hpp"
 #include "http/http_message.hpp"
 #include "rest/rest_handlers.hpp"
 #include "rest/rest_query.hpp"
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace telegate {
@@ -42,9 +44,10 @@ struct RestRoute {
     std::span<const RestParameter> parameters = {};
     std::string_view body_schema = {};  // of a JSON body, see rest_schemas.hpp; "": no body
     std::string_view body_type = "application/json";
-    std::span<const std::string_view> gives;  // media types, the preferred one first
-    std::string_view answer_schema = {};      // of a JSON response
-    std::span<const int> refusals = {};       // its own statuses, in addition to those of every route
+    std::span<const std::string_view> gives;            // media types, the preferred one first
+    void (*answer_members)(JsonObject& out) = nullptr;  // of a JSON response, see JsonObject
+    std::string_view answer_schema = {};                // without members: of a JSON response, see rest_schemas()
+    std::span<const int> refusals = {};                 // its own statuses, in addition to those of every route
     HttpResponse (*answer)(const RestCall& call) = nullptr;
 };
 
@@ -54,6 +57,23 @@ inline constexpr std::array<std::string_view, 1> gives_text{"text/plain; charset
 inline constexpr std::array may_be_late{503};
 /// Maximum length of a topic prefix in a query.
 inline constexpr std::size_t prefix_characters_max = 256;
+
+/// A function for `answer_members`.
+template <auto list, class Value>
+void members_of(JsonObject& out) {
+    list(out, Value{});
+}
+
+/// Returns the object whose members `list` adds as a response. Threads: any.
+template <class List>
+[[nodiscard]] HttpResponse json_response(const List& list) {
+    return {200, std::string(gives_json.front()), json_text(list) + '\n', {}};
+}
+/// The same for a list that takes the value.
+template <class List, class Value>
+[[nodiscard]] HttpResponse json_response(const List& list, const Value& value) {
+    return json_response([&](JsonObject& out) { list(out, value); });
+}
 
 /// Returns whether this is the path of a health check. Threads: any.
 [[nodiscard]] bool is_health_path(std::string_view path) noexcept;

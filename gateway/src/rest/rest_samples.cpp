@@ -3,8 +3,6 @@
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -12,12 +10,28 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr RestParameter prefix_parameter{.name = "prefix",
                                          .schema = R"({"type":"string","maxLength":256})",
                                          .meaning = "Only topics that begin with this prefix."};
 constexpr std::array prefix_only{prefix_parameter};
+
+/// `write`: appends the channels.
+template <class Write>
+void list_all_channels(JsonObject& out, std::uint64_t refused, const Write& write) {
+    out.name_schema("Channels");
+    out.add_text("channels", schema_array(schema_reference("Channel")), write);
+    out.add("refused", refused);
+}
+
+void list_channel_info(JsonObject& out, const ChannelInfo& info, const ChannelLedgerCounts& counts) {
+    out.name_schema("Channel");
+    out.add("topic", info.topic);
+    out.add("device", info.device);
+    out.add("channel", info.channel);
+    out.add("unit", info.unit);
+    out.object("ledger", [&](JsonObject& ledger) { list_channel_ledger(ledger, counts); });
+}
+
 /// The body of GET /channels, created in pieces; a full channel table makes 20 MB of it. Threads: one at a time.
 /// Limits: about the requested size per piece. Failure: std::bad_alloc.
 class ChannelList {
@@ -32,7 +46,7 @@ class ChannelList {
     /// Implements BodyPieces.
     bool operator()(std::string& out, std::size_t bytes_max) {
         if (next_ == 0) {
-            out += "{\"channels\":[";
+            out += frame().substr(0, frame().find(']'));
         }
         const std::size_t out_max = out.size() + bytes_max;
         for (; next_ < table_.size() && out.size() < out_max; ++next_) {
@@ -41,21 +55,24 @@ class ChannelList {
         if (next_ < table_.size()) {
             return true;
         }
-        out += "],\"refused\":" + std::to_string(table_.refused()) + "}\n";
+        out += frame().substr(frame().find(']')) + '\n';
         return false;
     }
 
   private:
+    /// Returns the body without channels.
+    [[nodiscard]] std::string frame() const {
+        return json_text([this](JsonObject& body) {
+            list_all_channels(body, table_.refused(), [](std::string& channels) { channels += "[]"; });
+        });
+    }
+
     void add(ChannelId id, std::string& out) {
         const ChannelInfo& info = table_.at(id);
         if (info.topic.starts_with(prefix_) && devices_.contains(info.device)) {
-            const Json json{{"topic", info.topic},
-                            {"device", info.device},
-                            {"channel", info.channel},
-                            {"unit", info.unit},
-                            {"ledger", channel_ledger_json(ledger_.counts_of(id))}};
             out += std::exchange(is_first_, false) ? "" : ",";
-            out += json.dump();
+            JsonObject::write(out,
+                              [&](JsonObject& channel) { list_channel_info(channel, info, ledger_.counts_of(id)); });
         }
     }
 
@@ -78,6 +95,15 @@ HttpResponse get_channels(const RestCall& call) {
     return response;
 }
 
+/// `write`: appends the samples.
+template <class Write>
+void list_latest(JsonObject& out, const StatusSnapshot& snapshot, const Write& write) {
+    out.name_schema("LatestSamples");
+    out.add("epoch", static_cast<std::uint64_t>(snapshot.epoch_ms));
+    out.add("time", to_iso8601(snapshot.time_utc_ns));
+    out.add_text("samples", schema_array(schema_reference("Sample")), write);
+}
+
 HttpResponse get_latest(const RestCall& call) {
     ParameterReader reader(call);
     const std::string_view wanted = reader.text("prefix", prefix_characters_max);
@@ -88,17 +114,22 @@ HttpResponse get_latest(const RestCall& call) {
     if (!snapshot) {
         return unavailable(call.request, "the gateway did not provide its samples in time");
     }
-    const Json head{{"epoch", snapshot->epoch_ms}, {"time", to_iso8601(snapshot->time_utc_ns)}};
-    std::string body = head.dump();
-    body.back() = ',';
-    body += "\"samples\":[";
-    for (const ChannelStatus& channel : snapshot->channels) {
-        if (channel.last.seq > 0 && channel.topic.starts_with(wanted)) {
-            body += body.back() == '[' ? "" : ",";
-            call.handlers.sample_text->append(body, channel.last);
+    const auto append_samples = [&](std::string& text) {
+        text += '[';
+        for (const ChannelStatus& channel : snapshot->channels) {
+            if (channel.last.seq > 0 && channel.topic.starts_with(wanted)) {
+                text += text.back() == '[' ? "" : ",";
+                call.handlers.sample_text->append(text, channel.last);
+            }
         }
-    }
-    return {200, "application/json", body + "]}\n", {}};
+        text += ']';
+    };
+    return json_response([&](JsonObject& out) { list_latest(out, *snapshot, append_samples); });
+}
+
+void describe_channels(JsonObject& out) {
+    out.describe_object([](JsonObject& channel) { list_channel_info(channel, {}, {}); });
+    list_all_channels(out, 0, nullptr);
 }
 
 constexpr std::array sample_route_table{
@@ -106,13 +137,13 @@ constexpr std::array sample_route_table{
               .summary = "All channels with topic, unit and ledger.",
               .parameters = prefix_only,
               .gives = gives_json,
-              .answer_schema = "Channels",
+              .answer_members = describe_channels,
               .answer = get_channels},
     RestRoute{.path = "/samples/latest",
               .summary = "The latest sample of each channel.",
               .parameters = prefix_only,
               .gives = gives_json,
-              .answer_schema = "LatestSamples",
+              .answer_members = [](JsonObject& out) { list_latest(out, {}, nullptr); },
               .refusals = may_be_late,
               .answer = get_latest},
 };

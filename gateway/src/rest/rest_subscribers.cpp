@@ -3,16 +3,12 @@
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <charconv>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array no_such_subscriber{404, 503};
 constexpr std::array subscriber_id{
@@ -43,19 +39,24 @@ std::optional<SubscriberId> to_id(std::string_view text) {
     return std::nullopt;
 }
 
+void list_subscribers(JsonObject& out, const std::vector<SubscriberStatus>& subscribers) {
+    out.name_schema("Subscribers");
+    out.array("subscribers", subscribers, [](JsonObject& each, const SubscriberStatus& subscriber) {
+        list_subscriber(each, subscriber, to_text(subscriber));
+    });
+}
+
+void list_closed(JsonObject& out, std::string_view id) {
+    out.name_schema("ClosedSubscriber");
+    out.add("closed", id);
+}
+
 HttpResponse get_subscribers(const RestCall& call) {
     const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
     if (!snapshot) {
         return unavailable(call.request, "the gateway did not provide its subscribers in time");
     }
-    Json subscribers = Json::array();
-    for (const SubscriberStatus& subscriber : snapshot->subscribers) {
-        Json json = subscriber_json(subscriber);
-        json["id"] = to_text(subscriber);
-        subscribers.push_back(std::move(json));
-    }
-    const Json json{{"subscribers", std::move(subscribers)}};
-    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+    return json_response(list_subscribers, snapshot->subscribers);
 }
 
 HttpResponse delete_subscriber(const RestCall& call) {
@@ -69,8 +70,7 @@ HttpResponse delete_subscriber(const RestCall& call) {
             call.request, 404,
             "there is no subscriber " + quoted_text(call.arguments.front()) + "; GET /subscribers lists them");
     }
-    const Json json{{"closed", call.arguments.front()}};
-    HttpResponse response{200, "application/json", json.dump() + '\n', {}};
+    HttpResponse response = json_response(list_closed, call.arguments.front());
     response.log_note.add("closed", call.arguments.front());
     return response;
 }
@@ -79,7 +79,7 @@ constexpr std::array subscriber_route_table{
     RestRoute{.path = "/subscribers",
               .summary = "All connected subscribers.",
               .gives = gives_json,
-              .answer_schema = "Subscribers",
+              .answer_members = members_of<list_subscribers, std::vector<SubscriberStatus>>,
               .refusals = may_be_late,
               .answer = get_subscribers},
     RestRoute{.method = "DELETE",
@@ -88,7 +88,7 @@ constexpr std::array subscriber_route_table{
               .summary = "Close the connection of one subscriber.",
               .parameters = subscriber_id,
               .gives = gives_json,
-              .answer_schema = "ClosedSubscriber",
+              .answer_members = members_of<list_closed, std::string_view>,
               .refusals = no_such_subscriber,
               .answer = delete_subscriber},
 };

@@ -33,20 +33,20 @@ constexpr std::array uplink_name{RestParameter{.name = "name",
                                                .schema = R"({"type":"string","minLength":1})",
                                                .meaning = "Uplink, as named in the settings."}};
 
-HttpResponse uplink_response(const Json& json) {
-    // An error text may contain any bytes.
-    return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n', {}};
+void list_uplinks(JsonObject& out, const std::vector<UplinkReport>& uplinks) {
+    out.name_schema("UplinkList");
+    out.array("uplinks", uplinks, list_uplink);
 }
 
 HttpResponse get_uplinks(const RestCall& call) {
-    return uplink_response({{"uplinks", uplinks_json(call.handlers.uplinks())}});
+    return json_response(list_uplinks, call.handlers.uplinks());
 }
 
 HttpResponse get_uplink(const RestCall& call) {
     std::vector<std::string> known;
     for (const UplinkReport& uplink : call.handlers.uplinks()) {
         if (uplink.name == call.arguments.front()) {
-            return uplink_response(uplink_json(uplink));
+            return json_response(list_uplink, uplink);
         }
         known.push_back(uplink.name);
     }
@@ -125,26 +125,27 @@ HttpResponse post_rewind(const RestCall& call) {
                        [&](Uplinks& uplinks, std::string_view name) { return uplinks.rewind(name, *target); });
 }
 
+void list_quarantine(JsonObject& out, const std::vector<uplink::QuarantinedSample>& samples) {
+    out.name_schema("UplinkQuarantine");
+    out.array("samples", samples, [](JsonObject& each, const uplink::QuarantinedSample& sample) {
+        each.name_schema("QuarantinedSample");
+        each.add("topic", sample.topic);
+        each.add("epoch", sample.message.epoch_ms);
+        each.add("seq", sample.seq);
+        each.add("time", to_iso8601(sample.utc_ns));
+        each.add("refused_time", to_iso8601(sample.refused_utc_ns));
+        each.add("reason", sample.reason);
+        each.add("position", sample.message.position);
+        each.add("bytes", sample.message.payload.size());
+    });
+}
+
 HttpResponse get_quarantine(const RestCall& call) {
     std::vector<uplink::QuarantinedSample> samples;
     HttpResponse response = run_command(call, "quarantine", [&](Uplinks& uplinks, std::string_view name) {
         return uplinks.quarantined(name, samples);
     });
-    if (response.status != 200) {
-        return response;
-    }
-    Json list = Json::array();
-    for (const uplink::QuarantinedSample& each : samples) {
-        list.push_back({{"topic", each.topic},
-                        {"epoch", each.message.epoch_ms},
-                        {"seq", each.seq},
-                        {"time", to_iso8601(each.utc_ns)},
-                        {"refused_time", to_iso8601(each.refused_utc_ns)},
-                        {"reason", each.reason},
-                        {"position", each.message.position},
-                        {"bytes", each.message.payload.size()}});
-    }
-    return uplink_response({{"samples", std::move(list)}});
+    return response.status == 200 ? json_response(list_quarantine, samples) : std::move(response);
 }
 
 HttpResponse delete_quarantine(const RestCall& call) {
@@ -166,7 +167,7 @@ constexpr RestRoute command(std::string_view method, std::string_view path, std:
             .summary = summary,
             .parameters = uplink_name,
             .gives = gives_json,
-            .answer_schema = "Uplink",
+            .answer_members = members_of<list_uplink, UplinkReport>,
             .refusals = uplink_command_refusals,
             .answer = answer};
 }
@@ -185,13 +186,13 @@ constexpr std::array uplink_route_table{
         .path = "/uplinks",
         .summary = "The uplinks: their connections, how far they have delivered the durable log, and their ledgers.",
         .gives = gives_json,
-        .answer_schema = "UplinkList",
+        .answer_members = members_of<list_uplinks, std::vector<UplinkReport>>,
         .answer = get_uplinks},
     RestRoute{.path = "/uplinks/{name}",
               .summary = "One uplink.",
               .parameters = uplink_name,
               .gives = gives_json,
-              .answer_schema = "Uplink",
+              .answer_members = members_of<list_uplink, UplinkReport>,
               .refusals = uplink_refusals,
               .answer = get_uplink},
     command("POST", "/uplinks/{name}/pause", "Stop sending, until the uplink is resumed.", post_pause<true>),
@@ -201,7 +202,7 @@ constexpr std::array uplink_route_table{
               .summary = "The samples that the back end has refused.",
               .parameters = uplink_name,
               .gives = gives_json,
-              .answer_schema = "UplinkQuarantine",
+              .answer_members = members_of<list_quarantine, std::vector<uplink::QuarantinedSample>>,
               .refusals = uplink_command_refusals,
               .answer = get_quarantine},
     command("DELETE", "/uplinks/{name}/quarantine", "Remove all samples from the quarantine.", delete_quarantine),

@@ -1,11 +1,10 @@
 #include "status/status_json.hpp"
 
 #include "base/build_info.hpp"
+#include "base/json_object.hpp"
 #include "base/readable_bytes.hpp"
 #include "encode/time_text.hpp"
 #include "status/status_parts.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <system_error>
@@ -14,286 +13,214 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the documented order
-
-Json config_json(const ConfigStatus& config) {
-    Json json{{"path", to_readable(config.path)},
-              {"hash", config.hash},
-              {"generation", config.generation},
-              {"loaded_at", to_iso8601(config.loaded_at_utc_ns)},
-              {"differs_from_file", nullptr},
-              {"reverts", nullptr},
-              {"last_reload", nullptr}};
-    if (config.differs_from_file) {
-        json["differs_from_file"] = *config.differs_from_file;
-    }
-    if (config.revert) {
-        json["reverts"] = {{"generation", config.revert->generation}, {"time", to_iso8601(config.revert->at_utc_ns)}};
-    }
-    if (const auto& last = config.last_reload) {
-        json["last_reload"] = {{"time", to_iso8601(last->time_utc_ns)},
-                               {"by", last->who},
-                               {"outcome", to_string(last->outcome)},
-                               {"changes_count", last->changes_count},
-                               {"problem", nullptr}};
-        if (!last->problem.empty()) {
-            json["last_reload"]["problem"] = last->problem;
-        }
-    }
-    return json;
+void list_last_reload(JsonObject& out, const ReloadStatus& last) {
+    out.name_schema("LastReload");
+    out.add("time", to_iso8601(last.time_utc_ns));
+    out.add("by", last.who);
+    out.add("outcome", last.outcome);
+    out.add("changes_count", last.changes_count);
+    out.add("problem", text_or_null(last.problem));
 }
 
-Json logged_run_json(const LoggedRun& run) {
-    return {{"last_sample", run.last_sample_ns == 0 ? Json(nullptr) : Json(to_iso8601(run.last_sample_ns))},
-            {"captured", run.captured},
-            {"lost", run.lost}};
+void list_config(JsonObject& out, const ConfigStatus& config) {
+    out.name_schema("SettingsInForce");
+    out.add("path", to_readable(config.path));
+    out.add("hash", config.hash);
+    out.add("generation", Described{config.generation, schema_from_1});
+    out.add("loaded_at", to_iso8601(config.loaded_at_utc_ns));
+    out.add("differs_from_file", config.differs_from_file);
+    out.object_or_null("reverts", config.revert, [](JsonObject& reverts, const PendingRevert& revert) {
+        reverts.name_schema("PendingRevert");
+        reverts.add("generation", Described{revert.generation, schema_from_1});
+        reverts.add("time", to_iso8601(revert.at_utc_ns));
+    });
+    out.object_or_null("last_reload", config.last_reload, list_last_reload);
 }
 
-Json past_starts_json(const std::vector<PreviousRun>& starts, const std::optional<DurableLogStatus>& log) {
+void list_logged_run(JsonObject& out, const LoggedRun& run) {
+    out.name_schema("LoggedRun");
+    out.add("last_sample", time_or_null(run.last_sample_ns));
+    out.add("captured", run.captured);
+    out.add("lost", run.lost);
+}
+
+void list_previous_run(JsonObject& out, const PreviousRun& run, const std::optional<DurableLogStatus>& log) {
     constexpr std::int64_t ns_per_ms = 1'000'000;
-    Json list = Json::array();
-    for (const PreviousRun& start : starts) {
-        Json json{{"epoch", start.epoch_ms},
-                  {"stopped_cleanly", start.has_ended},
-                  {"last_known", nullptr},
-                  {"ledger", nullptr},
-                  {"log", nullptr}};
-        if (log && log->previous_run && log->previous_run->epoch_ms == start.epoch_ms) {
-            json["log"] = logged_run_json(*log->previous_run);
-        }
-        if (start.ledger) {
-            json["last_known"] = to_iso8601(start.ledger->time_utc_ms * ns_per_ms);
-            json["ledger"] = ledger_json(start.ledger->counts);
-            json["ledger"]["balanced"] = start.ledger->counts.balanced();
-        }
-        list.push_back(std::move(json));
-    }
-    return list;
+    const bool is_logged = log && log->previous_run && log->previous_run->epoch_ms == run.epoch_ms;
+    out.name_schema("PreviousRun");
+    out.add("epoch", static_cast<std::uint64_t>(run.epoch_ms));
+    out.add("stopped_cleanly", run.has_ended);
+    out.add("last_known", run.ledger ? std::optional(to_iso8601(run.ledger->time_utc_ms * ns_per_ms)) : std::nullopt);
+    out.object_or_null("ledger", run.ledger, [](JsonObject& ledger, const EpochLedger& last) {
+        list_ledger(ledger, last.counts, last.counts.balanced());
+    });
+    out.object_or_null("log", is_logged ? log->previous_run : std::nullopt, list_logged_run);
 }
 
-Json clock_json(const ClockStatus& clock) {
+void list_clock(JsonObject& out, const ClockStatus& clock) {
     const ClockReading& reading = clock.reading;
-    Json json{{"synchronized", nullptr},  {"estimated_error_s", nullptr}, {"maximum_error_s", nullptr},
-              {"frequency_ppm", nullptr}, {"problem", nullptr},           {"steps", clock.steps},
-              {"last_step", nullptr},     {"offset_ns", clock.offset_ns}};
-    if (reading.sync != ClockSync::unknown) {
-        json["synchronized"] = reading.sync == ClockSync::synchronized;
-        json["estimated_error_s"] = reading.error_estimated_s;
-        json["maximum_error_s"] = reading.error_maximum_s;
-        json["frequency_ppm"] = reading.frequency_ppm;
-    } else if (reading.failure != 0) {
-        json["problem"] = "adjtimex: " + std::generic_category().message(reading.failure);
+    const bool is_known = reading.sync != ClockSync::unknown;
+    const auto if_known = [is_known](auto value) {
+        return is_known ? std::optional(value) : std::nullopt;
+    };
+    const std::string problem =
+        is_known || reading.failure == 0 ? "" : "adjtimex: " + std::generic_category().message(reading.failure);
+    out.name_schema("Clock");
+    out.add("synchronized", if_known(reading.sync == ClockSync::synchronized));
+    out.add("estimated_error_s", if_known(reading.error_estimated_s));
+    out.add("maximum_error_s", if_known(reading.error_maximum_s));
+    out.add("frequency_ppm", if_known(reading.frequency_ppm));
+    out.add("problem", text_or_null(problem));
+    out.add("steps", clock.steps);
+    out.object_or_null("last_step", clock.last_step, [](JsonObject& last, const ClockStep& step) {
+        last.name_schema("ClockStep");
+        last.add("time", to_iso8601(step.time_utc_ns));
+        last.add("seconds", step.seconds);
+    });
+    out.add("offset_ns", clock.offset_ns);
+}
+
+void list_queue(JsonObject& out, const StatusSnapshot& snapshot) {
+    out.name_schema("Queue");
+    out.add("depth", snapshot.queue_depth);
+    out.add("capacity", snapshot.queue_capacity);
+    out.add("high_water", snapshot.queue_high_water);
+    out.add("policy", snapshot.queue_policy);
+}
+
+void list_ledgers(JsonObject& out, const StatusSnapshot& snapshot) {
+    using DeviceLedger = std::pair<std::string, LedgerCounts>;
+    std::vector<DeviceLedger> devices;
+    LedgerCounts total = snapshot.ledger_removed;
+    bool balanced = snapshot.queue_agrees && snapshot.channels_agree && snapshot.ledger_removed.balanced();
+    for (std::size_t i = 0; i < std::min(snapshot.ledger.size(), snapshot.devices.size()); ++i) {
+        devices.emplace_back(snapshot.devices[i].name, snapshot.ledger[i]);
+        total += snapshot.ledger[i];
+        balanced = balanced && snapshot.ledger[i].balanced();
     }
-    if (clock.last_step) {
-        json["last_step"] = {{"time", to_iso8601(clock.last_step->time_utc_ns)}, {"seconds", clock.last_step->seconds}};
-    }
-    return json;
+    out.name_schema("FullLedger");
+    out.add("balanced", balanced);
+    out.object("total", [&](JsonObject& counts) { list_ledger(counts, total); });
+    out.map(
+        "devices", "LedgerByDevice", devices, [](const DeviceLedger& each) { return each.first; },
+        [](JsonObject& counts, const DeviceLedger& each) { list_ledger(counts, each.second, each.second.balanced()); });
 }
 
-Json queue_json(const StatusSnapshot& snapshot) {
-    return {{"depth", snapshot.queue_depth},
-            {"capacity", snapshot.queue_capacity},
-            {"high_water", snapshot.queue_high_water},
-            {"policy", to_string(snapshot.queue_policy)}};
+void list_consumer(JsonObject& out, const ConsumerStatus& consumer) {
+    out.name_schema("Consumer");
+    out.add("name", consumer.name);
+    out.add("taken", consumer.ledger.taken);
+    out.add("missing", consumer.ledger.missing);
 }
 
-Json all_ledgers_json(const StatusSnapshot& snapshot) {
-    LedgerCounts total;
-    bool balanced = snapshot.queue_agrees && snapshot.channels_agree;
-    Json devices = Json::object();
-    for (std::size_t device = 0; device < std::min(snapshot.ledger.size(), snapshot.devices.size()); ++device) {
-        const LedgerCounts& entry = snapshot.ledger[device];
-        Json json = ledger_json(entry);
-        json["balanced"] = entry.balanced();
-        devices[snapshot.devices[device].name] = std::move(json);
-        total += entry;
-        balanced = balanced && entry.balanced();
-    }
-    total += snapshot.ledger_removed;
-    balanced = balanced && snapshot.ledger_removed.balanced();
-    return {{"balanced", balanced}, {"total", ledger_json(total)}, {"devices", std::move(devices)}};
+void list_recorder(JsonObject& out, const DurableLogStatus& recorder) {
+    out.name_schema("Recorder");
+    out.add("path", to_readable(recorder.path));
+    out.add("device", text_or_null(recorder.device));
+    out.add("samples", recorder.log.samples);
+    out.add("lost", recorder.lost);
+    out.add("pending", recorder.pending);
+    out.add("bytes", recorder.log.written_bytes);
+    out.add("error", text_or_null(to_readable(recorder.error)));
 }
 
-Json consumers_json(const std::vector<ConsumerStatus>& consumers) {
-    Json json = Json::array();
-    for (const ConsumerStatus& consumer : consumers) {
-        json.push_back(
-            {{"name", consumer.name}, {"taken", consumer.ledger.taken}, {"missing", consumer.ledger.missing}});
-    }
-    return json;
+void list_delivery(JsonObject& out, const EndpointStatus& endpoint) {
+    out.name_schema("Delivery");
+    out.add("policy", endpoint.delivery.policy);
+    out.add("backlog_bytes", endpoint.delivery.backlog_bytes_max);
+    out.add("backlog_age_ms", static_cast<std::uint64_t>(endpoint.delivery.backlog_age_max.count()));
+    out.add("last_value", endpoint.last_value);
 }
 
-Json recorders_json(const std::vector<DurableLogStatus>& recorders) {
-    Json json = Json::array();
-    for (const DurableLogStatus& recorder : recorders) {
-        json.push_back({{"path", to_readable(recorder.path)},
-                        {"device", recorder.device.empty() ? Json(nullptr) : Json(recorder.device)},
-                        {"samples", recorder.log.samples},
-                        {"lost", recorder.lost},
-                        {"pending", recorder.pending},
-                        {"bytes", recorder.log.written_bytes},
-                        {"error", recorder.error.empty() ? Json(nullptr) : Json(to_readable(recorder.error))}});
-    }
-    return json;
-}
-
-Json delivery_json(const EndpointStatus& endpoint) {
-    return {{"policy", to_string(endpoint.delivery.policy)},
-            {"backlog_bytes", endpoint.delivery.backlog_bytes_max},
-            {"backlog_age_ms", endpoint.delivery.backlog_age_max.count()},
-            {"last_value", endpoint.last_value}};
-}
-
-Json lost_json(const PublisherTotals& totals) {
-    Json json = Json::object();
-    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
-        json[std::string(to_string(static_cast<LossReason>(reason)))] = totals.lost[reason];
-    }
-    return json;
-}
-
-Json notices_json(const NoticesByFormat& notices) {
-    Json json = Json::object();
-    for (std::size_t format = 0; format < notices.size(); ++format) {
-        json[std::string(to_string(static_cast<PayloadFormat>(format)))] = {{"gaps", notices[format].gaps},
-                                                                            {"beats", notices[format].beats}};
-    }
-    return json;
-}
-
-Json transport_json(const StatusSnapshot& snapshot) {
+void list_transport(JsonObject& out, const StatusSnapshot& snapshot) {
     const PublisherTotals& totals = snapshot.publisher;
-    Json endpoints = Json::array();
-    Json formats = Json::array();
-    Json security = Json::array();
-    Json delivery = Json::array();
-    for (const EndpointStatus& endpoint : snapshot.endpoints) {
-        endpoints.push_back(endpoint.endpoint);
-        formats.push_back(to_string(endpoint.format));
-        security.push_back(security_json(endpoint.curve_key, endpoint.clients));
-        delivery.push_back(delivery_json(endpoint));
-    }
-    Json json{{"endpoints", std::move(endpoints)},
-              {"formats", std::move(formats)},
-              {"security", std::move(security)},
-              {"delivery", std::move(delivery)},
-              {"messages", totals.messages},
-              {"connections_accepted", totals.connections_accepted},
-              {"connections_refused", totals.connections_refused},
-              {"accept_errors", totals.accept_errors},
-              {"handshakes_failed", totals.handshakes_failed},
-              {"violations", totals.violations},
-              {"heartbeat_timeouts", totals.heartbeat_timeouts},
-              {"subscribers_revoked", snapshot.subscribers_revoked},
-              {"gap_overflows", snapshot.gap_overflows},
-              {"subscriptions", totals.subscriptions},
-              {"subscriptions_refused", totals.subscriptions_refused},
-              {"received", totals.received}};
-    add_deliveries(json, {totals.matched, totals.sent, totals.dropped, totals.pending});
-    json["lost"] = lost_json(totals);
-    json["notices"] = notices_json(snapshot.notices);
-    Json subscribers = Json::array();
-    for (const SubscriberStatus& subscriber : snapshot.subscribers) {
-        subscribers.push_back(subscriber_json(subscriber));
-    }
-    json["subscribers"] = std::move(subscribers);
-    return json;
+    out.name_schema("Transport");
+    out.values("endpoints", snapshot.endpoints, [](const EndpointStatus& each) { return each.endpoint; });
+    out.values("formats", snapshot.endpoints, [](const EndpointStatus& each) {
+        return Described{to_string(each.format), R"({"$ref":"#/components/schemas/Format"})"};
+    });
+    out.array("security", snapshot.endpoints, [](JsonObject& security, const EndpointStatus& each) {
+        list_security(security, each.curve_key, each.clients);
+    });
+    out.array("delivery", snapshot.endpoints, list_delivery);
+    out.add("messages", totals.messages);
+    add_connections(out, totals);
+    out.add("subscribers_revoked", snapshot.subscribers_revoked);
+    out.add("gap_overflows", snapshot.gap_overflows);
+    out.add("subscriptions", totals.subscriptions);
+    out.add("subscriptions_refused", totals.subscriptions_refused);
+    out.add("received", totals.received);
+    add_deliveries(out, {totals.matched, totals.sent, totals.dropped, totals.pending});
+    out.counts<LossReason>("lost", totals.lost);
+    out.map(
+        "notices", "NoticesByFormat", payload_format_names.values,
+        [](PayloadFormat format) { return to_string(format); },
+        [&](JsonObject& notices, PayloadFormat format) {
+            const NoticeTotals& sent = snapshot.notices[static_cast<std::size_t>(format)];
+            notices.name_schema("Notices");
+            notices.add("gaps", sent.gaps);
+            notices.add("beats", sent.beats);
+        });
+    out.array("subscribers", snapshot.subscribers,
+              [](JsonObject& each, const SubscriberStatus& subscriber) { list_subscriber(each, subscriber); });
 }
 
-/// A text value or an error text may contain any bytes.
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+void list_sampler(JsonObject& out, const StatusSnapshot& snapshot) {
+    const ThreadSchedule& schedule = snapshot.sampling_schedule;
+    out.name_schema("Sampler");
+    out.add("realtime_priority", static_cast<std::uint64_t>(schedule.realtime_priority));
+    out.add("cpu_affinity", schedule.processors);
+    out.array("devices", shown_devices(snapshot, false), list_device);
 }
 
-/// Converts the channels to text one by one: as JSON values the maximum number of them would take 60 MB, ten times as
-/// much.
-std::string channels_text(const StatusSnapshot& snapshot) {
-    std::string out = "{\"refused\":" + std::to_string(snapshot.channels_refused) +
-                      ",\"unclaimed\":" + text_of(snapshot.sections_unclaimed) + ",\"last\":{";
-    for (const ChannelStatus& channel : snapshot.channels) {
-        out += out.back() == '{' ? "\"" : ",\"";
-        out += channel.topic + "\":" + text_of(channel_json(channel));
-    }
-    return out + "}}";
-}
-
-using Json = nlohmann::ordered_json;
-
-Json errors_json(const std::vector<SettingsProblem>& problems) {
-    Json errors = Json::array();
-    for (const SettingsProblem& problem : problems) {
-        const bool has_pointer = problem.place.name.empty() && problem.key.starts_with('/');
-        Json error =
-            has_pointer ? Json{{"pointer", problem.key}, {"detail", problem.what}} : Json{{"detail", problem.text()}};
-        errors.push_back(std::move(error));
-    }
-    return errors;
+void list_channels(JsonObject& out, const StatusSnapshot& snapshot) {
+    out.name_schema("AllChannelStatus");
+    out.add("refused", snapshot.channels_refused);
+    out.add("unclaimed", snapshot.sections_unclaimed);
+    out.map(
+        "last", "ChannelStatusByTopic", snapshot.channels,
+        [](const ChannelStatus& channel) -> const std::string& { return channel.topic; }, list_channel);
 }
 
 }  // namespace
 
+void list_status(JsonObject& out, const StatusSnapshot& snapshot) {
+    out.name_schema("Status");
+    out.add("name", Described{"telegate", R"({"const":"telegate"})"});
+    out.add("version", build_info::version);
+    out.object("build", [](JsonObject& build) {
+        build.name_schema("Build");
+        build.add("type", build_info::type);
+        build.add("compiler", build_info::compiler);
+    });
+    out.add("state", snapshot.state);
+    out.add("epoch", static_cast<std::uint64_t>(snapshot.epoch_ms));
+    out.add("time", to_iso8601(snapshot.time_utc_ns));
+    out.add("uptime_s", to_seconds(snapshot.uptime));
+    out.object("clock", [&](JsonObject& clock) { list_clock(clock, snapshot.clock); });
+    out.object("config", [&](JsonObject& config) { list_config(config, snapshot.config); });
+    out.array("previous_runs", snapshot.previous_runs,
+              [&](JsonObject& each, const PreviousRun& run) { list_previous_run(each, run, snapshot.log); });
+    out.object("queue", [&](JsonObject& queue) { list_queue(queue, snapshot); });
+    out.object("ledger", [&](JsonObject& ledger) { list_ledgers(ledger, snapshot); });
+    out.object("sampler", [&](JsonObject& sampler) { list_sampler(sampler, snapshot); });
+    out.array("consumers", snapshot.consumers, list_consumer);
+    out.array("recorders", snapshot.recorders, list_recorder);
+    out.object_or_null("log", snapshot.log, list_log);
+    out.array("uplinks", snapshot.uplinks, list_uplink);
+    out.object("transport", [&](JsonObject& transport) { list_transport(transport, snapshot); });
+    out.object("services", [&](JsonObject& services) { list_services(services, snapshot.services); });
+    out.object("rest", [&](JsonObject& rest) {
+        rest.name_schema("Rest");
+        rest.add("endpoint", snapshot.rest_endpoint);
+    });
+    out.object("channels", [&](JsonObject& channels) { list_channels(channels, snapshot); });
+}
+
 std::string status_json(const StatusSnapshot& snapshot) {
-    Json devices = Json::array();
-    for (std::size_t device = 0; device < snapshot.devices.size(); ++device) {
-        devices.push_back(device_json(snapshot, device));
-    }
-    // converting null to an object may throw bad_alloc and leave a value that cannot be destroyed
-    Json json = Json::object();
-    json["name"] = "telegate";
-    json["version"] = build_info::version;
-    json["build"] = {{"type", build_info::type}, {"compiler", build_info::compiler}};
-    json["state"] = to_string(snapshot.state);
-    json["epoch"] = snapshot.epoch_ms;
-    json["time"] = to_iso8601(snapshot.time_utc_ns);
-    json["uptime_s"] = to_seconds(snapshot.uptime);
-    json["clock"] = clock_json(snapshot.clock);
-    json["config"] = config_json(snapshot.config);
-    json["previous_runs"] = past_starts_json(snapshot.previous_runs, snapshot.log);
-    json["queue"] = queue_json(snapshot);
-    json["ledger"] = all_ledgers_json(snapshot);
-    json["sampler"] = {{"realtime_priority", snapshot.sampling_schedule.realtime_priority},
-                       {"cpu_affinity", snapshot.sampling_schedule.processors},
-                       {"devices", std::move(devices)}};
-    json["consumers"] = consumers_json(snapshot.consumers);
-    json["recorders"] = recorders_json(snapshot.recorders);
-    json["log"] = snapshot.log ? log_json(*snapshot.log) : Json(nullptr);
-    json["uplinks"] = uplinks_json(snapshot.uplinks);
-    json["transport"] = transport_json(snapshot);
-    json["services"] = services_json(snapshot.services);
-    json["rest"] = {{"endpoint", snapshot.rest_endpoint}};
-    std::string text = text_of(json);
-    text.back() = ',';
-    text += "\"channels\":" + channels_text(snapshot) + "}\n";
+    std::string text = json_text([&](JsonObject& out) { list_status(out, snapshot); }) + '\n';
     text.shrink_to_fit();  // the text is kept for a while
     return text;
-}
-
-nlohmann::ordered_json change_json(const SettingChange& change) {
-    Json json{{"key", key_text(change)}, {"kind", to_string(change.kind)}};
-    if (change.kind == SettingChange::Kind::changed) {
-        json["from"] = change.from;
-        json["to"] = change.to;
-    }
-    json["applies"] = to_string(change.applies);
-    return json;
-}
-
-nlohmann::ordered_json report_json(const ReloadReport& report) {
-    Json changes = Json::array();
-    Json restarts = Json::array();
-    for (const SettingChange& change : report.changes) {
-        changes.push_back(change_json(change));
-        if (change.applies == Applies::restart) {
-            restarts.push_back(key_text(change));
-        }
-    }
-    return {{"outcome", to_string(report.outcome)},
-            {"generation", report.generation},
-            {"changes", std::move(changes)},
-            {"needs_restart", std::move(restarts)},
-            {"errors", errors_json(report.problems)},
-            {"credentials", to_string(report.credentials)},
-            {"reverts_at", report.reverts_at_utc_ns ? Json(to_iso8601(*report.reverts_at_utc_ns)) : Json()}};
 }
 
 }  // namespace telegate

@@ -1,21 +1,16 @@
 #pragma once
 
-#include "config/settings_diff.hpp"
-#include "status/reload_report.hpp"
 #include "status/status.hpp"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 
 namespace telegate {
 
-/// Returns the body of GET /status; its structure is documented in docs/rest.md and stable. Threads: any.
-[[nodiscard]] std::string status_json(const StatusSnapshot& snapshot);
+class JsonObject;
 
-/// Returns a difference between two settings as REST and --check show it. Threads: any.
-[[nodiscard]] nlohmann::ordered_json change_json(const SettingChange& change);
-/// Returns the result of a change of settings, with the keys that require a restart. Threads: any.
-[[nodiscard]] nlohmann::ordered_json report_json(const ReloadReport& report);
+/// Adds the members of GET /status; docs/rest.md documents them, and they are stable. Threads: any.
+void list_status(JsonObject& out, const StatusSnapshot& snapshot);
+/// Returns the body of GET /status. Threads: any.
+[[nodiscard]] std::string status_json(const StatusSnapshot& snapshot);
 
 }  // namespace telegate

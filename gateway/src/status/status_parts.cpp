@@ -1,224 +1,327 @@
 #include "status/status_parts.hpp"
 
+#include "base/json_object.hpp"
 #include "base/readable_bytes.hpp"
 #include "encode/time_text.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <chrono>
-#include <cmath>
+#include <string>
+#include <utility>
 
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the documented order
-
-/// Returns milliseconds, as a whole number if possible.
-Json interval_json(Duration interval) {
+/// Appends milliseconds, as a whole number if possible.
+void append_interval(std::string& out, Duration interval) {
     const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
-    return whole == interval ? Json(whole.count()) : Json(std::chrono::duration<double, std::milli>(interval).count());
+    if (whole == interval) {
+        append_json(out, whole.count());
+    } else {
+        append_json(out, std::chrono::duration<double, std::milli>(interval).count());
+    }
 }
 
-Json value_json(const TelemetrySample& sample) {
+void append_sample_value(std::string& out, const TelemetrySample& sample) {
     switch (sample.type) {
-        case ValueType::none: return nullptr;
-        case ValueType::real: return std::isfinite(sample.value.real) ? Json(sample.value.real) : Json(nullptr);
-        case ValueType::integer: return sample.value.integer;
-        case ValueType::boolean: return sample.value.boolean;
-        case ValueType::text: return sample.text();
+        case ValueType::none: out += "null"; break;
+        case ValueType::real: append_json(out, sample.value.real); break;
+        case ValueType::integer: append_json(out, sample.value.integer); break;
+        case ValueType::boolean: append_json(out, sample.value.boolean); break;
+        case ValueType::text: append_json(out, sample.text()); break;
     }
-    return nullptr;
 }
 
-Json filtered_json(const FilterCounts& counts) {
-    Json json = Json::object();
-    for (std::size_t reason = 0; reason < filter_reasons; ++reason) {
-        json[std::string(to_string(static_cast<FilterReason>(reason)))] = counts[reason];
-    }
-    return json;
-}
+using Drops = std::pair<DropReason, ChannelDrops>;
 
 /// Returns the drops by reason, without empty ones.
-Json drops_json(const std::array<ChannelDrops, drop_reasons>& drops) {
-    Json json = Json::object();
+std::vector<Drops> drops_of(const std::array<ChannelDrops, drop_reasons>& drops) {
+    std::vector<Drops> found;
     for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        if (const ChannelDrops& lost = drops[reason]; lost.count > 0) {
-            json[std::string(to_string(static_cast<DropReason>(reason)))] = {
-                {"count", lost.count},
-                {"first_seq", lost.first_seq},
-                {"last_seq", lost.last_seq},
-                {"first_time", to_iso8601(lost.first_utc_ns)},
-                {"last_time", to_iso8601(lost.last_utc_ns)}};
+        if (drops[reason].count > 0) {
+            found.emplace_back(static_cast<DropReason>(reason), drops[reason]);
         }
     }
-    return json;
+    return found;
 }
 
-}  // namespace
-
-nlohmann::ordered_json ledger_json(const LedgerCounts& entry) {
-    Json dropped = Json::object();
-    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        dropped[std::string(to_string(static_cast<DropReason>(reason)))] = entry.dropped[reason];
-    }
-    return {{"sampled", entry.sampled},
-            {"published", entry.published},
-            {"filtered", entry.filtered},
-            {"queued", entry.queued},
-            {"dropped", std::move(dropped)}};
+void add_drops(JsonObject& out, const std::vector<Drops>& drops) {
+    out.map(
+        "drops", "DropsByReason", drops, [](const Drops& each) { return to_string(each.first); },
+        [](JsonObject& object, const Drops& each) {
+            const ChannelDrops& lost = each.second;
+            object.name_schema("Drops");
+            object.add("count", Described{lost.count, schema_from_1});
+            object.add("first_seq", lost.first_seq);
+            object.add("last_seq", lost.last_seq);
+            object.add("first_time", to_iso8601(lost.first_utc_ns));
+            object.add("last_time", to_iso8601(lost.last_utc_ns));
+        });
 }
 
-nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index) {
-    const DeviceStatus& device = snapshot.devices[index];
-    const auto time_or_null = [](std::int64_t utc_ns) {
-        return utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(utc_ns));
-    };
-    Json json{{"name", device.name},
-              {"state", to_string(device.state)},
-              {"interval_ms", interval_json(device.interval)},
-              {"channels", device.channels},
-              {"reads", device.reads},
-              {"reads_failed", device.reads_failed},
-              {"ticks_missed", device.ticks_missed},
-              {"reads_skipped", device.reads_skipped},
-              {"consecutive_failures", device.consecutive_failures},
-              {"lost_at_source", device.lost_at_source},
-              {"filtered_by", filtered_json(device.filtered_by)},
-              {"thread", device.thread},
-              {"breaker", device.breaker ? Json(to_string(*device.breaker)) : Json(nullptr)},
-              {"last_error", nullptr},
-              {"refused", device.refused},
-              {"last_refused", nullptr},
-              {"last_refused_time", nullptr},
-              {"last_error_current", device.is_error_current},
-              {"last_error_time", time_or_null(device.last_error_utc_ns)},
-              {"last_good_time", time_or_null(device.last_good_utc_ns)},
-              {"state_since", time_or_null(device.state_since_utc_ns)},
-              {"outages", device.outages},
-              {"samples_bad", device.samples_bad},
-              {"channels_bad", index < snapshot.channels_bad.size() ? snapshot.channels_bad[index] : 0},
-              {"lateness_s",
-               {{"p50", to_seconds(device.lateness_p50)},
-                {"p99", to_seconds(device.lateness_p99)},
-                {"max", to_seconds(device.lateness_max)}}}};
-    if (!device.last_error.empty()) {
-        json["last_error"] = device.last_error;
-    }
-    if (!device.last_refused.empty()) {
-        json["last_refused"] = to_readable(device.last_refused);
-        json["last_refused_time"] = to_iso8601(device.last_refused_utc_ns);
-    }
-    return json;
+void add_ledger(JsonObject& out, const LedgerCounts& counts) {
+    out.add("sampled", counts.sampled);
+    out.add("published", counts.published);
+    out.add("filtered", counts.filtered);
+    out.add("queued", counts.queued);
+    out.counts<DropReason>("dropped", counts.dropped);
 }
 
-nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients) {
-    if (curve_key.empty()) {
-        return {{"mechanism", "NULL"}};
-    }
-    return {{"mechanism", "CURVE"}, {"public_key", curve_key}, {"clients", clients ? Json(*clients) : Json(nullptr)}};
+void list_lost_sample(JsonObject& out, const LostSample& sample, std::int64_t time_utc_ns) {
+    const bool is_known = sample.seq != 0;
+    out.name_schema("LostSample");
+    out.add("topic", is_known ? std::optional(sample.topic) : std::nullopt);
+    out.add("seq", is_known ? std::optional(static_cast<std::int64_t>(sample.seq)) : std::nullopt);
+    out.add("time", time_or_null(time_utc_ns));
 }
 
-nlohmann::ordered_json channel_json(const ChannelStatus& channel) {
-    Json json{{"seq", channel.last.seq},
-              {"time", channel.last.seq == 0 ? Json() : Json(to_iso8601(channel.last.time_utc_ns))},
-              {"value", value_json(channel.last)},
-              {"unit", channel.unit},
-              {"quality", to_string(channel.last.quality)}};
-    if (Json drops = drops_json(channel.drops); !drops.empty()) {
-        json["drops"] = std::move(drops);
-    }
-    return json;
-}
-
-nlohmann::ordered_json channel_ledger_json(const ChannelLedgerCounts& counts) {
-    Json json = ledger_json(counts);
-    json["drops"] = drops_json(counts.drops);
-    return json;
-}
-
-void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts) {
-    json["matched"] = counts.matched;
-    json["sent"] = counts.sent;
-    json["dropped"] = counts.dropped;
-    json["pending"] = counts.pending;
-    json["balanced"] = counts.matched == counts.sent + counts.dropped + counts.pending;
-}
-
-namespace {
-
-Json lost_sample_json(const LostSample& sample, std::int64_t time_utc_ns) {
-    return {{"topic", sample.seq == 0 ? Json(nullptr) : Json(sample.topic)},
-            {"seq", sample.seq == 0 ? Json(nullptr) : Json(sample.seq)},
-            {"time", time_utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(time_utc_ns))}};
-}
+struct LossesOfReason {
+    LossReason reason{};
+    Losses losses;
+    LostSample first;
+    LostSample last;
+};
 
 /// Returns the last lost samples by reason, without empty ones.
-Json losses_json(const SubscriberStatus& subscriber) {
-    Json json = Json::object();
+std::vector<LossesOfReason> losses_of(const SubscriberStatus& subscriber) {
+    std::vector<LossesOfReason> found;
     for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
-        const Losses& losses = subscriber.losses[reason];
-        if (losses.count > 0) {
+        if (subscriber.losses[reason].count > 0) {
             const auto& [first, last] = subscriber.lost[reason];
-            json[std::string(to_string(static_cast<LossReason>(reason)))] = {
-                {"count", losses.count},
-                {"first", lost_sample_json(first, losses.first_utc_ns)},
-                {"last", lost_sample_json(last, losses.last_utc_ns)}};
+            found.push_back({static_cast<LossReason>(reason), subscriber.losses[reason], first, last});
         }
     }
-    return json;
+    return found;
+}
+
+void list_losses(JsonObject& out, const LossesOfReason& each) {
+    out.name_schema("Losses");
+    out.add("count", each.losses.count);
+    out.object("first", [&](JsonObject& first) { list_lost_sample(first, each.first, each.losses.first_utc_ns); });
+    out.object("last", [&](JsonObject& last) { list_lost_sample(last, each.last, each.losses.last_utc_ns); });
 }
 
 }  // namespace
 
-nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber) {
-    Json subscriptions = Json::array();
-    for (const std::string& subscription : subscriber.subscriptions) {
-        subscriptions.push_back(to_readable(subscription));
-    }
-    Json json{{"id", subscriber.id},
-              {"endpoint", subscriber.endpoint},
-              {"format", to_string(subscriber.format)},
-              {"peer", subscriber.peer},
-              {"subscriptions", std::move(subscriptions)},
-              {"subscriptions_count", subscriber.subscriptions_count}};
-    add_deliveries(json, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
-    json["losses"] = losses_json(subscriber);
-    json["backlog_bytes"] = subscriber.backlog_bytes;
-    json["blocking"] = subscriber.blocking;
-    json["received"] = subscriber.received;
-    json["zmtp"] = "3." + std::to_string(subscriber.zmtp_minor);
-    json["mechanism"] = subscriber.mechanism;
-    json["curve_key"] = subscriber.curve_key.empty() ? Json(nullptr) : Json(subscriber.curve_key);
-    json["client"] = subscriber.curve_name.empty() ? Json(nullptr) : Json(to_readable(subscriber.curve_name));
-    json["idle_ms"] = subscriber.silent.count();
-    json["round_trip_s"] = subscriber.round_trip ? Json(to_seconds(*subscriber.round_trip)) : Json(nullptr);
-    return json;
+void list_ledger(JsonObject& out, const LedgerCounts& counts, std::optional<bool> balanced) {
+    out.name_schema("LedgerCounts");
+    add_ledger(out, counts);
+    out.add_if("balanced", balanced);
 }
 
-nlohmann::ordered_json log_json(const DurableLogStatus& log) {
-    return {{"path", to_readable(log.path)},
-            {"segments", log.log.segments},
-            {"bytes", log.log.bytes},
-            {"oldest_position", log.log.oldest},
-            {"oldest_time", log.oldest_utc_ns == 0 ? Json(nullptr) : Json(to_iso8601(log.oldest_utc_ns))},
-            {"next_position", log.log.next},
-            {"synced_position", log.log.synced},
-            {"samples", log.log.samples},
-            {"pending", log.pending},
-            {"dropped", {{"log_slow", log.lost}, {"log_full", log.log.dropped_full}}},
-            {"written_bytes", log.log.written_bytes},
-            {"day", log.log.day_ns == 0 ? Json(nullptr) : Json(to_iso8601(log.log.day_ns))},
-            {"day_bytes", log.log.day_bytes},
-            {"segments_removed", log.log.segments_removed},
-            {"full", log.log.is_full},
-            {"reads",
-             {{"pages", log.reads.pages},
-              {"samples", log.reads.samples},
-              {"refused", log.reads.refused},
-              {"late", log.reads.late},
-              {"failed", log.reads.failed}}},
-            {"error", log.error.empty() ? Json(nullptr) : Json(to_readable(log.error))}};
+void list_channel_ledger(JsonObject& out, const ChannelLedgerCounts& counts) {
+    out.name_schema("ChannelLedgerCounts");
+    add_ledger(out, counts);
+    add_drops(out, drops_of(counts.drops));
+}
+
+std::vector<ShownDevice> shown_devices(const StatusSnapshot& snapshot, bool with_ledgers) {
+    std::vector<ShownDevice> shown;
+    for (std::size_t i = 0; i < snapshot.devices.size(); ++i) {
+        shown.push_back({snapshot.devices[i], i < snapshot.channels_bad.size() ? snapshot.channels_bad[i] : 0});
+        if (with_ledgers && i < snapshot.ledger.size()) {
+            shown.back().ledger = snapshot.ledger[i];
+        }
+    }
+    return shown;
+}
+
+void list_device(JsonObject& out, const ShownDevice& shown) {
+    const DeviceStatus& device = shown.device;
+    out.name_schema("Device");
+    out.add("name", device.name);
+    out.add_named("state", "DeviceState", device.state);
+    out.add_text("interval_ms", schema_not_negative,
+                 [&](std::string& text) { append_interval(text, device.interval); });
+    out.add("channels", device.channels);
+    out.add("reads", device.reads);
+    out.add("reads_failed", device.reads_failed);
+    out.add("ticks_missed", device.ticks_missed);
+    out.add("reads_skipped", device.reads_skipped);
+    out.add("consecutive_failures", device.consecutive_failures);
+    out.add("lost_at_source", device.lost_at_source);
+    out.counts<FilterReason>("filtered_by", device.filtered_by);
+    out.add("thread", device.thread);
+    out.add("breaker", device.breaker);
+    out.add("last_error", text_or_null(device.last_error));
+    out.add("refused", device.refused);
+    out.add("last_refused", text_or_null(to_readable(device.last_refused)));
+    out.add("last_refused_time", time_or_null(device.last_refused.empty() ? 0 : device.last_refused_utc_ns));
+    out.add("last_error_current", device.is_error_current);
+    out.add("last_error_time", time_or_null(device.last_error_utc_ns));
+    out.add("last_good_time", time_or_null(device.last_good_utc_ns));
+    out.add("state_since", time_or_null(device.state_since_utc_ns));
+    out.add("outages", device.outages);
+    out.add("samples_bad", device.samples_bad);
+    out.add("channels_bad", shown.channels_bad);
+    out.object("lateness_s", [&](JsonObject& lateness) {
+        lateness.name_schema("Lateness");
+        lateness.add("p50", to_seconds(device.lateness_p50));
+        lateness.add("p99", to_seconds(device.lateness_p99));
+        lateness.add("max", to_seconds(device.lateness_max));
+    });
+    out.object_if("ledger", shown.ledger, [](JsonObject& ledger, const LedgerCounts& counts) {
+        list_ledger(ledger, counts, counts.balanced());
+    });
+}
+
+void list_security(JsonObject& out, const std::string& curve_key, std::optional<std::size_t> clients) {
+    out.name_schema("Security");
+    out.add("mechanism", Described{curve_key.empty() ? "NULL" : "CURVE", schema_reference("Mechanism")});
+    out.add_if("public_key", text_or_null(curve_key));
+    out.add_text_if(!curve_key.empty(), "clients", R"({"type":["integer","null"],"minimum":0})",
+                    [&](std::string& text) { append_json(text, clients); });
+}
+
+void list_channel(JsonObject& out, const ChannelStatus& channel) {
+    out.name_schema("ChannelStatus");
+    out.add("seq", channel.last.seq);
+    out.add("time", channel.last.seq == 0 ? std::nullopt : std::optional(to_iso8601(channel.last.time_utc_ns)));
+    out.add_text("value", R"({"type":["number","string","boolean","null"]})",
+                 [&](std::string& text) { append_sample_value(text, channel.last); });
+    out.add("unit", channel.unit);
+    out.add_named("quality", "Quality", channel.last.quality);
+    out.set_optional(true);
+    if (const std::vector<Drops> drops = drops_of(channel.drops); out.describes() || !drops.empty()) {
+        add_drops(out, drops);
+    }
+    out.set_optional(false);
+}
+
+void add_connections(JsonObject& out, const SocketTotals& totals) {
+    out.add("connections_accepted", totals.connections_accepted);
+    out.add("connections_refused", totals.connections_refused);
+    out.add("accept_errors", totals.accept_errors);
+    out.add("handshakes_failed", totals.handshakes_failed);
+    out.add("violations", totals.violations);
+    out.add("heartbeat_timeouts", totals.heartbeat_timeouts);
+}
+
+void add_deliveries(JsonObject& out, const DeliveryCounts& counts) {
+    out.add("matched", counts.matched);
+    out.add("sent", counts.sent);
+    out.add("dropped", counts.dropped);
+    out.add("pending", counts.pending);
+    out.add("balanced", counts.matched == counts.sent + counts.dropped + counts.pending);
+}
+
+void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::string_view text_id) {
+    out.name_schema("Subscriber");
+    out.add_text("id", R"({"type":["string","integer"]})", [&](std::string& text) {
+        if (text_id.empty()) {
+            append_json(text, subscriber.id);
+        } else {
+            append_json(text, text_id);
+        }
+    });
+    out.add("endpoint", subscriber.endpoint);
+    out.add("format", Described{to_string(subscriber.format), schema_reference("Format")});
+    out.add("peer", subscriber.peer);
+    out.values("subscriptions", subscriber.subscriptions, [](const std::string& each) { return to_readable(each); });
+    out.add("subscriptions_count", subscriber.subscriptions_count);
+    add_deliveries(out, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
+    out.map(
+        "losses", "LossesByReason", losses_of(subscriber),
+        [](const LossesOfReason& each) { return to_string(each.reason); }, list_losses);
+    out.add("backlog_bytes", subscriber.backlog_bytes);
+    out.add("blocking", subscriber.blocking);
+    out.add("received", subscriber.received);
+    out.add("zmtp", "3." + std::to_string(subscriber.zmtp_minor));
+    out.add("mechanism", Described{subscriber.mechanism, schema_reference("Mechanism")});
+    out.add("curve_key", text_or_null(subscriber.curve_key));
+    out.add("client", text_or_null(to_readable(subscriber.curve_name)));
+    out.add("idle_ms", subscriber.silent.count());
+    out.add("round_trip_s", subscriber.round_trip ? std::optional(to_seconds(*subscriber.round_trip)) : std::nullopt);
+}
+
+void list_change(JsonObject& out, const SettingChange& change) {
+    const bool is_value = change.kind == SettingChange::Kind::changed;
+    out.name_schema("SettingChange");
+    out.add("key", key_text(change));
+    out.add("kind", change.kind);
+    out.add_if("from", is_value ? std::optional(change.from) : std::nullopt);
+    out.add_if("to", is_value ? std::optional(change.to) : std::nullopt);
+    out.add("applies", change.applies);
+}
+
+void list_log(JsonObject& out, const DurableLogStatus& log) {
+    out.name_schema("DurableLog");
+    out.add("path", to_readable(log.path));
+    out.add("segments", log.log.segments);
+    out.add("bytes", log.log.bytes);
+    out.add("oldest_position", log.log.oldest);
+    out.add("oldest_time", time_or_null(log.oldest_utc_ns));
+    out.add("next_position", log.log.next);
+    out.add("synced_position", log.log.synced);
+    out.add("samples", log.log.samples);
+    out.add("pending", log.pending);
+    out.object("dropped", [&](JsonObject& dropped) {
+        dropped.name_schema("DurableLogDropped");
+        dropped.add("log_slow", log.lost);
+        dropped.add("log_full", log.log.dropped_full);
+    });
+    out.add("written_bytes", log.log.written_bytes);
+    out.add("day", time_or_null(log.log.day_ns));
+    out.add("day_bytes", log.log.day_bytes);
+    out.add("segments_removed", log.log.segments_removed);
+    out.add("full", log.log.is_full);
+    out.object("reads", [&](JsonObject& reads) {
+        reads.name_schema("DurableLogReads");
+        reads.add("pages", log.reads.pages);
+        reads.add("samples", log.reads.samples);
+        reads.add("refused", log.reads.refused);
+        reads.add("late", log.reads.late);
+        reads.add("failed", log.reads.failed);
+    });
+    out.add("error", text_or_null(to_readable(log.error)));
+}
+
+void list_uplink(JsonObject& out, const UplinkReport& uplink) {
+    const uplink::UplinkStatus& status = uplink.status;
+    out.name_schema("Uplink");
+    out.add("name", uplink.name);
+    out.add("urls", uplink.urls);
+    out.add("subject", uplink.subject);
+    out.add("connected", status.is_connected);
+    out.add("state", status.state);
+    out.add("paused", status.is_paused);
+    out.add("server", text_or_null(status.server));
+    out.add("error", text_or_null(status.error));
+    out.add("last_error", text_or_null(status.last_error));
+    out.add("last_error_time", time_or_null(status.last_error_utc_ns));
+    out.add("cursor_error", text_or_null(status.cursor_error));
+    out.add("position", status.settled);
+    out.add("delivered_time", time_or_null(status.delivered_utc_ns));
+    out.add("lag_s", to_seconds(uplink.lag));
+    out.add("lag_samples", status.lag);
+    out.add("backlog_samples", status.backlog);
+    out.add("catch_up_s", status.catch_up_time ? std::optional(status.catch_up_time->count()) : std::nullopt);
+    out.add("round_trip_s", to_seconds(status.round_trip));
+    out.add("connections", status.connections);
+    out.add("losses", status.losses);
+    out.object("messages", [&](JsonObject& messages) {
+        messages.name_schema("UplinkMessages");
+        messages.add("sent", status.counts.sent);
+        messages.add("resent", status.counts.resent);
+        messages.add("acknowledged", status.counts.acknowledged);
+        messages.add("duplicates", status.counts.duplicates);
+        messages.add("refused", status.counts.refused);
+    });
+    out.object("samples", [&](JsonObject& samples) {
+        samples.name_schema("UplinkSamples");
+        samples.add("read", status.ledger.read);
+        samples.add("acknowledged", status.ledger.acknowledged);
+        samples.add("in_flight", status.ledger.in_flight);
+        samples.add("quarantined", status.ledger.quarantined);
+        samples.add("gaps", status.ledger.gaps);
+        samples.add("returned", status.ledger.returned);
+        samples.add("balanced", status.ledger.balanced());
+    });
+    out.object("quarantine", [&](JsonObject& quarantine) {
+        quarantine.name_schema("UplinkQuarantineSize");
+        quarantine.add("samples", status.quarantined);
+        quarantine.add("bytes", status.quarantine_bytes);
+    });
 }
 
 }  // namespace telegate

@@ -1,28 +1,46 @@
 #pragma once
 
+#include "config/settings_diff.hpp"
 #include "status/status.hpp"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
 
-/// Parts of /status that other responses also contain. Threads: any.
-[[nodiscard]] nlohmann::ordered_json ledger_json(const LedgerCounts& entry);
-/// Returns the status of one of snapshot.devices.
-[[nodiscard]] nlohmann::ordered_json device_json(const StatusSnapshot& snapshot, std::size_t index);
-[[nodiscard]] nlohmann::ordered_json subscriber_json(const SubscriberStatus& subscriber);
-[[nodiscard]] nlohmann::ordered_json services_json(const ServicesStatus& services);
-/// `curve_key`: "" without CURVE; `clients`: nullopt means any.
-[[nodiscard]] nlohmann::ordered_json security_json(const std::string& curve_key, std::optional<std::size_t> clients);
-[[nodiscard]] nlohmann::ordered_json channel_json(const ChannelStatus& channel);
-[[nodiscard]] nlohmann::ordered_json channel_ledger_json(const ChannelLedgerCounts& counts);
+class JsonObject;
 
+/// Add the members of parts of /status that other responses also contain. Threads: any.
+/// `balanced`: nullopt: not shown.
+void list_ledger(JsonObject& out, const LedgerCounts& counts, std::optional<bool> balanced = std::nullopt);
+void list_channel_ledger(JsonObject& out, const ChannelLedgerCounts& counts);
+/// `text_id`: "": its number.
+void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::string_view text_id = "");
+void list_channel(JsonObject& out, const ChannelStatus& channel);
+void list_services(JsonObject& out, const ServicesStatus& services);
+void list_log(JsonObject& out, const DurableLogStatus& log);
+void list_uplink(JsonObject& out, const UplinkReport& uplink);
+/// A difference between two settings.
+void list_change(JsonObject& out, const SettingChange& change);
+
+/// A device with what other parts count about it.
+struct ShownDevice {
+    DeviceStatus device;
+    std::uint64_t channels_bad = 0;
+    std::optional<LedgerCounts> ledger = std::nullopt;  // nullopt: not shown
+};
+[[nodiscard]] std::vector<ShownDevice> shown_devices(const StatusSnapshot& snapshot, bool with_ledgers);
+void list_device(JsonObject& out, const ShownDevice& shown);
+
+/// A ROUTER or PUB endpoint. `curve_key`: "" without CURVE; `clients`: nullopt means any.
+void list_security(JsonObject& out, const std::string& curve_key, std::optional<std::size_t> clients);
+
+/// Adds the counters of connections that all sockets have.
+void add_connections(JsonObject& out, const SocketTotals& totals);
 /// The counters that PeerStatus and PublisherTotals have in common.
 struct DeliveryCounts {
     std::uint64_t matched = 0;
@@ -30,13 +48,6 @@ struct DeliveryCounts {
     std::uint64_t dropped = 0;
     std::uint64_t pending = 0;
 };
-void add_deliveries(nlohmann::ordered_json& json, const DeliveryCounts& counts);
-
-/// The durable log, as in `log` of /status.
-[[nodiscard]] nlohmann::ordered_json log_json(const DurableLogStatus& log);
-
-/// One uplink, as in `uplinks` of /status.
-[[nodiscard]] nlohmann::ordered_json uplink_json(const UplinkReport& uplink);
-[[nodiscard]] nlohmann::ordered_json uplinks_json(const std::vector<UplinkReport>& uplinks);
+void add_deliveries(JsonObject& out, const DeliveryCounts& counts);
 
 }  // namespace telegate

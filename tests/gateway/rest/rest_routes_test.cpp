@@ -5,8 +5,6 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 using namespace telegate;
@@ -184,14 +182,6 @@ TEST_CASE("the HTML page has every route and loads nothing", "[gateway][rest]") 
     CHECK(page.find("src=") == std::string::npos);
     CHECK(page.find("href=\"http") == std::string::npos);
     CHECK(page.find("url(") == std::string::npos);
-}
-
-TEST_CASE("docs/rest.md has the table of routes", "[gateway][rest]") {
-    std::ifstream file(TELEGATE_SOURCE_DIR "/docs/rest.md");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const std::string wanted = routes_markdown();
-    INFO("docs/rest.md must have:\n" << wanted);
-    CHECK((text.find(wanted) != std::string::npos));
 }
 
 TEST_CASE("a query is split and decoded", "[gateway][rest]") {
