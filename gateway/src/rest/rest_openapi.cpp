@@ -124,6 +124,14 @@ Json answers_json(const RestRoute& route) {
     return answers;
 }
 
+Json parameter_schema(const RestParameter& parameter) {
+    Json schema = Json::parse(parameter.schema);
+    if (!parameter.item_names.empty()) {
+        schema["items"] = {{"enum", parameter.item_names}};
+    }
+    return schema;
+}
+
 Json parameters_json(const RestRoute& route) {
     Json parameters = Json::array();
     for (const RestParameter& parameter : route.parameters) {
@@ -131,7 +139,7 @@ Json parameters_json(const RestRoute& route) {
                   {"in", to_string(parameter.place)},
                   {"required", parameter.place == Place::path},
                   {"description", parameter.meaning},
-                  {"schema", Json::parse(parameter.schema)}};
+                  {"schema", parameter_schema(parameter)}};
         parameters.push_back(std::move(json));
     }
     return parameters;
@@ -192,8 +200,9 @@ std::string route_html(const RestRoute& route) {
         html += "<table><tr><th>parameter</th><th>in</th><th>schema</th><th>meaning</th></tr>\n";
         for (const RestParameter& parameter : route.parameters) {
             html += "<tr><td><code>" + escaped(parameter.name) + "</code></td><td>" +
-                    std::string(to_string(parameter.place)) + "</td><td><code>" + escaped(parameter.schema) +
-                    "</code></td><td>" + escaped(parameter.meaning) + "</td></tr>\n";
+                    std::string(to_string(parameter.place)) + "</td><td><code>" +
+                    escaped(parameter_schema(parameter).dump()) + "</code></td><td>" + escaped(parameter.meaning) +
+                    "</td></tr>\n";
         }
         html += "</table>\n";
     }

@@ -19,7 +19,8 @@ struct RestParameter {
     enum class Place : std::uint8_t { path, query, header };
     std::string_view name;
     Place place = Place::query;
-    std::string_view schema = {};  // JSON Schema
+    std::string_view schema = {};                       // JSON Schema
+    std::span<const std::string_view> item_names = {};  // of an array: the allowed items
     std::string_view meaning = {};
 };
 

@@ -1,15 +1,21 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace telegate {
 
+/// The names of all checks. The checks of parts that are not configured are not made.
+inline constexpr std::array<std::string_view, 12> health_check_names{
+    "state", "sampling", "pump",    "queue",   "endpoints", "recordings",
+    "log",   "uplinks",  "devices", "stopped", "channels",  "channel_settings"};
+
 /// The result of one health check.
 struct HealthCheck {
-    std::string_view name;  // a literal: "sampling", "pump", "endpoints", ...
+    std::string_view name;  // one of health_check_names
     bool good = true;
     /// Whether a failure requires a restart of the process, in addition to making it not ready.
     bool vital = false;
