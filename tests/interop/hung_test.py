@@ -95,7 +95,7 @@ class SilentPeer:
         self.listener = socket.create_server((OWN_ADDRESS, 0))
         self.address = "%s:%d" % self.listener.getsockname()
         self.heard, self.ended = 0, threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        self.thread = threading.Thread(target=self.run, daemon=True)  # if a set-up fails
         self.thread.start()
 
     def run(self):
