@@ -307,6 +307,27 @@ TEST_CASE("messages that the back end has acknowledged and lost are delivered ag
     CHECK(world.runner->status().ledger.balanced());
 }
 
+TEST_CASE("messages in flight at a rewind do not hide a loss", "[uplink][runner]") {
+    World world(1);
+    world.start();
+    for (int i = 0; i < 10; ++i) {
+        world.add(0, 10);
+        world.sync();
+        REQUIRE(world.finish());
+    }
+    const store::Position settled = world.runner->status().settled;
+    for (int i = 0; i < 3; ++i) {
+        world.add(0, 10);
+        world.sync();
+    }
+    REQUIRE(world.adapter->in_flight() > 0);
+    world.back_end.lose_last(world.adapter->in_flight());
+    REQUIRE(world.runner->rewind(RewindTarget(settled)) == UplinkRunner::RewindResult::done);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().losses == 1);
+}
+
 TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
     World world(1);
     world.start();

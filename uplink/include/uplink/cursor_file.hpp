@@ -36,6 +36,9 @@ struct Cursor {
 
     /// Returns the position before which everything is delivered.
     [[nodiscard]] store::Position oldest() const noexcept { return backlog.empty() ? position : backlog.front().begin; }
+    /// Marks everything from `target` on as not delivered: as a range of the backlog, if `as_backlog` and its limit
+    /// permits another one.
+    void move_back(store::Position target, bool as_backlog);
 
     bool operator==(const Cursor&) const = default;
 };

@@ -162,7 +162,9 @@ class UplinkRunner {
     [[nodiscard]] Lane make_lane(bool is_backlog);
 
     [[nodiscard]] Adapter::Events events();
+    void close(MonoTime now);
     void disconnect(MonoTime now);
+    void end_discarded();
     void note_progress(MonoTime now);
     void make_backlog(MonoTime now);
     void add_range(BacklogRange range);
@@ -170,7 +172,7 @@ class UplinkRunner {
     [[nodiscard]] std::chrono::nanoseconds age_at(store::Position position) const;
     [[nodiscard]] store::Position backlog_left() const noexcept;
     [[nodiscard]] store::Position lag() const noexcept;
-    [[nodiscard]] bool is_saved() const;
+    [[nodiscard]] bool is_saved() const { return !log_id_ || (cursor() == saved_ && quarantine_.is_saved()); }
     [[nodiscard]] Lane* next_lane(MonoTime now);
     void work();
     void connect_or_close(MonoTime now);

@@ -78,6 +78,18 @@ std::optional<NumberedCursor> from_slot(const Slot& slot) {
 
 }  // namespace
 
+void Cursor::move_back(store::Position target, bool as_backlog) {
+    std::erase_if(backlog, [&](const BacklogRange& range) { return range.begin >= target; });
+    if (!backlog.empty()) {
+        backlog.back().end = std::min(backlog.back().end, target);
+    }
+    if (as_backlog && backlog.size() < backlog_max && target < position) {
+        backlog.push_back({target, position});
+    } else {
+        position = target;
+    }
+}
+
 CursorFile::CursorFile(store::FileSystem& files, std::string directory, std::string_view uplink)
     : files_(files), directory_(std::move(directory)), path_(directory_ + "/" + std::string(uplink) + ".cursor") {}
 

@@ -98,6 +98,11 @@ Adapter::Events UplinkRunner::events() {
     return events;
 }
 
+void UplinkRunner::close(MonoTime now) {
+    adapter_->close();
+    disconnect(now);
+}
+
 /// Records that there is no connection.
 void UplinkRunner::disconnect(MonoTime now) {
     connecting_since_.reset();
@@ -105,6 +110,14 @@ void UplinkRunner::disconnect(MonoTime now) {
         lane->delivery.disconnected(now);
     }
     next_status_.is_connected = false;
+}
+
+/// Ends the connection if messages that will be discarded are in flight: stored later, they could take the places of
+/// messages that the back end loses, and so hide the loss.
+void UplinkRunner::end_discarded() {
+    if (live_.delivery.messages_in_flight() + backlog_.delivery.messages_in_flight() > 0) {
+        close(parts_.clock.mono_now());
+    }
 }
 
 /// Averages over about eight messages.
@@ -272,8 +285,7 @@ void UplinkRunner::start_backlog() {
 void UplinkRunner::connect_or_close(MonoTime now) {
     const bool is_late = connecting_since_ && now - *connecting_since_ >= connect_max;
     if (is_late || live_.delivery.is_overdue(now) || backlog_.delivery.is_overdue(now)) {
-        adapter_->close();
-        disconnect(now);
+        close(now);
         note_failure(is_late ? "the server did not respond in time" : "no acknowledgment in time");
     }
     if (!connecting_since_ && live_.delivery.may_connect(now)) {
@@ -398,8 +410,7 @@ void UplinkRunner::send(MonoTime now) {
             adapter_->send(*message, number);
         }
     } catch (const std::exception& error) {  // out of memory
-        adapter_->close();
-        disconnect(now);
+        close(now);
         note_failure(error.what());
     }
 }
@@ -467,20 +478,12 @@ UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
 /// Throws std::system_error if the cursor cannot be saved; then nothing has changed.
 void UplinkRunner::move_back(store::Position position) {
     Cursor changed = cursor();
-    std::erase_if(changed.backlog, [&](const BacklogRange& range) { return range.begin >= position; });
-    if (!changed.backlog.empty()) {
-        changed.backlog.back().end = std::min(changed.backlog.back().end, position);
-    }
-    if (options_.order == Order::live_first && changed.backlog.size() < Cursor::backlog_max &&
-        position < changed.position) {
-        changed.backlog.push_back({position, changed.position});
-    } else {
-        changed.position = position;
-    }
+    changed.move_back(position, options_.order == Order::live_first);
     Receipts receipts = receipts_;
     receipts.rewind(parts_.clock.mono_now(), position);
     write(std::move(changed), std::move(receipts));
     keep_from_ = receipts_.keep_from();
+    end_discarded();
     ranges_ = saved_.backlog;
     start_backlog();
     live_.delivery.move_to(saved_.position);
@@ -511,14 +514,11 @@ void UplinkRunner::clear_quarantine() {
     const bool has_taken = backlog_.delivery.has_quarantined();
     quarantine_.clear();
     if (has_taken) {
+        end_discarded();
         read_again(backlog_);
     }
     quarantine_.save();
     work();
-}
-
-bool UplinkRunner::is_saved() const {
-    return !log_id_ || (cursor() == saved_ && quarantine_.is_saved());
 }
 
 void UplinkRunner::save_cursor(MonoTime now) {
