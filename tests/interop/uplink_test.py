@@ -63,9 +63,15 @@ class Uplink(DeviceTest):
     def stop_sampling_and_deliver(self, gateway):
         gateway.ask("/stop", "POST")
         sampled = gateway.status()["ledger"]["total"]["sampled"]
-        self.eventually(lambda: gateway.status()["log"]["samples"] >= sampled, "the log")
-        self.eventually(lambda: self.uplink(gateway)["lag_s"] == 0 and self.uplink(gateway)["samples"]["in_flight"] == 0,
-                        "delivery of everything", lambda: self.uplink(gateway))
+
+        def is_logged():
+            log = gateway.status()["log"]
+            return log["samples"] >= sampled and log["synced_position"] == log["next_position"]
+
+        self.eventually(is_logged, "the log")
+        end = gateway.status()["log"]["next_position"]
+        self.eventually(lambda: self.uplink(gateway)["position"] == end, "delivery of everything",
+                        lambda: self.uplink(gateway))
         return sampled
 
     def check_stream(self):
