@@ -143,7 +143,7 @@ class Modbus(DeviceTest):
             self.assertIsInstance(gateway.latest("m/" + name)["value"], bool, name)
         device = gateway.device("m")
         self.assertEqual(("measuring", "closed", 0), (device["state"], device["breaker"], device["reads_failed"]))
-        self.assertTrue(gateway.value("m/unit.7.ok"))
+        self.value_becomes(gateway, "m/unit.7.ok", True)
         self.assertFalse(gateway.latest("m/unit.1.ok")["value"])
 
     def test_two_units_over_tcp_are_read_and_a_bad_register_affects_no_other(self):
