@@ -246,6 +246,7 @@ bool read_answer(const Json& object, Answer& answer) {
     static_cast<void>(read_text(object, "after", answer.after));
     const Json* const end = member(object, "end");
     answer.is_end = end != nullptr && end->is_boolean() && end->get<bool>();
+    static_cast<void>(read_whole(object, "samples_epoch", answer.samples_epoch));
     static_cast<void>(read_whole(object, "next_epoch", answer.next_epoch));
     const Json* const end_known = member(object, "end_known");
     answer.is_end_known = end_known == nullptr || !end_known->is_boolean() || end_known->get<bool>();

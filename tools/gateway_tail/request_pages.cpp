@@ -48,9 +48,17 @@ std::optional<Request> RequestPages::next(TopicLines& lines) const {
         return request;
     }
     if (is_since_wanted_) {
+        if (is_whole_epoch_ && since_prefix_at_ == 0 && since_position_ == 0U) {
+            request = hole_request(lines);  // of the epoch before
+            if (!request.holes.empty() && request.epoch != lines.epoch()) {
+                return request;
+            }
+            request = {};
+        }
         request.kind = Request::Kind::since;
+        request.earlier_runs = knows_earlier_runs_;
         request.prefix = prefixes_[since_prefix_at_];
-        request.epoch = lines.epoch();
+        request.epoch = since_epoch_ != 0 ? since_epoch_ : lines.epoch();
         request.position = since_position_;
         request.since = since_position_ ? "" : since_;
         return request;
@@ -120,17 +128,31 @@ bool RequestPages::end_past_page(const Answer& answer, std::int64_t current_epoc
     return !is_past_wanted();
 }
 
+void RequestPages::restart_since() noexcept {
+    since_epoch_ = 0;
+    since_prefix_at_ = 0;
+    since_position_.reset();
+}
+
 bool RequestPages::end_since_page(const Answer& answer) {
+    since_epoch_ = answer.samples_epoch;
     since_position_ = answer.position;
     if (!answer.is_end && answer.position) {
         return false;
     }
-    since_position_.reset();
     if (++since_prefix_at_ < prefixes_.size()) {
+        since_epoch_ = is_whole_epoch_ ? since_epoch_ : 0;
+        since_position_ = is_whole_epoch_ ? std::optional<std::uint64_t>(0) : std::nullopt;
         return false;
     }
-    is_since_wanted_ = false;
-    return true;
+    restart_since();
+    is_since_wanted_ = answer.next_epoch != 0;
+    if (is_since_wanted_) {
+        since_epoch_ = answer.next_epoch;
+        since_position_ = 0;
+        is_whole_epoch_ = true;
+    }
+    return !is_since_wanted_;
 }
 
 }  // namespace telegate::tail

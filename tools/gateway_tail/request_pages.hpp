@@ -38,6 +38,13 @@ class RequestPages {
     [[nodiscard]] bool is_past_wanted() const noexcept { return past_epoch_ != 0; }
     /// Omits the key `removed`, which older gateways do not know.
     void leave_out_removed() noexcept { knows_removed_ = false; }
+    /// Likewise for `earlier_runs`.
+    void leave_out_earlier_runs() noexcept { knows_earlier_runs_ = false; }
+    /// Requests the history from its start again, because the log no longer has the requested epoch.
+    void restart_since() noexcept;
+    /// Returns whether the history for --since began in an earlier epoch than the one that is requested now, which is
+    /// thus requested from its start.
+    [[nodiscard]] bool is_whole_epoch() const noexcept { return is_whole_epoch_; }
 
     /// Returns the next page, or nullopt if nothing is requested and `lines` has no holes.
     [[nodiscard]] std::optional<Request> next(TopicLines& lines) const;
@@ -57,6 +64,7 @@ class RequestPages {
     bool is_since_wanted_;
     bool has_snapshot_ = false;
     bool knows_removed_ = true;
+    bool knows_earlier_runs_ = true;
     std::int64_t past_epoch_ = 0;  // 0: none
     std::size_t past_epochs_ = 0;  // that were requested, one after the other
     std::size_t past_prefix_at_ = 0;
@@ -64,7 +72,9 @@ class RequestPages {
     std::size_t prefix_at_ = 0;  // of the snapshot
     std::string after_;
     std::size_t since_prefix_at_ = 0;
+    std::int64_t since_epoch_ = 0;  // 0: the current epoch
     std::optional<std::uint64_t> since_position_;
+    bool is_whole_epoch_ = false;
     std::optional<std::uint64_t> hole_position_;
 };
 

@@ -38,6 +38,7 @@ void append_since(std::string& out, const Request& request) {
     } else {
         out += R"(,"since":)";
         append_json_text(out, request.since);
+        out += request.earlier_runs ? R"(,"earlier_runs":true)" : "";
     }
     out += R"(,"limit":)" + std::to_string(samples_per_answer);
 }

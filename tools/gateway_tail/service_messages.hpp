@@ -29,6 +29,7 @@ struct Request {
     std::string prefix;                     // all but holes
     std::string after;                      // snapshot and past
     bool removed = true;                    // snapshot: includes channels of removed devices
+    bool earlier_runs = true;               // since: may start in an earlier epoch
     std::string since;                      // since: the first page
     std::optional<std::uint64_t> position;  // since: further pages; holes: a hint
     std::int64_t epoch = 0;                 // 0: the current epoch
@@ -66,8 +67,9 @@ struct Answer {
     std::string after;  // last topic of this page; the next page starts after it
     bool is_end = false;
     std::vector<PastTopic> past;
-    std::int64_t next_epoch = 0;  // the one after an earlier epoch; 0: not in the reply
-    bool is_end_known = true;     // whether the last seqs of an earlier epoch are known
+    std::int64_t samples_epoch = 0;  // of a replay of an earlier epoch; 0: the current epoch
+    std::int64_t next_epoch = 0;     // the one after an earlier epoch; 0: not in the reply
+    bool is_end_known = true;        // whether the last seqs of an earlier epoch are known
 
     std::unordered_set<std::string> texts;
 };

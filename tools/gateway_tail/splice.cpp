@@ -237,6 +237,8 @@ void Splice::take_error(const AnswerError& error, const Request& request, Time n
     if (error.code == "unknown_epoch") {
         if (request.kind == Request::Kind::holes && request.epoch != lines_.epoch()) {
             end_lines({}, request, Reason::unknown_epoch);
+        } else if (request.kind == Request::Kind::since && request.epoch != lines_.epoch()) {
+            pages_.restart_since();
         } else {
             schedule_.ask_after(now + pause_foreign);
         }
@@ -244,6 +246,10 @@ void Splice::take_error(const AnswerError& error, const Request& request, Time n
     }
     if (request.kind == Request::Kind::snapshot && request.removed && error.pointer == "/removed") {
         pages_.leave_out_removed();  // an older gateway
+        return;
+    }
+    if (request.kind == Request::Kind::since && error.pointer == "/earlier_runs") {
+        pages_.leave_out_earlier_runs();
         return;
     }
     counts_.refusal = error.code + ": " + error.detail;
@@ -340,14 +346,21 @@ void Splice::take_since(const Answer& answer) {
     for (const Sample& sample : answer.samples) {
         counts_.since_first_utc_ns =
             std::min(counts_.since_first_utc_ns.value_or(sample.time_utc_ns), sample.time_utc_ns);
-        Topic* const topic = sample.epoch == lines_.epoch() ? lines_.topic_of(sample.topic) : nullptr;
-        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, sample.epoch);
+        const bool is_earlier = sample.epoch == answer.samples_epoch && sample.epoch < lines_.epoch();
+        Topic* const topic = is_earlier || sample.epoch == lines_.epoch() ? lines_.topic_of(sample.topic) : nullptr;
+        SeqLine* const line = topic == nullptr ? nullptr
+                              : is_earlier     ? &lines_.earlier_line(*topic, sample.epoch)
+                                               : lines_.line_of(*topic, sample.epoch);
         if (line != nullptr) {
             if (!line->is_started()) {
-                line->start(std::min(sample.seq, line->baseline + 1));
+                const std::uint64_t first = is_earlier ? sample.seq : std::min(sample.seq, line->baseline + 1);
+                line->start(pages_.is_whole_epoch() ? 1 : first);
             }
             lines_.take(sample);
         }
+    }
+    if (answer.is_end && !answer.is_end_known) {
+        lines_.tell_end_unknown(answer.samples_epoch);
     }
     if (pages_.end_since_page(answer)) {
         lines_.begin_lines(Baseline::known);

@@ -40,6 +40,19 @@ SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
     return &line;
 }
 
+SeqLine& TopicLines::earlier_line(Topic& topic, std::int64_t epoch) {
+    const auto known = std::find_if(topic.lines.begin(), topic.lines.end(),
+                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
+    if (known != topic.lines.end()) {
+        return *known;
+    }
+    const auto at = std::find_if(topic.lines.begin(), topic.lines.end(),
+                                 [&](const SeqLine& line) { return line.epoch() > epoch || line.epoch() == epoch_; });
+    SeqLine& line = *topic.lines.emplace(at, epoch, kept_);
+    line.begin_end();
+    return line;
+}
+
 SeqLine* TopicLines::live_line(std::string_view topic, std::int64_t epoch, Topic*& owner) {
     owner = topic_of(topic);
     SeqLine* const line = owner == nullptr ? nullptr : line_of(*owner, epoch);
@@ -173,18 +186,14 @@ void TopicLines::take_past(std::string_view name, std::int64_t epoch, std::uint6
     if (topic == nullptr) {
         return;
     }
-    const auto known = std::find_if(topic->lines.begin(), topic->lines.end(),
-                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
-    if (known != topic->lines.end()) {
-        known->know(last_seq);
-    } else {
-        const auto at = std::find_if(topic->lines.begin(), topic->lines.end(), [&](const SeqLine& line) {
-            return line.epoch() > epoch || line.epoch() == epoch_;
-        });
-        SeqLine& line = *topic->lines.emplace(at, epoch, kept_);
+    const std::size_t before = topic->lines.size();
+    SeqLine& line = earlier_line(*topic, epoch);
+    line.know(last_seq);
+    if (topic->lines.size() > before) {
         line.start(1);
-        line.know(last_seq);
-        is_end_known ? line.end() : line.begin_end();
+        if (is_end_known) {
+            line.end();
+        }
     }
     after_change(*topic);
 }

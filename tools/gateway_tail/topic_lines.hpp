@@ -100,6 +100,9 @@ class TopicLines {
     [[nodiscard]] Topic* find(std::string_view name);
     /// Returns null if this epoch of the topic is closed.
     [[nodiscard]] SeqLine* line_of(Topic& topic, std::int64_t epoch);
+    /// Returns the line of an earlier epoch, which is added if there is none. An added one is marked as ending, so that
+    /// its last seq is requested.
+    [[nodiscard]] SeqLine& earlier_line(Topic& topic, std::int64_t epoch);
     /// Outputs what is next in order and updates waiting(). Call it after each change of a line.
     void after_change(Topic& topic);
 

@@ -98,7 +98,7 @@ SamplePage LogHistory::read(const LogQuery& query) {
     page.epoch_ms = query.epoch_ms;
     page.position = page.end_position = query.position;
     try {
-        query.since_utc_ns ? locate(*query.since_utc_ns, page) : fill(query, page);
+        query.since_utc_ns ? locate(query, page) : fill(query, page);
         if (page.is_epoch_over()) {
             page.next_epoch_ms = index_.epoch_after(query.epoch_ms);
         }
@@ -118,14 +118,15 @@ SamplePage LogHistory::read(const LogQuery& query) {
     return page;
 }
 
-/// Finds the position of the first sample of the epoch with this time or a later one.
-void LogHistory::locate(std::int64_t since_utc_ns, SamplePage& page) {
+/// Finds the position of the first sample with this time or a later one.
+void LogHistory::locate(const LogQuery& query, SamplePage& page) {
+    const std::int64_t since_utc_ns = *query.since_utc_ns;
     store::LogReader reader(parts_.files, parts_.directory);
     reader.seek_time(since_utc_ns);
     store::LogBatch batch;
     page.position = page.end_position = parts_.history.first_since_utc(since_utc_ns);
     while (reader.next(batch)) {
-        if (batch.epoch_ms != page.epoch_ms && batch.published_before) {
+        if (!query.finds_epoch && batch.epoch_ms != page.epoch_ms && batch.published_before) {
             page.position = page.end_position = 0;  // everything of this epoch is later
             return;
         }
@@ -133,6 +134,7 @@ void LogHistory::locate(std::int64_t since_utc_ns, SamplePage& page) {
                                         [&](const auto& sample) { return sample.time_utc_ns >= since_utc_ns; });
         if (found != batch.samples.end()) {
             const auto before = static_cast<std::uint64_t>(found - batch.samples.begin());
+            page.epoch_ms = batch.epoch_ms;
             page.position = page.end_position = batch.published_before.value_or(0) + before;
             return;
         }

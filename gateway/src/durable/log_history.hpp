@@ -37,6 +37,8 @@ struct LogQuery {
     bool finds_topics = false;
     /// Only finds a position: that of the first sample of the epoch with this time or a later one.
     std::optional<std::int64_t> since_utc_ns = std::nullopt;
+    /// With `since_utc_ns`: finds the first such sample of any epoch.
+    bool finds_epoch = false;
 };
 
 /// Reads samples that the history no longer holds from the durable log, in pages, on its own thread (tg-log-read),
@@ -99,7 +101,7 @@ class LogHistory {
     void run();
     void wait_for_request(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] SamplePage read(const LogQuery& query);
-    void locate(std::int64_t since_utc_ns, SamplePage& page);
+    void locate(const LogQuery& query, SamplePage& page);
     void fill(const LogQuery& query, SamplePage& page);
     [[nodiscard]] bool may_have_more(LogCursor& cursor, SamplePage& page);
     void end_log(SamplePage& page);

@@ -31,9 +31,9 @@ HistoryReplay::Step PositionReplay::step() {
             case Result::waiting: page_ = {}; return Step::waiting;
             case Result::late:
             case Result::failed: return finish(reader_.position(), false);
+            case Result::crashed: is_end_known_ = false; [[fallthrough]];
             case Result::end:
-            case Result::ended:
-            case Result::crashed: return finish(reader_.position(), true);
+            case Result::ended: return finish(reader_.position(), true);
             case Result::unknown_epoch: out_ = parts_.unknown_epoch(); return Step::done;
         }
         looked_ += page_.end_position - std::min(page_.end_position, page_.position);
@@ -57,7 +57,16 @@ HistoryReplay::Step PositionReplay::finish(std::uint64_t position, bool is_end) 
         missed_ += each.first < position ? each.last - each.first + 1 : 0;
     }
     out_ += "],\"position\":" + std::to_string(position) + ",\"end\":" + (is_end ? "true" : "false") +
-            ",\"missed\":" + std::to_string(missed_) + '}';
+            ",\"missed\":" + std::to_string(missed_);
+    if (const std::int64_t present_ms = parts_.sources.text.epoch_ms(); reader_.epoch_ms() != present_ms) {
+        out_ += ",\"samples_epoch\":" + std::to_string(reader_.epoch_ms());
+        if (is_end) {
+            const std::int64_t next_ms = reader_.next_epoch_ms();
+            out_ += ",\"next_epoch\":" + std::to_string(next_ms > 0 ? std::min(next_ms, present_ms) : present_ms);
+        }
+        out_ += is_end_known_ ? "" : ",\"end_known\":false";
+    }
+    out_ += '}';
     return Step::done;
 }
 

@@ -76,6 +76,7 @@ class PositionReplay final : public HistoryReplay {
     SampleReader reader_;
     std::uint64_t looked_ = 0;
     std::uint64_t missed_ = 0;  // before the page
+    bool is_end_known_ = true;  // of an earlier epoch
 };
 
 }  // namespace telegate

@@ -212,7 +212,8 @@ Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& aske
 
 ReplayParts ServiceAnswers::replay_parts(const ServiceRequest& request) {
     return {{parts_.history, parts_.text, parts_.log}, parts_.pump, wake_, [this, request] {
-                return past_holes(request);
+                return request.earlier_runs ? fail(request, ServiceError::busy, "the log just removed these samples")
+                                            : past_holes(request);
             }};
 }
 
@@ -232,7 +233,9 @@ std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest&
         const std::chrono::nanoseconds since(request.since->ns);
         start.position = request.since->is_age ? parts_.history.first_since(clock_.mono_now() - since)
                                                : parts_.history.first_since_utc(request.since->ns);
-        const bool is_before_history = start.position <= parts_.history.oldest() && start.position > 0;
+        const bool is_before_history =
+            start.position <= parts_.history.oldest() && (start.position > 0 || request.earlier_runs);
+        start.finds_epoch = request.earlier_runs;
         if (is_before_history && parts_.log != nullptr) {
             start.since_utc_ns = request.since->is_age ? clock_.utc_now_ns() - since.count() : since.count();
         }

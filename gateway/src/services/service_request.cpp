@@ -40,6 +40,7 @@ constexpr std::array request_keys{
     KeyRow{"epoch", "catalog replay"},
     KeyRow{"position", "replay"},
     KeyRow{"since", "replay"},
+    KeyRow{"earlier_runs", "replay"},
     KeyRow{"holes", "replay"},
 };
 constexpr std::array<std::string_view, 3> hole_keys{"topic", "first_seq", "last_seq"};
@@ -251,6 +252,9 @@ void check_replay(const ServiceRequest& request, const Members& members) {
     } else if (!request.position && !request.since) {
         throw Refusal{"position, since or holes is missing: one of them is required"};
     }
+    if (request.earlier_runs && !request.since) {
+        refuse_request("earlier_runs", "can only be used with since");
+    }
 }
 
 void read_members(const Json& document, ServiceRequest& request) {
@@ -259,6 +263,7 @@ void read_members(const Json& document, ServiceRequest& request) {
     request.after = members.text("after").value_or("");
     request.limit = members.whole("limit", 1, ServiceRequest::limit_max).value_or(request.limit);
     request.removed = members.flag("removed");
+    request.earlier_runs = members.flag("earlier_runs");
     request.position = members.whole("position", 0, request_number_max);
     if (const auto epoch = members.whole("epoch", 0, request_number_max)) {
         request.epoch = static_cast<std::int64_t>(*epoch);

@@ -52,7 +52,8 @@ struct ServiceRequest {
     std::string prefix;
     std::string after;
     std::size_t limit = 1'000;
-    bool removed = false;  // include removed channels
+    bool removed = false;       // include removed channels
+    bool earlier_runs = false;  // since: may start in an earlier epoch
     std::optional<std::int64_t> epoch;
     std::optional<std::uint64_t> position;
     std::optional<ServiceSince> since;
