@@ -5,8 +5,10 @@ Run by ctest with TELEGATE_GATEWAY_APP and TELEGATE_SOURCE_DIR.
 
 import http.client
 import json
+import os
 import re
 import signal
+import subprocess
 import unittest
 
 from services_peer import DEADLINE_S, Asker, Gateway, eventually
@@ -17,6 +19,8 @@ history_bytes = 65536
 state_file = {folder}/state.json
 [rest]
 listen = 127.0.0.1:0
+[publish "all"]
+endpoint = tcp://127.0.0.1:0
 [services "all"]
 endpoint = tcp://127.0.0.1:0
 [log]
@@ -126,6 +130,35 @@ class LogReplay(unittest.TestCase):
         beyond = [{"topic": topic, "first_seq": count, "last_seq": count + 5} for topic, count in counts.items()]
         samples, gone, _ = self.holes(beyond, epoch=past)
         self.assertEqual((list(counts.values()), []), ([each["seq"] for each in samples], gone))
+
+    def test_a_replay_from_a_time_starts_in_an_earlier_run_and_continues_in_this_one(self):
+        self.wait_for(MANY)
+        past = self.epoch
+        self.restart()
+        answer = self.asker.ask("replay", since="1h", earlier_runs=True, limit=10)
+        self.assertEqual((past, 10), (answer["samples_epoch"], len(answer["samples"])))
+        while not answer["end"]:
+            answer = self.asker.ask("replay", epoch=past, position=answer["position"], limit=10_000)
+        self.assertEqual((past, self.epoch), (answer["samples_epoch"], answer["next_epoch"]))
+        self.assertNotIn("samples_epoch", self.asker.ask("replay", since="1h", limit=1))
+
+    @unittest.skipUnless("TELEGATE_TAIL" in os.environ, "gateway_tail is not built")
+    def test_gateway_tail_outputs_the_samples_of_all_runs_since_a_time(self):
+        self.wait_for(MANY)
+        past = self.epoch
+        self.restart()
+        self.wait_for(30)
+        tail = subprocess.run([os.environ["TELEGATE_TAIL"], self.gateway.publish[0], "--services", self.gateway.services[0], "--json",
+                               "--since", "1h", "--count", str(MANY + 200)],
+                              capture_output=True, timeout=2 * DEADLINE_S, text=True)
+        self.assertEqual(0, tail.returncode, tail.stderr)
+        for topic in TOPICS:
+            found = [json.loads(line) for line in tail.stdout.splitlines()]
+            found = [(each["epoch"], each["seq"]) for each in found if each["device"] + "/" + each["channel"] == topic]
+            of_past = sum(epoch == past for epoch, _ in found)
+            self.assertGreaterEqual(of_past, MANY // len(TOPICS) - 10)
+            self.assertEqual([(past, seq) for seq in range(1, of_past + 1)] +
+                             [(self.epoch, seq) for seq in range(1, len(found) - of_past + 1)], found)
 
     def test_the_end_of_a_run_that_was_killed_is_unknown(self):
         self.wait_for(MANY)

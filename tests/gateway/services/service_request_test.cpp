@@ -85,6 +85,14 @@ TEST_CASE("since is a time or an age", "[gateway][services]") {
     CHECK(request.since->ns == ns);
 }
 
+TEST_CASE("only a replay from a time can start in earlier runs", "[gateway][services]") {
+    CHECK(read_request(R"({"service":"replay","since":"1h","earlier_runs":true})").earlier_runs);
+    CHECK_FALSE(read_request(R"({"service":"replay","since":"1h"})").earlier_runs);
+    const ServiceFault fault = request_fault(R"({"service":"replay","position":0,"earlier_runs":true})");
+    CHECK(fault.detail == "earlier_runs: can only be used with since");
+    CHECK(fault.pointer == "/earlier_runs");
+}
+
 TEST_CASE("a whole number may be written as -0", "[gateway][services]") {
     CHECK(read_request(R"({"service":"replay","position":-0})").position == 0U);
     CHECK(request_fault(R"({"service":"replay","position":-1})").pointer == "/position");

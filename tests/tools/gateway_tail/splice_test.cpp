@@ -38,9 +38,30 @@ struct Fixture {
     }
     void gap(std::uint64_t first, std::uint64_t last, Reason reason) { splice.gap({"a/x", 1, first, last, reason}); }
     /// The services reply to the next request with a snapshot: empty, or with one sample and the losses after it.
-    void begin(std::uint64_t last_seq = 0, std::uint64_t lost_to = 0) {
+    void begin(std::uint64_t last_seq = 0, std::uint64_t lost_to = 0, std::int64_t epoch = 1) {
         splice.services_up(now);
-        look(last_seq, lost_to);
+        look(last_seq, lost_to, epoch);
+    }
+    struct Since {
+        std::int64_t samples_epoch = 0;
+        bool is_end = false;
+        std::int64_t next_epoch = 0;
+    };
+    void answer_since(const Request& request, const std::vector<std::uint64_t>& seqs, const Since& since) {
+        Answer answer;
+        answer.id = request.id;
+        answer.epoch = 20;
+        answer.samples_epoch = since.samples_epoch;
+        answer.next_epoch = since.next_epoch;
+        answer.is_end = since.is_end;
+        answer.position = 5;
+        for (const std::uint64_t seq : seqs) {
+            Sample& sample = answer.samples.emplace_back();
+            sample.topic = "a/x";
+            sample.epoch = since.samples_epoch == 0 ? answer.epoch : since.samples_epoch;
+            sample.seq = seq;
+        }
+        splice.answer(answer, now);
     }
     void look(std::uint64_t last_seq, std::uint64_t lost_to, std::int64_t epoch = 1) {
         Answer answer;
@@ -367,6 +388,44 @@ TEST_CASE("a key that the gateway does not know is omitted from later snapshot r
     CHECK_FALSE(second.removed);
     CHECK(to_json(second).find("removed") == std::string::npos);
     CHECK(f.splice.counts().refusal.empty());
+}
+
+TEST_CASE("samples of earlier runs are output first, with what they lack, and continue in the current run",
+          "[tail][splice]") {
+    Fixture f({.since = "1h"});
+    f.begin(2, 0, 20);
+    const Request first = f.splice.turn(f.now).value();
+    CHECK(first.kind == Request::Kind::since);
+    CHECK(first.earlier_runs);
+    f.answer_since(first, {7, 8}, {10, false, 0});
+    const Request second = f.splice.turn(f.now).value();
+    CHECK(second.epoch == 10);
+    CHECK(second.position == 5U);
+    f.answer_since(second, {10}, {10, true, 20});
+    CHECK(f.lines() == Expected{"a/x 7", "a/x 8"});
+    f.lose_holes(20);
+    CHECK(f.lines() == Expected{"a/x 7", "a/x 8", "a/x 9..9 not_retained", "a/x 10"});
+    const Request third = f.splice.turn(f.now).value();
+    CHECK(third.kind == Request::Kind::since);
+    CHECK(third.epoch == 20);
+    CHECK(third.position == 0U);
+    f.answer_since(third, {1, 2}, {0, true, 0});
+    f.live(3, 20);
+    CHECK(f.lines() == Expected{"a/x 7", "a/x 8", "a/x 9..9 not_retained", "a/x 10", "a/x 1", "a/x 2", "a/x 3"});
+    CHECK(f.splice.is_settled());
+}
+
+TEST_CASE("a gateway that does not know earlier runs is asked for the current one", "[tail][splice]") {
+    Fixture f({.since = "1h"});
+    f.begin(2);
+    Answer refusal;
+    refusal.id = f.splice.turn(f.now).value().id;
+    refusal.epoch = 1;
+    refusal.error = AnswerError{"bad_request", "\"earlier_runs\" is not a key of replay", {}, "/earlier_runs"};
+    f.splice.answer(refusal, f.now);
+    const Request second = f.splice.turn(f.now).value();
+    CHECK(second.kind == Request::Kind::since);
+    CHECK(to_json(second).find("earlier_runs") == std::string::npos);
 }
 
 TEST_CASE("topics beyond the limit are counted and use no memory", "[tail][splice]") {
