@@ -390,7 +390,7 @@ TEST_CASE("a key that the gateway does not know is omitted from later snapshot r
     CHECK(f.splice.counts().refusal.empty());
 }
 
-TEST_CASE("samples of earlier runs are output first, with what they lack, and continue in the current run",
+TEST_CASE("samples of earlier runs are output first, with their losses, and continue in the current run",
           "[tail][splice]") {
     Fixture f({.since = "1h"});
     f.begin(2, 0, 20);
@@ -415,7 +415,7 @@ TEST_CASE("samples of earlier runs are output first, with what they lack, and co
     CHECK(f.splice.is_settled());
 }
 
-TEST_CASE("a gateway that does not know earlier runs is asked for the current one", "[tail][splice]") {
+TEST_CASE("a gateway that does not know earlier_runs is requested to replay the current run", "[tail][splice]") {
     Fixture f({.since = "1h"});
     f.begin(2);
     Answer refusal;
