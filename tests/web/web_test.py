@@ -262,7 +262,7 @@ class ThePage(unittest.TestCase):
             socket.subscribe("signal/")
             socket.recv_multipart()
             self.go("#/delivery")
-            eventually(lambda: self.rows("Subscribers"), "subscriber")
+            eventually(lambda: self.rows("Subscribers") and self.rows("Subscribers")[0][2], "subscription")
             peer = self.gateway.status()["transport"]["subscribers"][0]["peer"]
             self.assertEqual(self.rows("Subscribers")[0][:3], [peer, "json", "signal/"])
             matched, sent, dropped, pending = (int(text.replace(",", "")) for text in self.rows("Subscribers")[0][3:7])
