@@ -379,6 +379,7 @@ class Uplink(DeviceTest):
         self.assertEqual({}, received.unexplained())
         self.assertEqual({}, received.missing)
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        self.assertEqual(0, self.uplink(gateway)["losses"])
         self.assertEqual({"samples": []}, self.command(gateway, "cloud/quarantine", "GET"))
         self.assertEqual(0, self.command(gateway, "cloud/quarantine/retry")["quarantine"]["samples"])
         self.assertEqual(0, self.command(gateway, "cloud/quarantine", "DELETE")["quarantine"]["samples"])

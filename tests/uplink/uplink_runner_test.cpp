@@ -157,6 +157,20 @@ TEST_CASE("a refused sample moves to the quarantine and becomes a gap, and deliv
     CHECK(first.message.payload == "1 a 3\n");
 }
 
+TEST_CASE("a message that is stored before the one before it is divided is not lost", "[uplink][runner]") {
+    World world(1);
+    refuse_samples(world, {13});
+    world.start();
+    for (const std::uint64_t count : {10U, 20U}) {
+        world.add(0, count);
+        world.sync();
+        REQUIRE(world.finish());
+    }
+    CHECK(world.check_complete() == 0);
+    CHECK(world.runner->status().counts.duplicates > 0);
+    CHECK(world.runner->status().losses == 0);
+}
+
 TEST_CASE("a quarantined sample stays named after a restart and a rewind", "[uplink][runner]") {
     World world(1);
     refuse_samples(world, {3});
@@ -316,10 +330,8 @@ TEST_CASE("messages in flight at a rewind do not hide a loss", "[uplink][runner]
         REQUIRE(world.finish());
     }
     const store::Position settled = world.runner->status().settled;
-    for (int i = 0; i < 3; ++i) {
-        world.add(0, 10);
-        world.sync();
-    }
+    world.add(0, 30);
+    world.sync();
     REQUIRE(world.adapter->in_flight() > 0);
     world.back_end.lose_last(world.adapter->in_flight());
     REQUIRE(world.runner->rewind(RewindTarget(settled)) == UplinkRunner::RewindResult::done);

@@ -211,7 +211,7 @@ class UplinkRunner {
     Receipts receipts_;
     Place place_at_check_ = 0;  // that was known at the last check
     MonoTime checked_at_{};
-    std::pair<store::Position, std::uint32_t> never_sent_{};  // the first block and its part that never was
+    std::pair<store::Position, BlockPlace> never_sent_{};  // the first entry of a block that never was
     std::atomic<store::Position> keep_from_{0};
     bool is_started_ = false;
     bool is_loaded_ = false;  // the cursor and the quarantine

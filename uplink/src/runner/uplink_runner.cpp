@@ -376,7 +376,7 @@ bool UplinkRunner::open_log() {
     start_backlog();
     receipts_.restore(now, from.resend_from, from.last_place);
     receipts_.note_delivered(now, from.oldest());
-    never_sent_ = {synced_, 0};
+    never_sent_ = {synced_, {}};
     log_id_ = log_id;
     return true;
 }
@@ -403,8 +403,8 @@ void UplinkRunner::send(MonoTime now) {
         while (Lane* const lane = next_lane(now)) {
             const OutgoingMessage* const message = lane->delivery.next(now);
             rates_.take(*message);
-            const bool is_new = std::pair(message->position, message->part) >= never_sent_;
-            never_sent_ = std::max(never_sent_, {message->position, message->part + 1});
+            const bool is_new = std::pair(message->position, message->begin) >= never_sent_;
+            never_sent_ = std::max(never_sent_, {message->position, message->end});
             const std::uint64_t number =
                 number_of(lane == &backlog_, lane->delivery.sent(now, receipts_.next_transmission(), is_new));
             adapter_->send(*message, number);
