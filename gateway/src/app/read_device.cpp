@@ -106,7 +106,7 @@ std::string reading_json(const ReadingTitle& title, const DeviceReading& reading
                out.add("failed", reading.has_failed);
                out.add("error", text_or_null(to_readable(reading.what)));
                out.map(
-                   "channels", "", reading.values, [](const Value& value) { return value.channel->channel; },
+                   {"channels", ""}, reading.values, [](const Value& value) { return value.channel->channel; },
                    [](JsonObject& channel, const Value& value) {
                        list_channel(channel, {value.channel->topic, value.channel->unit, value.last});
                        channel.add("samples", value.samples);

@@ -281,14 +281,19 @@ class JsonObject {
             append_json(begin(name), values);
         }
     }
-    /// Adds an object with one object per element, called `key(element)`. `schema`: name of its schema.
+    /// The name of a member, and of the schema of its object.
+    struct MapName {
+        std::string_view name;
+        std::string_view schema;
+    };
+    /// Adds an object with one object per element, called `key(element)`.
     template <class Range, class Key, class List>
-    void map(std::string_view name, std::string_view schema, const Range& range, const Key& key, const List& list) {
+    void map(MapName names, const Range& range, const Key& key, const List& list) {
         if (describes()) {
-            describe_map(name, schema, reference_to<ElementOf<Range>>(list));
+            describe_map(names.name, names.schema, reference_to<ElementOf<Range>>(list));
             return;
         }
-        std::string& out = begin(name) += '{';
+        std::string& out = begin(names.name) += '{';
         for (const auto& element : range) {
             out += out.back() == '{' ? "" : ",";
             append_quoted(out, key(element));
@@ -345,7 +350,7 @@ template <class List>
 std::string JsonSchemas::describe(const List& list) {
     JsonObject object(nullptr, this);
     list(object);
-    const std::string name(object.name_);
+    std::string name(object.name_);
     add(name, object.described());
     return name;
 }

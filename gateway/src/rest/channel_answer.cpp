@@ -31,13 +31,16 @@ void add_column(JsonObject& out, std::string_view name, const store::IntervalTab
     using Entry = store::IntervalTable::Intervals::value_type;
     out.values(name, table.intervals(), [&](const Entry& entry) { return get(entry.first, entry.second); });
 }
+struct OptionalColumn {
+    std::string_view name;
+    bool is_present;
+};
 /// The same for a column that may be absent.
 template <class Get>
-void add_column_if(bool is_present, JsonObject& out, std::string_view name, const store::IntervalTable& table,
-                   const Get& get) {
-    if (is_present || out.describes()) {
+void add_column_if(JsonObject& out, OptionalColumn column, const store::IntervalTable& table, const Get& get) {
+    if (column.is_present || out.describes()) {
         out.set_optional(true);
-        add_column(out, name, table, get);
+        add_column(out, column.name, table, get);
         out.set_optional(false);
     }
 }
@@ -199,12 +202,12 @@ void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
         const auto get = [number = number](std::int64_t, const Interval& each) {
             return each.numbers > 0 ? std::optional(each.*number) : std::nullopt;
         };
-        add_column_if(is_wanted, out, name, table_, get);
+        add_column_if(out, {name, is_wanted}, table_, get);
     }
-    add_column_if(columns.count, out, "count", table_, [](std::int64_t, const Interval& each) { return each.count; });
-    add_column_if(columns.first_time, out, "first_time_ms", table_,
+    add_column_if(out, {"count", columns.count}, table_, [](std::int64_t, const Interval& each) { return each.count; });
+    add_column_if(out, {"first_time_ms", columns.first_time}, table_,
                   [](std::int64_t, const Interval& each) { return to_ms(each.first_ns); });
-    add_column_if(columns.last_time, out, "last_time_ms", table_,
+    add_column_if(out, {"last_time_ms", columns.last_time}, table_,
                   [](std::int64_t, const Interval& each) { return to_ms(each.last_ns); });
     add_column(out, "missing", table_, [](std::int64_t, const Interval& each) { return each.missing; });
     add_column(out, "not_good", table_, [](std::int64_t, const Interval& each) { return each.not_good; });

@@ -102,7 +102,7 @@ void list_ledgers(JsonObject& out, const StatusSnapshot& snapshot) {
     out.add("balanced", balanced);
     out.object("total", [&](JsonObject& counts) { list_ledger(counts, total); });
     out.map(
-        "devices", "LedgerByDevice", devices, [](const DeviceLedger& each) { return each.first; },
+        {"devices", "LedgerByDevice"}, devices, [](const DeviceLedger& each) { return each.first; },
         [](JsonObject& counts, const DeviceLedger& each) { list_ledger(counts, each.second, each.second.balanced()); });
 }
 
@@ -153,7 +153,7 @@ void list_transport(JsonObject& out, const StatusSnapshot& snapshot) {
     add_deliveries(out, {totals.matched, totals.sent, totals.dropped, totals.pending});
     out.counts<LossReason>("lost", totals.lost);
     out.map(
-        "notices", "NoticesByFormat", payload_format_names.values,
+        {"notices", "NoticesByFormat"}, payload_format_names.values,
         [](PayloadFormat format) { return to_string(format); },
         [&](JsonObject& notices, PayloadFormat format) {
             const NoticeTotals& sent = snapshot.notices[static_cast<std::size_t>(format)];
@@ -178,7 +178,7 @@ void list_channels(JsonObject& out, const StatusSnapshot& snapshot) {
     out.add("refused", snapshot.channels_refused);
     out.add("unclaimed", snapshot.sections_unclaimed);
     out.map(
-        "last", "ChannelStatusByTopic", snapshot.channels,
+        {"last", "ChannelStatusByTopic"}, snapshot.channels,
         [](const ChannelStatus& channel) -> const std::string& { return channel.topic; }, list_channel);
 }
 

@@ -47,7 +47,7 @@ std::vector<Drops> drops_of(const std::array<ChannelDrops, drop_reasons>& drops)
 
 void add_drops(JsonObject& out, const std::vector<Drops>& drops) {
     out.map(
-        "drops", "DropsByReason", drops, [](const Drops& each) { return to_string(each.first); },
+        {"drops", "DropsByReason"}, drops, [](const Drops& each) { return to_string(each.first); },
         [](JsonObject& object, const Drops& each) {
             const ChannelDrops& lost = each.second;
             object.name_schema("Drops");
@@ -221,7 +221,7 @@ void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::s
     out.add("subscriptions_count", subscriber.subscriptions_count);
     add_deliveries(out, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
     out.map(
-        "losses", "LossesByReason", losses_of(subscriber),
+        {"losses", "LossesByReason"}, losses_of(subscriber),
         [](const LossesOfReason& each) { return to_string(each.reason); }, list_losses);
     out.add("backlog_bytes", subscriber.backlog_bytes);
     out.add("blocking", subscriber.blocking);
