@@ -25,12 +25,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 from client_faults import faults_of
 from cutting_proxy import CuttingProxy
 from waiting import DEADLINE_S, ENVIRONMENT, eventually, wait_a_moment
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+from patient_http import body_of  # noqa: E402
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 APP = os.environ.get("TELEGATE_GATEWAY_APP", BUILD / "gateway/gateway_app")
@@ -107,13 +109,11 @@ class Gateway:
             return False
 
     def get(self, path, as_json=True):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.rest}{path}", timeout=60) as answer:
-            return json.load(answer) if as_json else answer.read()
+        body = body_of(f"http://127.0.0.1:{self.rest}", path, "GET", DEADLINE_S)
+        return json.loads(body) if as_json else body
 
     def post(self, path):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.rest}{path}", method="POST")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status
+        body_of(f"http://127.0.0.1:{self.rest}", path, "POST", DEADLINE_S)
 
     def reload(self, changed):
         self.write(changed)

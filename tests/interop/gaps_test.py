@@ -14,13 +14,14 @@ import sys
 import tempfile
 import time
 import unittest
-import urllib.request
 
 try:
     import zmq
 except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
+
+from patient_http import body_of  # noqa: E402
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
@@ -174,9 +175,7 @@ class Gaps(unittest.TestCase):
         return None
 
     def ask(self, path, method="GET"):
-        request = urllib.request.Request(self.rest + path, method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read())
+        return json.loads(body_of(self.rest, path, method, DEADLINE_S))
 
     def check(self, readers):
         def dropped():

@@ -44,7 +44,7 @@ class PutConfigTest(DeviceTest):
         return answers
 
     def replace(self, document, query=""):
-        """Returns the first status that does not mean that changes are too frequent."""
+        """Returns the first status that does not mean that changes are too frequent or the gateway is busy."""
         return eventually(lambda: self.try_replace(document, query))
 
     def try_replace(self, document, query):
@@ -55,7 +55,7 @@ class PutConfigTest(DeviceTest):
                 return answer.status
         except urllib.error.HTTPError as error:
             with error:
-                return error.code if error.code != 429 else 0
+                return error.code if error.code not in (429, 503) else 0
 
     def unharmed(self):
         self.assertIsNone(self.gateway.process.poll(), self.gateway.log())

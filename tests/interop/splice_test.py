@@ -12,9 +12,9 @@ import subprocess
 import sys
 import threading
 import unittest
-import urllib.request
 
-from services_peer import SOURCE, Gateway, eventually, zmq
+from patient_http import body_of
+from services_peer import DEADLINE_S, SOURCE, Gateway, eventually, zmq
 
 PLACES = """[publish "ipc"]
 endpoint = ipc://{folder}/pub.ipc
@@ -146,11 +146,10 @@ class SpliceTest(unittest.TestCase):
         return gateway, line, told, splice
 
     def last(self, topic):
-        with urllib.request.urlopen(self.rest + "/status", timeout=60) as answer:
-            return json.load(answer)["channels"]["last"].get(topic, {}).get("seq", 0)
+        return json.loads(body_of(self.rest, "/status", "GET", DEADLINE_S))["channels"]["last"].get(topic, {}).get("seq", 0)
 
     def command(self, device, what):
-        urllib.request.urlopen(urllib.request.Request(f"{self.rest}/devices/{device}/{what}", b"", method="POST"), timeout=60).close()
+        body_of(self.rest, f"/devices/{device}/{what}", "POST", DEADLINE_S)
 
     def begin_two(self, beats, autostart):
         settings = TWO_DEVICES.replace("HEARTBEAT", beats).replace("AUTOSTART", autostart)

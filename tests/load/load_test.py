@@ -21,13 +21,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
 import raw_zmtp  # noqa: E402
+from patient_http import body_of  # noqa: E402
 
 DEADLINE_S = 60  # time limit for operations that are normally immediate
 SKIPPED = 77
@@ -98,9 +98,7 @@ class Gateway:
         raise AssertionError(f"no line {pattern!r} in the log:\n{(self.folder / 'log').read_text()}")
 
     def ask(self, path, method="GET"):
-        request = urllib.request.Request(self.rest + path, method=method)
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
-            return json.load(answer)
+        return json.loads(body_of(self.rest, path, method, DEADLINE_S))
 
     def receive_until(self, name, count, seconds):
         """Receives until `count` samples of a device arrived; each seq must follow the previous one."""
