@@ -24,6 +24,8 @@ except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
 
+from patient_http import body_of  # noqa: E402
+
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
 DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
@@ -82,8 +84,7 @@ class Gateway:
         raise AssertionError(f"no line {pattern!r} in the log:\n{self.log()}")
 
     def status(self):
-        with urllib.request.urlopen(self.rest + "/status", timeout=DEADLINE_S) as answer:
-            return json.load(answer)
+        return json.loads(body_of(self.rest, "/status", "GET", DEADLINE_S))
 
     def close(self):
         if self.process.poll() is None:
@@ -144,6 +145,11 @@ def nanoseconds(text):
     """Converts "2026-11-20T23:11:34.123456789Z" to a time since 1970."""
     second = calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
     return second * 1_000_000_000 + int(text[20:29])
+
+
+def cbor_time(payload):
+    """Returns the text of the member `time` of a sample."""
+    return payload.split(b"dtime\x78\x1e")[1][:30]
 
 
 def wait_a_moment():
@@ -215,7 +221,13 @@ class TheRunningGateway(unittest.TestCase):
         self.assertEqual(gateway.status()["transport"]["formats"], ["json", "json", "record", "cbor"])
         as_json, as_record, as_cbor = (self.subscribe(gateway.endpoints[i], PayloadSubscriber) for i in (0, 2, 3))
         for subscriber in (as_json, as_record, as_cbor):
-            subscriber.receive_until(lambda s=subscriber: len(s.payloads) > 200)
+            subscriber.receive_until(lambda s=subscriber: s.payloads)
+        # All are subscribed, however late, so what follows reaches each of them.
+        last = gateway.status()["channels"]["last"]["simulated/counter"]["seq"] + 200
+        as_json.receive_until(lambda: as_json.payloads and json.loads(as_json.payloads[-1])["seq"] >= last)
+        as_record.receive_until(lambda: RECORD.unpack(as_record.payloads[-1][-RECORD.size:])[2] >= last)
+        newest = json.loads(as_json.payloads[-1])["time"].encode()
+        as_cbor.receive_until(lambda: cbor_time(as_cbor.payloads[-1]) >= newest)
         samples = {sample["seq"]: sample for sample in map(json.loads, as_json.payloads)}
         both = 0
         for payload in as_record.payloads:
@@ -231,7 +243,7 @@ class TheRunningGateway(unittest.TestCase):
                     self.assertEqual(time_ns, nanoseconds(samples[seq]["time"]))
         self.assertGreater(both, 50)
         times = {sample["time"].encode() for sample in samples.values()}
-        in_cbor = {payload.split(b"dtime\x78\x1e")[1][:30] for payload in as_cbor.payloads}
+        in_cbor = {cbor_time(payload) for payload in as_cbor.payloads}
         self.assertGreater(len(times & in_cbor), 50)
 
     def test_a_signal_stops_it_soon_although_a_subscriber_never_reads(self):
@@ -249,19 +261,29 @@ class TheRunningGateway(unittest.TestCase):
             self.assertLess(time.monotonic() - asked, 20)  # two seconds on an idle machine
 
     def test_a_second_signal_shortens_the_stop(self):
+        """Otherwise, none of the attempts would take less than the two seconds that a silent subscriber has."""
+        attempts = 10  # on a busy machine, the second signal may come too late
+        times = []
+        while len(times) < attempts and min(times, default=2) >= 1.5:
+            times.append(self.stop_time_with_two_signals())
+        self.assertLess(min(times), 1.5, times)
+
+    def stop_time_with_two_signals(self):
         gateway = self.start()
         host, port = gateway.endpoints[0].removeprefix("tcp://").split(":")
         with socket.create_connection((host, int(port))) as silent:
             silent.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48) +
                            b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB\x04\x0a\x09SUBSCRIBE")
             gateway.wait_for_line("subscriber connected")
-            gateway.process.send_signal(signal.SIGTERM)
-            gateway.wait_for_line("stopping")
             asked = time.monotonic()
             gateway.process.send_signal(signal.SIGTERM)
+            gateway.wait_for_line("stopping")
+            gateway.process.send_signal(signal.SIGTERM)
             self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
-            self.assertLess(time.monotonic() - asked, 1.5)
-            self.assertIn("second signal", gateway.log())
+            took = time.monotonic() - asked
+            if took < 1.5:
+                self.assertIn("second signal", gateway.log())
+            return took
 
     def test_a_hangup_does_not_end_it(self):
         gateway = self.start()
