@@ -216,7 +216,7 @@ class Hung(DeviceTest):
             self.assertTrue(device["last_error"])
         self.assertGreater(self.silent.heard, 0)
         for topic in ("silent/x", "full/x", "line/x", "mute/n"):
-            self.eventually(lambda topic=topic: gateway.latest(topic)["quality"] == "bad", topic + " is bad")
+            self.eventually(lambda topic=topic: (gateway.latest(topic) or {}).get("quality") == "bad", topic + " is bad")
             self.assertIsNone(gateway.latest(topic)["value"])
         for name, then in before.items():
             self.on_time(gateway, name, then)
