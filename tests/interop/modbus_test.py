@@ -16,7 +16,7 @@ VALUES = """[device "m"]
 driver = modbus
 endpoint = {endpoint}
 interval_ms = 100
-timeout_ms = 500
+timeout_ms = 2000
 breaker_wait_ms = 100
 breaker_wait_max_ms = 200
 baud = 115200
@@ -220,7 +220,7 @@ class Modbus(DeviceTest):
         self.shows_all(gateway)
         self.end(first)
         device = self.state_becomes(gateway, "m", "error", breaker="open")
-        self.assertIn("no response within 500 ms", device["last_error"])
+        self.assertIn("no response within 2000 ms", device["last_error"])
         self.units("rtu", theirs, 2)
         self.value_becomes(gateway, "m/generation", 2)
         self.value_becomes(gateway, "m/word", 1234)
