@@ -27,7 +27,7 @@ copies = 3
 
 def settings(log="", path="{folder}/log"):
     """`log`: further lines of the section."""
-    return f"[gateway]\nstate_file = {{folder}}/state\n[log]\npath = {path}\nsync_interval = 20ms\n{log}\n{DEVICES}"
+    return f"[gateway]\nstate_file = {{folder}}/state\nqueue_size = 65536\n[log]\npath = {path}\nsync_interval = 20ms\n{log}\n{DEVICES}"
 
 
 def verify(directory):

@@ -16,6 +16,7 @@ from services_peer import DEADLINE_S, Asker, Gateway, eventually
 HISTORY_SAMPLES = 1024
 SETTINGS = """[gateway]
 history_bytes = 65536
+queue_size = 65536
 state_file = {folder}/state.json
 [rest]
 listen = 127.0.0.1:0
@@ -98,11 +99,7 @@ class LogReplay(unittest.TestCase):
     def test_reads_of_the_log_are_counted(self):
         self.wait_for(MANY)
         self.replay(position=0)
-        address = re.search(r" running rest=http://(\S+)", self.gateway.log())[1]
-        connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
-        self.addCleanup(connection.close)
-        connection.request("GET", "/metrics")
-        metrics = connection.getresponse().read().decode()
+        metrics = self.request("GET", "/metrics").read().decode()
         counts = dict(re.findall(r"^telegate_log_(read\S+?)(?:_total)? (\d+)$", metrics, re.M))
         self.assertGreater(int(counts["read_pages"]), 0)
         self.assertGreaterEqual(int(counts["read_samples"]), MANY - 2 * HISTORY_SAMPLES)
@@ -183,13 +180,19 @@ class LogReplay(unittest.TestCase):
         self.assertEqual(oldest, self.asker.ask("catalog")["oldest_time"])
 
     def request(self, method, path, **fields):
+        """Repeats the request while the gateway responds with 503, because it is busy."""
         address = re.findall(r" running rest=http://(\S+)", self.gateway.log())[-1]
-        connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
-        self.addCleanup(connection.close)
-        connection.request(method, path, headers=fields)
-        response = connection.getresponse()
-        self.assertEqual(200, response.status)
-        return response
+
+        def response():
+            connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
+            self.addCleanup(connection.close)
+            connection.request(method, path, headers=fields)
+            found.append(connection.getresponse())
+            return found[-1].status != 503
+        found = []
+        eventually(response)
+        self.assertEqual(200, found[-1].status)
+        return found[-1]
 
     def get(self, path):
         return json.load(self.request("GET", path))

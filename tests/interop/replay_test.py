@@ -11,6 +11,7 @@ READS = 120
 
 RECORDED = """[gateway]
 record = {folder}/all
+queue_size = 65536
 [device "sim"]
 driver = simulated
 waveforms = sine, square, counter
@@ -31,7 +32,9 @@ autostart = no
 [channel "sim/sine"]
 unit = Cel
 """
-PLAYED = """[publish "record"]
+PLAYED = """[gateway]
+queue_size = 65536
+[publish "record"]
 endpoint = tcp://127.0.0.1:0
 format = record
 [device "sim"]
