@@ -15,11 +15,13 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from device_peers import APP, DeviceTest, main, time_ns
+from device_peers import APP, DEADLINE_S, DeviceTest, main, time_ns
 from nats_fixture import STREAM, Certificates, NatsServer, Nkey, Received
+from patient_http import answer_to
 
 SETTINGS = """[gateway]
 state_file = {folder}/state.json
+queue_size = 65536
 [log]
 path = {folder}/log
 sync_interval = 20ms
@@ -56,6 +58,13 @@ class Uplink(DeviceTest):
         """Waits until this many samples are acknowledged."""
         self.eventually(lambda: self.uplink(gateway)["samples"]["acknowledged"] >= count, f"{count} samples",
                         lambda: self.uplink(gateway))
+
+    def is_ready(self, gateway):
+        try:
+            return "ok" in gateway.ask("/readyz")
+        except urllib.error.HTTPError as refused:
+            refused.close()
+            return False
 
     def fails(self, gateway, text):
         self.eventually(lambda: text in (self.uplink(gateway)["error"] or ""), text, lambda: self.uplink(gateway))
@@ -143,7 +152,7 @@ class Uplink(DeviceTest):
         self.start_server()
         self.acknowledged(gateway, 500)
         self.stop_sampling_and_deliver(gateway)
-        self.assertIn("ok", gateway.ask("/readyz"))
+        self.eventually(lambda: self.is_ready(gateway), "a ready gateway")
         self.check_stream()
 
     def test_messages_without_a_stream_are_kept_until_there_is_one(self):
@@ -266,8 +275,8 @@ class Uplink(DeviceTest):
                                (f"tls_ca = {certificates.ca}\ntls_server_name = nats.example.com\n", "")):  # no own one
             with self.subTest(settings):
                 gateway = self.start_gateway(settings)
-                self.eventually(lambda: self.uplink(gateway)["error"], "an error")
-                self.assertIn(text, self.uplink(gateway)["error"])
+                self.eventually(lambda: text in (self.uplink(gateway)["error"] or "") and self.uplink(gateway)["error"],
+                                "an error", lambda: self.uplink(gateway))
                 self.assertEqual(0, self.uplink(gateway)["samples"]["acknowledged"])
                 gateway.stop()
         gateway = self.start_gateway(f"tls_ca = {certificates.ca}\ntls_server_name = nats.example.com\n" + own)
@@ -359,8 +368,7 @@ class Uplink(DeviceTest):
         request = urllib.request.Request(f"{gateway.rest}/uplinks/{path}", data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
-                answer = response.status, json.loads(response.read())
+            answer = 200, json.loads(answer_to(request, DEADLINE_S)[1])
         except urllib.error.HTTPError as refused:
             with refused:
                 answer = refused.code, json.loads(refused.read())
@@ -403,9 +411,9 @@ class Uplink(DeviceTest):
         gateway = self.start_gateway()
         self.acknowledged(gateway, 500)
         sampled = self.stop_sampling_and_deliver(gateway)
+        end = self.uplink(gateway)["position"]
         self.assertNotIn("error", self.server.request("STREAM.DELETE.TELEGATE", {}))
         self.server.add_stream()
-        end = self.uplink(gateway)["position"]
         problem = self.command(gateway, "cloud/rewind", body={"position": end + 1}, status=422)
         self.assertIn("not delivered yet", problem["errors"][0]["detail"])
         self.command(gateway, "cloud/rewind", body={"when": 1}, status=422)
@@ -432,9 +440,9 @@ class Uplink(DeviceTest):
         shutil.rmtree(store)
         shutil.copytree(earlier, store)
         self.server.start()
-        self.eventually(lambda: self.uplink(gateway)["losses"] == 1, "a loss", lambda: self.uplink(gateway))
-        self.assertIn("has lost messages that it had acknowledged; delivering again from position",
-                      self.uplink(gateway)["last_error"])
+        self.eventually(lambda: "has lost messages that it had acknowledged; delivering again from position" in
+                        (self.uplink(gateway)["last_error"] or ""), "a loss", lambda: self.uplink(gateway))
+        self.assertEqual(1, self.uplink(gateway)["losses"])
         sampled = self.stop_sampling_and_deliver(gateway)
         received = self.check_stream()
         self.assertEqual(0, received.duplicates)
@@ -457,7 +465,9 @@ class Uplink(DeviceTest):
         gateway = self.start_gateway("order = live_first\nrate_max = 6000\n")
         self.acknowledged(gateway, 200)
         self.server.kill()
+        delivered = self.uplink(gateway)["samples"]["acknowledged"]
         self.eventually(lambda: self.uplink(gateway)["lag_s"] > 12, "an outage", lambda: self.uplink(gateway))
+        waiting = gateway.status()["ledger"]["total"]["sampled"] - delivered  # up to 24,000 on an idle machine
         self.server.start()
         self.eventually(lambda: self.uplink(gateway)["backlog_samples"] > 0, "a backlog", lambda: self.uplink(gateway))
         self.eventually(lambda: self.uplink(gateway)["backlog_samples"] == 0, "the end of the backlog", lambda: self.uplink(gateway))
@@ -471,7 +481,7 @@ class Uplink(DeviceTest):
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
         for part in (live, history):
             self.assertEqual(0, Received(part).inversions)
-        self.assertGreater(sum(map(len, Received(history).samples.values())), 15_000)  # 2,000 per second
+        self.assertGreater(sum(map(len, Received(history).samples.values())), waiting * 5 // 8)
         # In the order of the log, a live sample would be at least as late as the sample of the backlog before it.
         delays = [(time_ns(headers["time"]) - time_ns(json.loads(payload.splitlines()[0])["time"]), "Telegate-Historical" in headers)
                   for headers, payload in messages[messages.index(history[0]):messages.index(history[-1])]]

@@ -12,10 +12,12 @@ import urllib.request
 
 from device_peers import DEADLINE_S, DeviceTest, main
 from nats_fixture import Certificates, NatsServer, Nkey
+from patient_http import answer_to
 
 VERIFY = os.environ["TELEGATE_VERIFY"]
 SETTINGS = """[gateway]
 state_file = {folder}/state.json
+queue_size = 65536
 [log]
 path = %s
 sync_interval = 20ms
@@ -56,8 +58,7 @@ class Verify(DeviceTest):
         """Lets the uplink deliver the whole log again."""
         request = urllib.request.Request(self.gateway.rest + "/uplinks/cloud/rewind", b'{"position": 0}',
                                          {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
-            answer.read()
+        answer_to(request, DEADLINE_S)
         end = self.gateway.status()["log"]["synced_position"]
         self.eventually(lambda: self.uplink()["position"] == end, "the end of the log", self.uplink)
 
