@@ -52,7 +52,7 @@ class RawDealer(raw_zmtp.RawPeer):
 
     def send_until_stuck(self, wire):
         """Sends `wire` repeatedly. Returns how many bytes were accepted until the other side stopped accepting."""
-        self.connection.settimeout(0.3)
+        self.connection.settimeout(2)  # longer than the other side may have to wait for a processor
         sent = 0
         try:
             while True:
@@ -143,8 +143,9 @@ class StrangersTest(unittest.TestCase):
         server, known, _ = self.begin_with_keys()
         asker = self.secret_asker(server, known)
         self.assertEqual(asker.ask("ping", id=1)["id"], 1)
+        self.assertTrue(eventually(lambda: asker.ask("catalog")["channels"]))
         self.assertEqual(asker.ask("catalog")["channels"][0]["topic"], "simulated/sine")
-        self.assertEqual(len(self.status(asker)["endpoints"]), 2)
+        self.assertTrue(eventually(lambda: len(self.status(asker)["endpoints"]) == 2))
 
     def test_a_client_with_another_key_cannot_take_over_an_identity(self):
         server, known, other = self.begin_with_keys()

@@ -303,6 +303,7 @@ class EpochTest(unittest.TestCase):
             epochs.append(self.asker.ask("ping")["epoch"])
             self.gateway.stop()
             self.gateway.start()
+        self.wait_for(1)
         epochs.append(self.asker.ask("ping")["epoch"])
         with open(self.gateway.path("state.json")) as file:
             last = json.load(file)["epochs"][0]["channels"]
@@ -424,6 +425,8 @@ class EpochTest(unittest.TestCase):
         self.gateway.process.send_signal(signal.SIGHUP)
         self.assertTrue(eventually(lambda: not self.asker.ask("snapshot", prefix="brief/")["samples"]))
         self.assertEqual(self.asker.ask("catalog", prefix="brief/")["channels"], [])
+        # Its last samples may be in the queue for a while.
+        self.assertTrue(eventually(lambda: self.asker.ask("status")["status"]["ledger"]["total"]["queued"] == 0))
         last = self.asker.ask("snapshot", prefix="brief/", removed=True)["samples"][0]
         found = self.asker.ask("catalog", prefix="brief/", removed=True)["channels"][0]
         self.assertEqual((found["topic"], found["last_seq"]), ("brief/counter", last["seq"]))
