@@ -82,7 +82,8 @@ class Serial(DeviceTest):
                         lambda: gateway.latest("s/lines.refused"))
         self.assertEqual([round(5418.2 + 0.05 * n, 4) for n in range(8)],
                          [round(5400 + (value - 54) * 60, 4) for value in reader.values("s/gga.latitude") if value is not None])
-        headings = [value for value in reader.values("s/hdt.heading") if value]
+        headings = self.eventually(lambda: len(found := [value for value in reader.values("s/hdt.heading") if value]) >= 8 and
+                                   found, "headings")
         self.assertEqual(41.5, headings[0])
         self.assertEqual(8, len(headings))
         speed = reader.of("s/rmc.speed")[0]
