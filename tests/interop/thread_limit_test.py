@@ -57,10 +57,15 @@ class ThreadLimitTest(DeviceTest):
         gateway, limit = self.start_with_room_for(0)
         path = os.path.join(self.folder, "all.tgr")
         self.reload(gateway, f"[gateway]\nrecord = {path}\n" + SETTINGS, REFUSED.format("tg-record-all", limit))
-        with self.assertRaises(urllib.error.HTTPError) as unready:
-            gateway.ask("/readyz?verbose")
-        with unready.exception as answer:
-            self.assertIn(f"[-] recordings failed: {path} cannot be written: cannot start thread", answer.read().decode())
+
+        def answer():
+            try:
+                return gateway.ask("/readyz?verbose")
+            except urllib.error.HTTPError as unready:
+                with unready:
+                    return unready.read().decode()
+        self.eventually(lambda: f"[-] recordings failed: {path} cannot be written: cannot start thread" in answer(),
+                        "the gateway is unready", answer)
 
 
 if __name__ == "__main__":
