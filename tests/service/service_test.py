@@ -58,7 +58,7 @@ class Notifications(DaemonTest):
         daemon = self.start(environment=WATCHDOG)
         daemon.ready()
         for _ in range(4):
-            self.assertEqual(daemon.told_until("WATCHDOG", WATCHDOG_S + 5), {"WATCHDOG": "1"})
+            self.assertEqual(daemon.told_until("WATCHDOG"), {"WATCHDOG": "1"})
 
         silent = self.start()
         silent.ready()
@@ -77,19 +77,19 @@ class Notifications(DaemonTest):
                 daemon.ready()
                 self.assertTrue(daemon.told_until("WATCHDOG"))
                 stopped = self.stop_thread(daemon, name)
-                self.assertTrue(eventually(lambda: not daemon.told_until("WATCHDOG", 3 * WATCHDOG_S)))
-                self.assertEqual(daemon.told_until("WATCHDOG", 1.0), {})
+                self.assertTrue(eventually(lambda: not daemon.told_until("WATCHDOG", 5 * WATCHDOG_S)))
                 stopped.__exit__()
                 self.assertTrue(daemon.told_until("WATCHDOG"))
                 self.assertIn(check, " ".join(daemon.statuses))
-                daemon.send(signal.SIGUSR2)
-                daemon.wait_for_line(f"state check={check.split(':')[0]} good=true")
+                good = f"state check={check.split(':')[0]} good=true"
+                self.assertTrue(eventually(lambda: daemon.send(signal.SIGUSR2) or good in daemon.log()))
                 self.assertEqual(daemon.stop(), 0)
 
     def test_the_status_names_a_failing_device(self):
         daemon = self.start(SETTINGS + "error_probability = 1\nerrors_before_safe = 1\n", environment=WATCHDOG)
         daemon.ready()
-        self.assertRegex(daemon.told_until("STATUS")["STATUS"], r"^running.*; warning: devices: simulated is in state safe")
+        warning = r"^running.*; warning: devices: simulated is in state safe"  # a busy machine may cause others before
+        self.assertTrue(eventually(lambda: re.match(warning, daemon.told_until("STATUS").get("STATUS", ""))), daemon.statuses)
 
 
 class Signals(DaemonTest):
@@ -187,7 +187,7 @@ class Signals(DaemonTest):
         self.assertRegex(daemon.log(), r"state gateway=running uptime_s=\d+ queue_depth=\d+ queue_capacity=1024")
         self.assertTrue(eventually(lambda: "state services endpoints=0 peers=0 requests=0 errors=0 " in daemon.log()))
         for check in ("state", "sampling", "pump", "endpoints", "devices"):
-            self.assertIn(f"state check={check} good=true\n", daemon.log())
+            daemon.wait_for_line(f"state check={check} good=true\n")
 
     def test_usr1_reopens_the_log_file(self):
         daemon = self.start(SETTINGS + "[logging]\nfile = SCRATCH/log\n")
