@@ -96,7 +96,7 @@ class EndTest(TailTest):
     def test_a_connection_problem_is_reported_once_in_plain_words(self):
         gateway = self.gateway()
         tail = TailProcess(self.scratch, [gateway.places["services"], "--services", gateway.places["publish"],
-                                          "--duration", "2s"])
+                                          "--duration", "6s"])
         self.addCleanup(tail.kill)
         self.assertEqual(self.end(tail, None), 69)
         self.assertEqual(tail.err().count("not a publish endpoint: is this the services endpoint?"), 1, tail.err())
@@ -141,13 +141,13 @@ class EndTest(TailTest):
     def test_last_without_a_reply_is_exit_code_69(self):
         gateway = self.gateway()
         gateway.is_silent = True
-        tail = self.tail("--last", "--duration", "300ms", begins=False)
+        tail = self.tail("--last", "--duration", "3s", begins=False)
         self.assertEqual(self.end(tail, None), 69)
         self.assertIn("sent no reply", tail.err())
 
     def test_waiting_for_an_unreachable_gateway_is_reported_once(self):
         place = f"ipc://{self.scratch}/none-pub.ipc"
-        done = subprocess.run([TAIL, place, "--connect-timeout", "1500ms"], capture_output=True, text=True, timeout=DEADLINE_S)
+        done = subprocess.run([TAIL, place, "--connect-timeout", "4s"], capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 69)
         self.assertEqual(done.stderr.count("waiting for " + place), 1)
 
@@ -304,7 +304,7 @@ class EndTest(TailTest):
             port = any_port.getsockname()[1]
         if port == 65535:
             self.skipTest("no next port")
-        done = subprocess.run([TAIL, f"tcp://localhost:{port}", "--last", "--connect-timeout", "1200ms"], capture_output=True,
+        done = subprocess.run([TAIL, f"tcp://localhost:{port}", "--last", "--connect-timeout", "4s"], capture_output=True,
                               text=True, timeout=DEADLINE_S)
         self.assertIn(f"waiting for tcp://localhost:{port + 1}", done.stderr)
 

@@ -247,8 +247,8 @@ class OutputTest(TailTest):
     def test_duration_ends_the_program(self):
         self.gateway()
         began = time.monotonic()
-        self.assertEqual(self.end(self.tail("--duration", "500ms"), None), 0)
-        self.assertGreaterEqual(time.monotonic() - began, 0.4)
+        self.assertEqual(self.end(self.tail("--duration", "3s"), None), 0)
+        self.assertGreaterEqual(time.monotonic() - began, 2.9)
 
     def test_json_lines_equal_the_published_samples(self):
         gateway = self.gateway()
