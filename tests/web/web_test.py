@@ -151,7 +151,7 @@ class ThePage(unittest.TestCase):
         self.assertEqual(self.row("Alarms", "signal/counter")[1], "high")
         events = json.loads(self.gateway.ask("/events"))["events"]
         eventually(lambda: len(self.rows("Events")) >= len(events) - 5, "events")
-        self.assertIn("device failed", [row[2] for row in self.rows("Events")])
+        eventually(lambda: "device failed" in [row[2] for row in self.rows("Events")], "event of a failure")
         figures = lambda: self.browser.run(  # noqa: E731
             "return Object.fromEntries([...document.querySelectorAll('.figures > div')].map(each => [...each.children].map(part => part.textContent)))")
         eventually(lambda: figures().get("Channels") == str(len(self.gateway.status()["channels"]["last"])), "number of channels")
