@@ -127,7 +127,7 @@ def makers_of(ours, program, endpoint):
 class KilledAndStopped(ChaosTest):
     def test_a_publisher_loses_subscribers_at_random_and_a_witness_misses_nothing(self):
         pub = self.peer("pub", "--bind", "tcp://127.0.0.1:*", "--size", 1_000, "--lossy",
-                        "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 1_000, "--backlog-bytes", 8 * MIB)
+                        "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 3_000, "--backlog-bytes", 8 * MIB)
         descriptors = pub.descriptors()
         witness = self.peer("sub", "--connect", pub.endpoint, "--subscribe", "test")
         pub.wait_for_subscriptions(1)
@@ -147,7 +147,7 @@ class KilledAndStopped(ChaosTest):
 
     def test_a_router_loses_dealers_at_random_and_a_witness_misses_nothing(self):
         router = self.peer("router", "--echo", "--lossy", "--bind", "tcp://127.0.0.1:*",
-                           "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 1_000, "--backlog-bytes", MIB)
+                           "--heartbeat-ms", 200, "--heartbeat-timeout-ms", 3_000, "--backlog-bytes", MIB)
         descriptors = router.descriptors()
         witness = self.peer("dealer", "--connect", router.endpoint, "--size", 500)
         router.wait_for_peers(1)
