@@ -269,8 +269,8 @@ class ServicesTest(unittest.TestCase):
 
 
 class EpochTest(unittest.TestCase):
-    def begin(self, **more):
-        self.gateway = Gateway(settings(**more))
+    def begin(self, head="", **more):
+        self.gateway = Gateway(head + settings(**more))
         self.addCleanup(self.gateway.close)
         self.asker = Asker("ipc://" + self.gateway.path("services.ipc"))
         self.addCleanup(self.asker.close)
@@ -382,8 +382,8 @@ class EpochTest(unittest.TestCase):
         self.assertEqual([each["ended"] for each in epochs], [True] * 7 + [False])
 
     def test_samples_dropped_by_the_queue_are_dropped_and_overwritten_ones_are_not_retained(self):
-        self.begin(queue=64, more="burst_probability = 0.01\nburst_samples = 3000\n")
-        self.wait_for(20000)
+        self.begin("history_bytes = 256KiB\n", queue=64, more="burst_probability = 0.01\nburst_samples = 3000\n")
+        self.wait_for(8000)  # more than twice what the history has
         lost = self.asker.ask("replay", holes=[{"topic": COUNTER, "first_seq": 1, "last_seq": 100}])
         self.assertEqual([each["reason"] for each in lost["gone"]], ["not_retained"])
         self.assertTrue(eventually(self.dropped_are_told))
@@ -391,7 +391,7 @@ class EpochTest(unittest.TestCase):
     def dropped_are_told(self):
         """Requests the newest samples. Returns whether there was a hole, and checks that all holes are reported
         correctly."""
-        position = self.asker.ask("ping")["position"] - 5000
+        position = self.asker.ask("ping")["position"] - 1500
         numbers = seqs(self.asker.ask("replay", position=position, prefix=COUNTER, limit=10000)["samples"])
         holes = [{"topic": COUNTER, "first_seq": a + 1, "last_seq": b - 1} for a, b in zip(numbers, numbers[1:]) if b > a + 1]
         if not holes:
