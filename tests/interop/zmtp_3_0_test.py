@@ -52,7 +52,7 @@ class Zmtp30(unittest.TestCase):
             self.outlast_one_that_is_silent(peer)
         peer.tell("send 1")
         self.assertEqual(["2", "test/peer"], subscriber.line())
-        events = peer.status()["events"]
+        events = peer.wait_for(lambda s: s["events"].get("disconnected", 0) >= SILENT_PEERS, "their ends")["events"]
         self.assertEqual((1 + SILENT_PEERS, SILENT_PEERS), (events["handshake_done"], events["disconnected"]))
 
     def outlast_one_that_is_silent(self, peer):
