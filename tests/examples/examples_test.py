@@ -48,7 +48,7 @@ class Examples(unittest.TestCase):
                 "add_executable(my_program telegate/tests/examples/subscriber_example.cpp)\n" + "".join(lines[1:]),
                 encoding="utf-8")
             subprocess.run(["cmake", "-G", "Unix Makefiles", "-S", project, "-B", project / "out"],
-                           stdout=subprocess.DEVNULL, timeout=60, check=True)
+                           stdout=subprocess.DEVNULL, timeout=300, check=True)
             targets = subprocess.run(["cmake", "--build", project / "out", "--target", "help"],
                                      stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
             self.assertIn("telegate_core", targets)
