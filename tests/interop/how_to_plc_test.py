@@ -67,6 +67,9 @@ class Shell:
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("TELEGATE_") and not key.lower().endswith("_proxy")}
         environment["PATH"] = programs + ":" + os.environ["PATH"]
+        environment["CURL_HOME"] = programs
+        with open(os.path.join(programs, ".curlrc"), "w") as file:
+            file.write("retry = 9\n")  # a gateway that is busy responds with 503
         self.process = subprocess.Popen(["bash"], cwd=folder, env=environment, text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
