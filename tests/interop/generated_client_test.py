@@ -16,6 +16,7 @@ import unittest
 import urllib.request
 
 from device_peers import DEADLINE_S, Gateway, Reader, eventually
+from patient_http import answer_to
 
 TOOLS = os.path.join(os.environ["TELEGATE_CHECKERS"], "python", "bin")
 if not os.path.exists(os.path.join(TOOLS, "openapi-python-client")):
@@ -78,8 +79,7 @@ class GeneratedClient(unittest.TestCase):
     def generate(cls):
         request = urllib.request.Request(cls.gateway.rest + "/openapi.json")
         request.add_header("Authorization", "Bearer " + TOKEN)
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
-            text = response.read().decode()
+        text = answer_to(request, DEADLINE_S)[1].decode()
         path = os.path.join(cls.folder, "openapi.json")
         with open(path, "w") as file:
             file.write(text)

@@ -12,6 +12,7 @@ import unittest
 import urllib.request
 
 from device_peers import DEADLINE_S, DeviceTest
+from patient_http import answer_to
 
 REDOCLY = os.path.join(os.environ["TELEGATE_CHECKERS"], "node", "node_modules", ".bin", "redocly")
 if not shutil.which("node") or not os.path.exists(REDOCLY):
@@ -26,9 +27,8 @@ class Redocly(DeviceTest):
     def findings(self, gateway, headers):
         folder = self.scratch()
         request = urllib.request.Request(gateway.rest + "/openapi.json", headers=headers)
-        with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
-            with open(os.path.join(folder, "openapi.json"), "wb") as file:
-                file.write(response.read())
+        with open(os.path.join(folder, "openapi.json"), "wb") as file:
+            file.write(answer_to(request, DEADLINE_S)[1])
         linted = subprocess.run([REDOCLY, "lint", "--extends", "recommended", "--format", "json", "openapi.json"],
                                 cwd=folder, env={**os.environ, **OFFLINE}, text=True, capture_output=True)
         self.assertTrue(linted.stdout, linted.stderr)
