@@ -98,7 +98,7 @@ std::string reading_text(const ReadingTitle& title, const DeviceReading& reading
 
 std::string reading_json(const ReadingTitle& title, const DeviceReading& reading) {
     using Value = DeviceReading::Value;
-    return json_text([&](JsonObject& out) {
+    return json_object_text([&](JsonObject& out) {
                out.add("device", title.device);
                out.add("reading", title.number);
                out.add("time", to_iso8601(reading.time_utc_ns));

@@ -83,7 +83,7 @@ std::string against_lines(const Changes& changes) {
 
 std::string answer_json(const std::vector<SettingsProblem>& problems, const std::vector<std::string>& warnings,
                         const Changes& changes) {
-    return json_text([&](JsonObject& out) {
+    return json_object_text([&](JsonObject& out) {
                out.add("valid", problems.empty());
                out.array("problems", problems, list_problem_of_settings);
                out.add("warnings", warnings);

@@ -357,7 +357,7 @@ std::string JsonSchemas::describe(const List& list) {
 
 /// Returns the JSON text of the object whose members `list` adds.
 template <class List>
-std::string json_text(const List& list) {
+std::string json_object_text(const List& list) {
     std::string out;
     JsonObject::write(out, list);
     return out;

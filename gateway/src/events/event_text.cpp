@@ -98,7 +98,7 @@ void list_event(JsonObject& out, const EventEntry& entry) {
 }
 
 std::string event_json(const EventEntry& entry) {
-    return json_text([&](JsonObject& out) { list_event(out, entry); });
+    return json_object_text([&](JsonObject& out) { list_event(out, entry); });
 }
 
 std::string events_file_text(const std::vector<EventEntry>& entries) {

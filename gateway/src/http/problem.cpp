@@ -52,7 +52,7 @@ HttpResponse problem_response(const Problem& problem, const std::function<void(J
     HttpResponse response;
     response.status = problem.status;
     response.content_type = "application/problem+json";
-    response.body = json_text([&](JsonObject& out) {
+    response.body = json_object_text([&](JsonObject& out) {
                         list_problem(out, problem);
                         if (more) {
                             more(out);

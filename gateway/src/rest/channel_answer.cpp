@@ -112,7 +112,7 @@ bool SampleListAnswer::is_complete(std::uint64_t last_seq) const noexcept {
 }
 
 std::string ChannelAnswer::body(const std::string& topic) const {
-    return json_text([&](JsonObject& out) { list(out, topic); }) + '\n';
+    return json_object_text([&](JsonObject& out) { list(out, topic); }) + '\n';
 }
 
 /// Appends the samples in the wire format.

@@ -68,7 +68,7 @@ void members_of(JsonObject& out) {
 /// Returns the object whose members `list` adds as a response. Threads: any.
 template <class List>
 [[nodiscard]] HttpResponse json_response(const List& list) {
-    return {200, std::string(gives_json.front()), json_text(list) + '\n', {}};
+    return {200, std::string(gives_json.front()), json_object_text(list) + '\n', {}};
 }
 /// The same for a list that takes the value.
 template <class List, class Value>

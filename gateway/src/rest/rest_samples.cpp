@@ -62,7 +62,7 @@ class ChannelList {
   private:
     /// Returns the body without channels.
     [[nodiscard]] std::string frame() const {
-        return json_text([this](JsonObject& body) {
+        return json_object_text([this](JsonObject& body) {
             list_all_channels(body, table_.refused(), [](std::string& channels) { channels += "[]"; });
         });
     }

@@ -218,7 +218,7 @@ void list_status(JsonObject& out, const StatusSnapshot& snapshot) {
 }
 
 std::string status_json(const StatusSnapshot& snapshot) {
-    std::string text = json_text([&](JsonObject& out) { list_status(out, snapshot); }) + '\n';
+    std::string text = json_object_text([&](JsonObject& out) { list_status(out, snapshot); }) + '\n';
     text.shrink_to_fit();  // the text is kept for a while
     return text;
 }
