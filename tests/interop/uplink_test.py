@@ -462,7 +462,7 @@ class Uplink(DeviceTest):
 
     def test_with_live_first_new_samples_are_not_delayed_by_a_backlog(self):
         self.start_server()
-        gateway = self.start_gateway("order = live_first\nrate_max = 6000\n")
+        gateway = self.start_gateway("order = live_first\nrate_max = 4000\n")
         self.acknowledged(gateway, 200)
         self.server.kill()
         delivered = self.uplink(gateway)["samples"]["acknowledged"]

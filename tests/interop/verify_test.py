@@ -54,11 +54,13 @@ class Verify(DeviceTest):
         self.eventually(lambda: self.uplink()["samples"]["acknowledged"] == sampled, "all samples in the stream", self.uplink)
         return sampled
 
+    def command(self, what, body=b""):
+        answer_to(urllib.request.Request(f"{self.gateway.rest}/uplinks/cloud/{what}", body,
+                                         {"Content-Type": "application/json"}, method="POST"), DEADLINE_S)
+
     def rewind(self):
         """Lets the uplink deliver the whole log again."""
-        request = urllib.request.Request(self.gateway.rest + "/uplinks/cloud/rewind", b'{"position": 0}',
-                                         {"Content-Type": "application/json"})
-        answer_to(request, DEADLINE_S)
+        self.command("rewind", b'{"position": 0}')
         end = self.gateway.status()["log"]["synced_position"]
         self.eventually(lambda: self.uplink()["position"] == end, "the end of the log", self.uplink)
 
@@ -117,6 +119,7 @@ class Verify(DeviceTest):
                 self.server.start()
                 self.server.add_stream()
                 sampled = self.deliver()
+                self.command("pause")  # otherwise the uplink may restore it before the check
                 if loss == "a deleted stream":
                     self.server.request("STREAM.DELETE.TELEGATE", {})
                 else:
@@ -125,6 +128,7 @@ class Verify(DeviceTest):
                     self.server.start()
                 self.server.add_stream()
                 self.assertEqual(1, self.verify(self.server.url, "--expect", self.log)[0])
+                self.command("resume")
                 self.rewind()
                 self.check_complete(sampled)
                 self.gateway.stop()
