@@ -2,9 +2,11 @@
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/encoders.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -15,10 +17,33 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace telegate::test {
 
 inline constexpr std::int64_t epoch_ms = 1'795'217'494'123;
+
+/// Encodes to a buffer of exactly bytes_max() bytes, so that a sanitizer detects an overflow.
+template <class Encoder>
+std::string encoded(Encoder& encoder, const TelemetrySample& sample) {
+    const auto room = std::make_unique<char[]>(encoder.bytes_max(sample));
+    return std::string(room.get(), encoder.encode(sample, room.get()));
+}
+template <class Encoder>
+std::string encoded(const ChannelTable& channels, const TelemetrySample& sample) {
+    Encoder encoder(channels, epoch_ms);
+    return encoded(encoder, sample);
+}
+template <class... Encoder>
+std::string encoded_by(std::tuple<Encoder...>* /*types*/, PayloadFormat format, const ChannelTable& channels,
+                       const TelemetrySample& sample) {
+    using Encode = std::string (*)(const ChannelTable&, const TelemetrySample&);
+    constexpr std::array<Encode, sizeof...(Encoder)> encode{encoded<Encoder>...};
+    return encode[static_cast<std::size_t>(format)](channels, sample);
+}
+inline std::string encoded(PayloadFormat format, const ChannelTable& channels, const TelemetrySample& sample) {
+    return encoded_by(static_cast<Encoders*>(nullptr), format, channels, sample);
+}
 
 /// An encoder with one channel, "boiler/temp" in degrees, and samples of it.
 template <class Encoder>
@@ -58,12 +83,7 @@ struct EncoderHarness {
         result.text_bytes = static_cast<std::uint8_t>(value.copy(result.value.text, sizeof result.value.text));
         return result;
     }
-    /// Encodes to a buffer of exactly bytes_max() bytes, so that a sanitizer detects an overflow.
-    std::string encode(const TelemetrySample& sample) {
-        const std::size_t bytes_max = encoder.bytes_max(sample);
-        const auto room = std::make_unique<char[]>(bytes_max);
-        return std::string(room.get(), encoder.encode(sample, room.get()));
-    }
+    std::string encode(const TelemetrySample& sample) { return encoded(encoder, sample); }
 };
 
 /// Implemented differently from the encoders.

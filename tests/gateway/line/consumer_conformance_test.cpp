@@ -202,20 +202,20 @@ ConsumerSubject log_subject(ConsumerSource& source) {
     return {log, delivered};
 }
 
-const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerSource&)>>> subjects{
+using MakeSubject = std::function<ConsumerSubject(ConsumerSource&)>;
+
+/// Adds a subject for each payload format.
+std::vector<std::pair<std::string_view, MakeSubject>> with_formats(
+    std::vector<std::pair<std::string_view, MakeSubject>> subjects) {
+    for (const PayloadFormat format : payload_format_names.values) {
+        subjects.emplace_back(to_string(format),
+                              [format](ConsumerSource& source) { return format_subject(source, format); });
+    }
+    return subjects;
+}
+
+const auto subjects = with_formats({
     {"history", history_subject},
-    {"json",
-     [](ConsumerSource& source) {
-         return format_subject(source, PayloadFormat::json);
-     }},
-    {"cbor",
-     [](ConsumerSource& source) {
-         return format_subject(source, PayloadFormat::cbor);
-     }},
-    {"record",
-     [](ConsumerSource& source) {
-         return format_subject(source, PayloadFormat::record);
-     }},
     {"recorders", recorder_subject},
     {"log", log_subject},
     {"streams",
@@ -226,7 +226,7 @@ const std::vector<std::pair<std::string, std::function<ConsumerSubject(ConsumerS
      [](ConsumerSource& source) {
          return ConsumerSubject{std::make_shared<ChannelExtremes>(source.channels), {}};
      }},
-};
+});
 
 /// Checks that samples and gaps cover every number from `before` + 1 to `last`, once and in order.
 void check_every_number(const std::vector<DeliveredPart>& parts, std::uint64_t before, std::uint64_t last,

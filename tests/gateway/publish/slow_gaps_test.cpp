@@ -1,10 +1,8 @@
 #include "publish/slow_gaps.hpp"
 
 #include "core/publisher.hpp"
-#include "encode/cbor_encoder.hpp"
-#include "encode/json_encoder.hpp"
 #include "encode/notice_encoder.hpp"
-#include "encode/record_encoder.hpp"
+#include "gateway/encode/encoder_harness.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/publisher_harness.hpp"
@@ -29,23 +27,6 @@ TelemetrySample sample_of(ChannelId channel, std::uint64_t seq) {
     sample.type = ValueType::real;
     sample.value.real = 1.5;
     return sample;
-}
-
-template <class Encoder>
-std::string encoded(const ChannelTable& channels, const TelemetrySample& sample) {
-    Encoder encoder(channels, 1'795'217'494'123);
-    std::string out(encoder.bytes_max(sample), '\0');
-    out.resize(encoder.encode(sample, out.data()));
-    return out;
-}
-
-std::string encoded(PayloadFormat format, const ChannelTable& channels, const TelemetrySample& sample) {
-    switch (format) {
-        case PayloadFormat::cbor: return encoded<CborEncoder>(channels, sample);
-        case PayloadFormat::record: return encoded<RecordEncoder>(channels, sample);
-        case PayloadFormat::json: break;
-    }
-    return encoded<JsonEncoder>(channels, sample);
 }
 
 /// Smaller than 64 KiB.
