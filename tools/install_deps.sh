@@ -10,8 +10,8 @@ packages=(
   # libraries; see cmake/TelegateDependencies.cmake
   libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
   libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev
-  # tools/fetch_httplib.sh
-  dpkg-dev
+  # tools/fetch_httplib.sh; file is for the Debian package
+  dpkg-dev file
   # tests: Catch2, ZeroMQ peers in C and Python, and network links that can be taken down. Tests with JeroMQ also need a
   # JDK and Maven, which --ci installs; without these they are skipped.
   catch2 libzmq3-dev python3 python3-zmq iproute2

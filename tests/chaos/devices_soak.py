@@ -22,6 +22,9 @@ import sys
 import tempfile
 import time
 import urllib.error
+from collections import Counter
+from functools import reduce
+from operator import and_, or_
 from pathlib import Path
 
 import device_sources
@@ -243,24 +246,21 @@ class Soak:
         self.figures(disturber, states, before, after, stop_s)
 
     def settled(self):
-        """Returns threads, descriptors and KiB while all devices are healthy: the minimum of several reads, because
-        commands start and end."""
+        """Returns the threads and the descriptors of several reads while all devices are healthy, and KiB."""
         self.all_measure()
         threads, descriptors = [], []
         for _ in range(40):
-            threads.append(self.gateway.threads())
-            descriptors.append(self.gateway.descriptors())
+            threads.append(Counter(self.gateway.threads()))
+            descriptors.append(Counter(self.gateway.descriptors()))
             wait_a_moment(0.05)
-        return min(threads, key=len), min(descriptors, key=len), self.gateway.resident_kib()
+        return threads, descriptors, self.gateway.resident_kib()
 
     def compare(self, before, after):
+        """Reports what is always there now and was never there before: commands start and end, and replays reopen
+        their file."""
         for what, then, now in (("threads", before[0], after[0]), ("descriptors", before[1], after[1])):
-            if len(now) > len(then):
-                more = list(now)
-                for each in then:
-                    if each in more:
-                        more.remove(each)
-                self.tell(f"{len(now)} {what}, previously {len(then)}; new: {more}")
+            if new := reduce(and_, now) - reduce(or_, then):
+                self.tell(f"new {what}: {dict(new)}")
 
     def keeps_times(self):
         """Returns whether missed deadlines and unaligned readings can be caused by the gateway."""
@@ -353,6 +353,8 @@ class Soak:
         return seconds
 
     def figures(self, disturber, states, before, after, stop_s):
+        def fewest(reads):
+            return min(each.total() for each in reads)
         late = max(states[each.name]["lateness_s"]["p99"] for each in self.healthy
                    if states[each.name]["reads"] >= READS_MIN)
         missed = sum(states[each.name]["ticks_missed"] for each in self.healthy)
@@ -362,8 +364,8 @@ class Soak:
               f"{len(self.clock.steps.at) - 1} clock steps; lateness p99 at most {1_000 * late:.2f} ms (of the "
               f"machine: {1_000 * self.pace_s:.2f} ms), {missed} deadlines missed"
               f"{'' if self.keeps_times() else ', not checked'}, {len(self.stalls.found)} stalls of the "
-              f"sources up to {self.longest_stall_s():.1f} s excuse {self.excused} failures; threads {len(before[0])} to "
-              f"{len(after[0])} (at most {self.peak['threads']}), descriptors {len(before[1])} to {len(after[1])} "
+              f"sources up to {self.longest_stall_s():.1f} s excuse {self.excused} failures; threads {fewest(before[0])} to "
+              f"{fewest(after[0])} (at most {self.peak['threads']}), descriptors {fewest(before[1])} to {fewest(after[1])} "
               f"({self.peak['descriptors']}), resident {before[2]} to {after[2]} KiB; stopped in {stop_s:.2f} s", flush=True)
 
     def close(self):

@@ -2,12 +2,13 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
 import urllib.error
 
-from device_peers import DeviceTest, main
+from device_peers import APP, DeviceTest, main
 
 SETTINGS = """[device "simulated"]
 driver = simulated
@@ -36,7 +37,8 @@ class ThreadLimitTest(DeviceTest):
 
     def start_with_room_for(self, more):
         """Returns a gateway that can start that many threads more, and its limit."""
-        gateway = self.start(SETTINGS, folder=self.folder, preexec_fn=self.become_user)
+        program = shutil.copy(APP, self.folder)  # other users cannot run APP if it is in a private directory
+        gateway = self.start(SETTINGS, folder=self.folder, executable=program, preexec_fn=self.become_user)
         limit = len(os.listdir(f"/proc/{gateway.process.pid}/task")) + more
         # From a process of the same user: root cannot do this without some of its capabilities.
         subprocess.run(["prlimit", f"--pid={gateway.process.pid}", f"--nproc={limit}:{limit}"], check=True,
