@@ -19,14 +19,25 @@ export class Refusal extends Error {
 const fields = () => token ? { Authorization: `Bearer ${token}` } : {};
 const timeoutMs = 10_000;
 
-/** Sends a request. Returns the response; throws Refusal, or TypeError if there is no connection. */
+const busyMs = 500;
+const busyTries = 6;
+
+/**
+ * Sends a request; a GET again while the gateway is too busy to process it. Returns the response; throws Refusal, or
+ * TypeError if there is no connection.
+ */
 export async function send(method, path, { body, type, headers = {}, accept = [], signal } = {}) {
   const limit = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(path, {
+  const request = {
     method, body, cache: "no-store", credentials: "same-origin", redirect: "error",
     headers: { ...fields(), ...(type ? { "Content-Type": type } : {}), ...headers },
     signal: signal && AbortSignal.any ? AbortSignal.any([signal, limit]) : limit,
-  });
+  };
+  let response = await fetch(path, request);
+  for (let tries = 1; tries < busyTries && method === "GET" && response.status === 503 && !accept.includes(503); ++tries) {
+    await new Promise((resolve) => setTimeout(resolve, busyMs));
+    response = await fetch(path, request);
+  }
   if (response.ok || accept.includes(response.status)) return response;
   let problem = {};
   try { problem = await response.json(); } catch { /* the status is sufficient */ }

@@ -203,6 +203,15 @@ class ThePage(unittest.TestCase):
             if int(row["seq"] or 0) in known:
                 self.assertEqual((row["topic"], float(row["value"])), ("signal/sine", known[int(row["seq"])]))
 
+    def test_samples_are_requested_again_if_the_gateway_is_busy(self):
+        self.go("#/overview")
+        self.browser.run("const send = window.fetch; let refusals = 2; window.fetch = (path, options) => "
+                         "path.startsWith('/samples/signal/sine') && refusals-- > 0 "
+                         "? Promise.resolve(new Response('{}', { status: 503 })) : send(path, options)")
+        samples = eventually(lambda: json.loads(self.gateway.ask("/samples/signal/sine?limit=100"))["samples"], "samples")
+        self.go(f"#/channels?c=signal/sine&from={samples[0]['time']}&to={samples[-1]['time']}")
+        eventually(lambda: self.browser.run("return document.querySelector('.chart canvas').chart.series[0]?.seq.length"), "points")
+
     def test_a_long_range_shows_aggregates_if_the_gateway_has_them(self):
         self.go("#/channels?c=signal/counter&range=3600")
         parameters = json.loads(self.gateway.ask("/openapi.json"))["paths"]["/samples/{device}/{channel}"]["get"]["parameters"]
