@@ -20,7 +20,7 @@ const fields = () => token ? { Authorization: `Bearer ${token}` } : {};
 const timeoutMs = 10_000;
 
 const busyMs = 500;
-const busyTries = 6;
+const busyTries = 6;  // within timeoutMs, since a busy gateway responds after a second
 
 /**
  * Sends a request; a GET again while the gateway is too busy to process it. Returns the response; throws Refusal, or

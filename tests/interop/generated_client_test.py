@@ -79,7 +79,7 @@ class GeneratedClient(unittest.TestCase):
     def generate(cls):
         request = urllib.request.Request(cls.gateway.rest + "/openapi.json")
         request.add_header("Authorization", "Bearer " + TOKEN)
-        text = answer_to(request, DEADLINE_S)[1].decode()
+        text = answer_to(request, DEADLINE_S)[2].decode()
         path = os.path.join(cls.folder, "openapi.json")
         with open(path, "w") as file:
             file.write(text)

@@ -41,7 +41,7 @@ class BeatsTest(unittest.TestCase):
     def config(self, method="GET", document=None, headers=()):
         body = None if document is None else json.dumps(document).encode()
         request = urllib.request.Request(self.rest + "/config", body, dict(headers), method=method)
-        fields, answer = answer_to(request, DEADLINE_S)
+        _, fields, answer = answer_to(request, DEADLINE_S)
         return json.loads(answer), fields["ETag"]
 
     def put_beats(self, milliseconds):

@@ -72,7 +72,7 @@ class Gateway:
 
     def get(self, path, accept="*/*"):
         request = urllib.request.Request(f"http://{self.address}{path}", headers={"Accept": accept})
-        fields, body = answer_to(request, DEADLINE_S)
+        _, fields, body = answer_to(request, DEADLINE_S)
         return fields["Content-Type"], body.decode()
 
     def stop(self):

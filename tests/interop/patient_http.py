@@ -9,13 +9,13 @@ PROBES = ("/livez", "/readyz", "/healthz", "/-/")  # a 503 is what they report
 
 
 def answer_to(request, deadline_s):
-    """Returns the fields and the body of the response. Repeats the request while the gateway responds with 503, because
-    it is busy."""
+    """Returns the status, the fields and the body of the response. Repeats the request while the gateway responds with
+    503, because it is busy."""
     end = time.monotonic() + deadline_s
     while True:
         try:
             with urllib.request.urlopen(request, timeout=deadline_s) as response:
-                return response.headers, response.read()
+                return response.status, response.headers, response.read()
         except urllib.error.HTTPError as error:
             if error.code != 503 or request.selector.startswith(PROBES) or time.monotonic() > end:
                 raise
@@ -23,4 +23,4 @@ def answer_to(request, deadline_s):
 
 
 def body_of(base, path, method, deadline_s):
-    return answer_to(urllib.request.Request(base + path, method=method), deadline_s)[1]
+    return answer_to(urllib.request.Request(base + path, method=method), deadline_s)[2]

@@ -28,7 +28,7 @@ class Redocly(DeviceTest):
         folder = self.scratch()
         request = urllib.request.Request(gateway.rest + "/openapi.json", headers=headers)
         with open(os.path.join(folder, "openapi.json"), "wb") as file:
-            file.write(answer_to(request, DEADLINE_S)[1])
+            file.write(answer_to(request, DEADLINE_S)[2])
         linted = subprocess.run([REDOCLY, "lint", "--extends", "recommended", "--format", "json", "openapi.json"],
                                 cwd=folder, env={**os.environ, **OFFLINE}, text=True, capture_output=True)
         self.assertTrue(linted.stdout, linted.stderr)

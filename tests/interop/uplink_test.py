@@ -368,12 +368,12 @@ class Uplink(DeviceTest):
         request = urllib.request.Request(f"{gateway.rest}/uplinks/{path}", data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            answer = 200, json.loads(answer_to(request, DEADLINE_S)[1])
+            code, _, answer = answer_to(request, DEADLINE_S)
         except urllib.error.HTTPError as refused:
             with refused:
-                answer = refused.code, json.loads(refused.read())
-        self.assertEqual(status, answer[0], answer[1])
-        return answer[1]
+                code, answer = refused.code, refused.read()
+        self.assertEqual(status, code, answer)
+        return json.loads(answer)
 
     def test_messages_that_are_too_large_for_the_stream_are_divided(self):
         self.server.start()
