@@ -48,9 +48,10 @@ std::map<std::string, ChannelCount> read_log(const std::string& directory) {
     return counts;
 }
 
+/// 200 samples per second, so that the gateway can hold them while a busy disk takes two minutes to write.
 std::string settings_with_log(const std::string& directory, const std::string& more = "") {
     return "[rest]\nlisten =\n[log]\npath = " + directory + "\n" + more +
-           "\n[device \"probe\"]\ndriver = simulated\ninterval_ms = 1\nwaveforms = counter, sine\n";
+           "\n[device \"probe\"]\ndriver = simulated\ninterval_ms = 10\nwaveforms = counter, sine\n";
 }
 
 }  // namespace
