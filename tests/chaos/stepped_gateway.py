@@ -14,6 +14,8 @@ from sample_watch import NS, Steps  # has the path of the next one
 from patient_http import body_of
 from waiting import DEADLINE_S, ENVIRONMENT, eventually
 
+TURNS_MIN = 100  # of a thread on a processor, for a meaningful average
+
 
 def processes_of(folder):
     """Returns other processes whose command line contains the folder."""
@@ -127,6 +129,18 @@ class Gateway:
             except OSError:  # ended in the meantime
                 pass
         return sorted(names)
+
+    def processor_wait_s(self):
+        """Returns how long the thread that waits longest for a processor waits each time, on average."""
+        longest = 0
+        for each in (self.proc / "task").iterdir():
+            try:
+                _, waited_ns, times = map(int, (each / "schedstat").read_text().split())
+            except OSError:  # ended in the meantime
+                continue
+            if times >= TURNS_MIN:
+                longest = max(longest, waited_ns / times / 1e9)
+        return longest
 
     def resident_kib(self):
         return next(int(line.split()[1]) for line in (self.proc / "status").read_text().splitlines() if "VmRSS" in line)
