@@ -70,5 +70,6 @@ class ServerLinks:
 
     def close(self):
         for number in range(len(self.addresses)):
+            ip("link", "delete", f"v{number}")  # otherwise it outlives the namespace for a moment
             ip("netns", "delete", f"n{number}")
         ip("link", "delete", "bridge")
