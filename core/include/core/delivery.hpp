@@ -95,7 +95,8 @@ struct LostMessage {
 [[nodiscard]] LostMessage take_message(Bytes& wire) noexcept;
 
 /// Callbacks for losses, so that each subscriber can be notified in its own stream of what it has missed. They must not
-/// throw or call the publisher.
+/// throw or call the publisher. With several io_threads, each is called on any of the publisher's threads, also on
+/// several at the same time.
 struct LossHooks {
     /// Called when a subscriber loses a range for the reason `slow` or `expired`. The bytes are valid during the call.
     /// If many subscribers lose the same range, it is called for each of them in succession, so processing of a range
@@ -104,6 +105,9 @@ struct LossHooks {
     /// Called when the subscriber's stream reaches a position where messages are missing. Returns whether there are
     /// more notices to write; if so, it is called again when these have been sent, before anything else is sent.
     std::function<bool(std::uint64_t id, NoticeWriter& writer)> tell;
+    /// Called for a message that Publisher::send_to() accepted for a subscriber on another thread, if that thread finds
+    /// the subscriber over its limit. The message is counted as slow.
+    std::function<void(std::uint64_t id, const LostMessage& message)> refused;
 };
 
 }  // namespace telegate

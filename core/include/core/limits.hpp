@@ -90,8 +90,9 @@ inline constexpr std::size_t held_bytes_max = 64 * 1024 * 1024;
 inline constexpr std::size_t block_bytes_more = 1024 * 1024;
 
 /// Subscribers with conflated messages, with refused new messages or with last values use memory in addition to the
-/// log. All segments of one publisher together may use this much plus twice its largest backlog; beyond that, the
-/// subscribers that use the most lose their pending messages.
+/// log. All segments of one publisher together may use this much plus twice its largest backlog for each thread; beyond
+/// that, the subscribers that use the most lose their pending messages. The copies that other threads make may use as
+/// much again.
 inline constexpr std::size_t kept_apart_bytes_max = 64 * 1024 * 1024;
 
 /// How many connections may be lost while one message is being sent before the message is dropped. A peer that restarts

@@ -48,10 +48,10 @@ struct PublisherOptions : SocketOptions {
     /// threads help if one core cannot write to all subscribers.
     /// Subscribers accepted over tcp and ipc are distributed among the threads; inproc and outgoing connections stay on
     /// the reactor's thread. The limits apply to all threads together; the limit of memory held for slow subscribers is
-    /// divided. Each additional thread may keep up to twice backlog_bytes_max of the log. A publisher that does not
-    /// check has_room() may be faster than the threads; then fast subscribers lose messages too.
+    /// divided. Each additional thread may keep up to twice backlog_bytes_max of the log. If a thread is further
+    /// behind, publishing waits for it.
     std::size_t io_threads = 1;
-    /// Callbacks for each message that a subscriber loses, which can also notify the subscriber. Requires io_threads 1.
+    /// Callbacks for each message that a subscriber loses, which can also notify the subscriber.
     LossHooks loss_hooks = {};
 };
 
@@ -92,8 +92,8 @@ class Publisher {
     /// Sets how slow subscribers of a bound endpoint are treated, including those already connected. The default is
     /// drop_oldest with the backlog_bytes_max of the options, which `delivery` replaces and may exceed. A subscriber
     /// that is losing new messages keeps losing them until it has read the pending ones. unbind() resets the endpoint
-    /// to the default for later connections. Throws std::invalid_argument that names what is not allowed; with several
-    /// io_threads, only the default is allowed.
+    /// to the default for later connections. With several io_threads, other threads apply it slightly later. Throws
+    /// std::invalid_argument that names what is not allowed.
     void set_delivery(const Endpoint& endpoint, const Delivery& delivery);
     /// Connects to `endpoint`, and retries until disconnect(). Throws std::system_error for an endpoint that can never
     /// be connected.
@@ -120,7 +120,8 @@ class Publisher {
     [[nodiscard]] bool wanted(TopicId topic);
 
     /// Returns whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be
-    /// published now without a subscriber losing a message. If not, run the reactor, which also flushes committed
+    /// published now without a subscriber losing a message; with several io_threads, subscribers of an endpoint that is
+    /// no longer bound may lose some. If not, run the reactor, which also flushes committed
     /// messages. A publisher that always checks loses nothing and is as fast as its slowest subscriber. Cheap enough to
     /// call for each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
@@ -133,8 +134,8 @@ class Publisher {
     void set_on_room(std::function<void()> on_room);
     /// Sends a message to one subscriber, by PeerStatus::id, after its pending messages and regardless of its
     /// subscriptions. The message is written at the end of this event-loop iteration. Returns false if there is no such
-    /// subscriber, or if it is over its limit; the latter is counted as slow and not reported to the hooks. Throws
-    /// std::invalid_argument with several io_threads.
+    /// subscriber, or if it is over its limit; the latter is counted as slow and not reported to LossHooks::lost. For a
+    /// subscriber on another thread, the limit is checked later: see LossHooks::refused.
     bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
 
     /// Publishes the payload with its topic; copies it once. The message is written at the end of this event-loop

@@ -16,12 +16,13 @@ constexpr milliseconds age_least{1};
 constexpr milliseconds age_most = std::chrono::hours(24);
 constexpr std::size_t bytes_most = std::size_t{1} << 30U;
 
-void require_one_thread(const PublisherOptions& options, std::string_view what) {
-    if (options.io_threads > 1) {
-        throw std::invalid_argument("invalid io_threads " + std::to_string(options.io_threads) + ": must be 1 with " +
-                                    std::string(what));
-    }
+std::shared_ptr<const DeliveryTerms> usual_terms(const PublisherOptions& options) {
+    auto terms = std::make_shared<DeliveryTerms>();
+    terms->delivery.backlog_bytes_max = options.backlog_bytes_max;
+    return terms;
 }
+
+}  // namespace
 
 void check(const Delivery& delivery) {
     if (delivery.backlog_bytes_max < 1 || delivery.backlog_bytes_max > bytes_most) {
@@ -36,25 +37,13 @@ void check(const Delivery& delivery) {
     }
 }
 
-std::shared_ptr<const DeliveryTerms> usual_terms(const PublisherOptions& options) {
-    auto terms = std::make_shared<DeliveryTerms>();
-    terms->delivery.backlog_bytes_max = options.backlog_bytes_max;
-    return terms;
-}
-
-}  // namespace
-
-Deliveries::Deliveries(Reactor& reactor, PeerTable& peers, PublishLog& log, const PublisherOptions& options)
+Deliveries::Deliveries(Reactor& reactor, PeerTable& peers, SharedLog& log, const PublisherOptions& options)
     : peers_(peers),
       log_(log),
       options_(options),
       usual_(usual_terms(options)),
       age_alarm_(reactor, [this] { look_at_ages(); }),
-      later_room_(reactor, [this] { tell_room(); }) {
-    if (options.loss_hooks.lost || options.loss_hooks.tell) {
-        require_one_thread(options, "loss_hooks");
-    }
-}
+      later_room_(reactor, [this] { tell_room(); }) {}
 
 std::size_t Deliveries::bytes_max_of(const Delivery& delivery) const noexcept {
     return std::max(delivery.backlog_bytes_max, segments_least * peers_.segments().segment_bytes());
@@ -90,13 +79,6 @@ void Deliveries::give_terms(Session& session, const std::shared_ptr<const Delive
 }
 
 void Deliveries::set(const std::string& endpoint, const Delivery& delivery) {
-    check(delivery);
-    if (options_.io_threads > 1) {
-        if (delivery != Delivery{}) {
-            require_one_thread(options_, "set_delivery()");
-        }
-        return;
-    }
     std::shared_ptr<DeliveryTerms>& terms = terms_[endpoint];
     if (terms == nullptr) {
         terms = std::make_shared<DeliveryTerms>();
@@ -140,23 +122,38 @@ void Deliveries::look_at_limits() {
     log_.set_limits(least, largest);
 }
 
-bool Deliveries::blocking(const Session& session) const noexcept {
-    const std::size_t more = 2 * peers_.segments().segment_bytes();
-    return session.state() == Session::State::open && !session.outbox()->slow()->has_room(log_.end(), more);
+/// Publishing waits when less than two segments of a limit are left.
+std::uint64_t Deliveries::end_after_batch() const noexcept {
+    return log_.end() + 2 * peers_.segments().segment_bytes();
 }
 
-std::vector<std::uint64_t> Deliveries::holding_up() const {
-    std::vector<std::uint64_t> ids;
+bool Deliveries::blocking(const Session& session) const noexcept {
+    return session.state() == Session::State::open && session.outbox()->slow()->log_end_max() < end_after_batch();
+}
+
+BlockLimit Deliveries::block_limit() const noexcept {
+    BlockLimit limit;
     for (const Session* const session : blocking_) {
-        if (blocking(*session)) {
-            ids.push_back(session->id());
+        if (session->state() == Session::State::open) {
+            limit.log_end_max = std::min(limit.log_end_max, session->outbox()->slow()->log_end_max());
+            limit.bytes_max = std::min<std::uint64_t>(limit.bytes_max, session->outbox()->slow()->bytes_max());
         }
     }
-    return ids;
+    return limit;
+}
+
+std::vector<PeerStatus> Deliveries::statuses() const {
+    std::vector<PeerStatus> all = peers_.statuses();
+    for (PeerStatus& status : all) {
+        status.blocking = std::any_of(blocking_.begin(), blocking_.end(), [&](const Session* session) {
+            return session->id() == status.id && blocking(*session);
+        });
+    }
+    return all;
 }
 
 bool Deliveries::must_wait() {
-    bool waits = false;
+    bool waits = log_.others_must_wait(end_after_batch());
     for (Session* const session : blocking_) {
         if (blocking(*session)) {
             session->outbox()->note_refusal();  // so that the session reports when it has written
@@ -177,7 +174,6 @@ void Deliveries::tell_room() {
 }
 
 bool Deliveries::send_to(Session* session, std::string_view topic, std::string_view payload) {
-    require_one_thread(options_, "send_to()");
     if (session == nullptr || session->state() != Session::State::open) {
         return false;
     }

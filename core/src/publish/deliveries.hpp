@@ -5,7 +5,7 @@
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "peers/peer_table.hpp"
-#include "publish/publish_log.hpp"
+#include "publish/lane_link.hpp"
 #include "session/slow_reader.hpp"
 
 #include <cstddef>
@@ -19,27 +19,52 @@
 
 namespace telegate {
 
-/// The delivery policy of each endpoint of a publisher and of its subscribers. Drops messages that are too old, and
-/// knows which blocking subscribers are full.
+/// The log that the sessions of one thread read from, as Deliveries uses it.
+/// Threads: the reactor's. Limits: none. Failure: enforce_kept_limit() may throw std::bad_alloc.
+class SharedLog {
+  public:
+    /// Returns the end position of the last segment opened.
+    [[nodiscard]] virtual std::uint64_t end() const noexcept = 0;
+    /// Returns the end position of the last message.
+    [[nodiscard]] virtual std::uint64_t position() = 0;
+    /// Sets how far subscribers may be behind: the smallest and the largest of their limits, in bytes.
+    virtual void set_limits(std::size_t least, std::size_t largest) noexcept = 0;
+    /// Called after more was sent to a single subscriber.
+    virtual void enforce_kept_limit() = 0;
+    /// As Publisher::must_wait(), for subscribers on other threads. `log_end`: what end() may become.
+    [[nodiscard]] virtual bool others_must_wait(std::uint64_t log_end) = 0;
+
+  protected:
+    ~SharedLog() = default;
+};
+
+/// Throws std::invalid_argument, naming what is not allowed.
+void check(const Delivery& delivery);
+
+/// The delivery policy of each endpoint of a publisher and of its subscribers on one thread. Drops messages that are
+/// too old, and knows which blocking subscribers are full.
 ///
 /// Threads: the reactor's.
 /// Limits: one entry for each bound endpoint.
-/// Failure: with several threads, send_to() throws std::invalid_argument, as does set() for anything but the defaults.
-/// set() also throws it for invalid values.
+/// Failure: functions may throw std::bad_alloc.
 class Deliveries {
   public:
-    Deliveries(Reactor& reactor, PeerTable& peers, PublishLog& log, const PublisherOptions& options);
+    /// The arguments must outlive this object.
+    Deliveries(Reactor& reactor, PeerTable& peers, SharedLog& log, const PublisherOptions& options);
 
     /// Adds a session after its handshake; leave() removes it before its end.
     void join(Session& session);
     void leave(const Session& session);
 
+    /// `delivery` must be valid, see check().
     void set(const std::string& endpoint, const Delivery& delivery);
     void forget(const std::string& endpoint);
 
     [[nodiscard]] bool must_wait();
-    /// Returns the ids of the blocking subscribers that are full.
-    [[nodiscard]] std::vector<std::uint64_t> holding_up() const;
+    /// Returns what the blocking subscribers of this thread allow.
+    [[nodiscard]] BlockLimit block_limit() const noexcept;
+    /// Returns the statuses of all sessions after their handshakes, with PeerStatus::blocking.
+    [[nodiscard]] std::vector<PeerStatus> statuses() const;
     void set_on_room(std::function<void()> on_room) { on_room_ = std::move(on_room); }
     /// Checks soon whether the blocking subscribers have capacity again.
     void look_for_room() {
@@ -52,6 +77,7 @@ class Deliveries {
 
   private:
     [[nodiscard]] bool blocking(const Session& session) const noexcept;
+    [[nodiscard]] std::uint64_t end_after_batch() const noexcept;
     [[nodiscard]] std::size_t bytes_max_of(const Delivery& delivery) const noexcept;
     void give_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms);
     void look_at_limits();
@@ -60,7 +86,7 @@ class Deliveries {
     void tell_room();
 
     PeerTable& peers_;
-    PublishLog& log_;
+    SharedLog& log_;
     const PublisherOptions& options_;
     const std::shared_ptr<const DeliveryTerms> usual_;
     std::map<std::string, std::shared_ptr<DeliveryTerms>, std::less<>> terms_;  // by endpoint as bound

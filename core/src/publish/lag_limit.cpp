@@ -14,8 +14,15 @@ constexpr std::string_view reads_too_slowly = "reads too slowly";
 }  // namespace
 
 LagLimit::Limits LagLimit::limits_of(const PublisherOptions& options) noexcept {
-    return {options.backlog_bytes_max,
-            std::max(limits::held_bytes_max / options.io_threads, options.backlog_bytes_max)};
+    return {options.backlog_bytes_max, std::max(limits::held_bytes_max / options.io_threads, options.backlog_bytes_max),
+            limits::kept_apart_bytes_max, 2 * options.io_threads};
+}
+
+LagLimit::Limits LagLimit::shard_limits_of(const PublisherOptions& options) noexcept {
+    Limits limits = limits_of(options);
+    limits.kept_apart_bytes_max /= options.io_threads;
+    limits.backlogs = 2;
+    return limits;
 }
 
 LagLimit::LagLimit(Reactor& reactor, PeerTable& peers, Limits limits)
@@ -82,7 +89,7 @@ void LagLimit::cut_off(Session& session) {
 
 /// Drops the largest backlog first, since that frees the most memory.
 void LagLimit::enforce_kept_limit() {
-    const std::size_t bytes_max = limits::kept_apart_bytes_max + 2 * largest_;
+    const std::size_t bytes_max = limits_.kept_apart_bytes_max + limits_.backlogs * largest_;
     while (peers_.segments().memory_bytes() > bytes_max) {
         Session* largest = nullptr;
         std::size_t most = 0;

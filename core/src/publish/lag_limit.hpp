@@ -23,9 +23,13 @@ class LagLimit {
     struct Limits {
         std::size_t backlog_bytes_max;
         std::size_t held_bytes_max;
+        std::size_t kept_apart_bytes_max;
+        std::size_t backlogs;  // of the largest size, in addition to kept_apart_bytes_max
     };
-    /// Returns the limits of a publisher, for one of its threads.
+    /// Returns the limits for the publisher's own thread, whose memory the other threads read too.
     [[nodiscard]] static Limits limits_of(const PublisherOptions& options) noexcept;
+    /// Returns the limits for another thread.
+    [[nodiscard]] static Limits shard_limits_of(const PublisherOptions& options) noexcept;
 
     LagLimit(Reactor& reactor, PeerTable& peers, Limits limits);
 

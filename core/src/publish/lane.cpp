@@ -3,6 +3,7 @@
 #include "core/limits.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -11,10 +12,18 @@ namespace {
 
 constexpr std::size_t unused_lists_min = 64;  // removing fewer is not worthwhile
 
+std::size_t bytes_of(const LaneMessage& message) noexcept {
+    return message.topic.size() + message.payload.size();
+}
+
 }  // namespace
 
-Lane::Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max)
-    : link_(link), backlog_bytes_max_(backlog_bytes_max), outbox_(pool), sent_(2 * limits::lane_records_max) {}
+Lane::Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, std::function<void()> catch_up)
+    : link_(link),
+      backlog_bytes_max_(backlog_bytes_max),
+      catch_up_(std::move(catch_up)),
+      outbox_(pool),
+      sent_(2 * limits::lane_records_max) {}
 
 LaneShare Lane::share_of(std::vector<LaneReader> list) {
     const auto [place, is_new] = lists_.try_emplace(std::move(list));
@@ -53,13 +62,15 @@ void Lane::collect() {
         waiting_.reserve(2 * waiting_.size() + 1);
     }
     fresh.take_runs([this](SegmentRef segment, const Slice& slice, std::uint32_t messages) {
-        add({std::move(segment), readers_, slice.begin, slice.end, messages});
+        const std::uint64_t start = segment->start;
+        const std::uint64_t log_end = start + segment->capacity;
+        add({std::move(segment), readers_, slice.begin, slice.end, messages, {}, start + slice.begin, log_end});
     });
     readers_ = nullptr;
 }
 
 void Lane::add(Stretch stretch) {
-    if (!empty()) {
+    if (is_anything_waiting()) {
         Stretch& last = waiting_.back();
         if (last.segment.get() == stretch.segment.get() && last.readers == stretch.readers &&
             last.end == stretch.begin) {
@@ -68,18 +79,60 @@ void Lane::add(Stretch stretch) {
             return;
         }
     }
-    if (waiting_.size() - first_ >= limits::backlog_runs_max) {
-        give_up_oldest();
-    }
-    ++stretch.readers->uses;
+    LaneReaders& readers = *stretch.readers;
+    push(std::move(stretch));
+    ++readers.uses;
+}
+
+void Lane::push(Stretch stretch) {
+    make_room([this] { return waiting_.size() - first_ >= limits::backlog_runs_max; });
     waiting_.push_back(std::move(stretch));
 }
 
+/// Passes data on while it is too much, and waits for the shard if necessary. If that fails, drops it.
+template <class Condition>
+void Lane::make_room(const Condition& is_too_much) {
+    try {
+        for (bool is_progress = true; is_progress && is_too_much();) {
+            const std::uint64_t before = link_.put_count();
+            pass_on();
+            if (link_.put_count() == before) {
+                catch_up_();
+                pass_on();
+            }
+            is_progress = link_.put_count() != before;
+        }
+    } catch (const std::exception&) {  // such as a lack of memory, here or on the shard's thread
+    }
+    while (is_too_much()) {
+        give_up_oldest();
+    }
+}
+
+void Lane::send_to(const LaneReader& reader, std::string_view topic, std::string_view payload) {
+    collect();
+    const std::size_t bytes = topic.size() + payload.size();
+    make_room([&] { return message_bytes_ > 0 && message_bytes_ + bytes > backlog_bytes_max_; });
+    const std::uint64_t position = is_anything_waiting() ? waiting_.back().end_position() : next_position();
+    push({{},
+          nullptr,
+          0,
+          0,
+          1,
+          std::make_unique<LaneNote>(LaneMessage{reader, std::string(topic), std::string(payload)}),
+          position,
+          log_end_});
+    message_bytes_ += bytes;
+}
+
 void Lane::pop() noexcept {
-    let_go(*waiting_[first_].readers);
+    if (waiting_[first_].readers != nullptr) {
+        let_go(*waiting_[first_].readers);
+    }
     waiting_[first_].segment.reset();
+    waiting_[first_].message.reset();
     ++first_;
-    if (empty()) {
+    if (!is_anything_waiting()) {
         waiting_.clear();
         first_ = 0;
     } else if (first_ >= limits::backlog_runs_max) {
@@ -90,34 +143,48 @@ void Lane::pop() noexcept {
 
 void Lane::give_up_oldest() {
     const Stretch& oldest = waiting_[first_];
-    for (const LaneReader& reader : oldest.readers->list) {
-        losses_[reader] += oldest.messages;
+    if (oldest.message != nullptr) {
+        const auto& message = std::get<LaneMessage>(*oldest.message);
+        ++losses_[message.reader];
+        message_bytes_ -= bytes_of(message);
+    } else {
+        for (const LaneReader& reader : oldest.readers->list) {
+            losses_[reader] += oldest.messages;
+        }
     }
     pop();
 }
 
 void Lane::give_up_all() {
     collect();
-    while (!empty()) {
+    while (is_anything_waiting()) {
         give_up_oldest();
     }
 }
 
-void Lane::enforce(std::uint64_t log_end) {
+void Lane::enforce(std::uint64_t log_end, std::uint64_t position) {
     collect();
     log_end_ = log_end;
-    while (!empty() && waiting_[first_].position() + backlog_bytes_max_ < log_end) {
-        give_up_oldest();
-    }
+    segment_start_ = position;
+    // A message for one session is as old as the log's end was.
+    const auto age_position = [](const Stretch& stretch) {
+        return stretch.message == nullptr ? stretch.position : stretch.log_end;
+    };
+    make_room([&] { return is_anything_waiting() && age_position(waiting_[first_]) + backlog_bytes_max_ < log_end; });
 }
 
 void Lane::flush() {
-    take_back();
     collect();
-    while (!empty()) {
-        if (!can_put(waiting_[first_].log_end())) {
+    pass_on();
+    forget_unused();
+}
+
+void Lane::pass_on() {
+    take_back();
+    while (put_losses() && is_anything_waiting()) {
+        if (!can_put(waiting_[first_])) {
             link_.await_progress();
-            if (!can_put(waiting_[first_].log_end())) {
+            if (!can_put(waiting_[first_])) {
                 break;
             }
         }
@@ -132,25 +199,69 @@ void Lane::flush() {
         published_ = link_.put_count();
         link_.publish();
     }
-    forget_unused();
 }
 
 /// The shard's sessions keep at most backlog_bytes_max before the end of the last record that it has applied. The same
 /// distance after that record bounds what the shard can keep in all.
-bool Lane::can_put(std::uint64_t log_end) const noexcept {
+bool Lane::can_put(const Stretch& stretch) noexcept {
     if (!link_.has_room()) {
         return false;
     }
     const std::uint64_t applied = link_.applied();
-    return applied == link_.put_count() ||
-           log_end <= std::max(window_begin_, sent_[(applied - 1) % sent_.size()].log_end) + backlog_bytes_max_;
+    if (applied == link_.put_count()) {
+        message_bytes_put_ = 0;
+        return true;
+    }
+    if (stretch.message != nullptr &&
+        message_bytes_put_ + bytes_of(std::get<LaneMessage>(*stretch.message)) > backlog_bytes_max_) {
+        return false;
+    }
+    return stretch.log_end <= std::max(window_begin_, sent_[(applied - 1) % sent_.size()].log_end) + backlog_bytes_max_;
+}
+
+/// Returns false if there are losses that the link has no space for.
+bool Lane::put_losses() {
+    if (losses_.empty()) {
+        return true;
+    }
+    if (!link_.has_room()) {
+        link_.await_progress();
+        if (!link_.has_room()) {
+            return false;
+        }
+    }
+    auto note = std::make_unique<LaneNote>(LaneLosses{});
+    std::get<LaneLosses>(*note).swap(losses_);
+    put_note(std::move(note), log_end_told_);
+    return true;
+}
+
+/// Passes on a note, with the log's end when it was made.
+void Lane::put_note(std::unique_ptr<LaneNote> note, std::uint64_t log_end) noexcept {
+    if (link_.applied() == link_.put_count()) {
+        window_begin_ = std::max(window_begin_, log_end);
+    }
+    log_end_told_ = std::max(log_end_told_, log_end);
+    sent_[link_.put_count() % sent_.size()] = {next_position(), log_end_told_};
+    link_.put({loan_, nullptr, note.release(), 0, 0, 0, log_end_told_});
+}
+
+/// Returns a position that nothing is before that was not passed on yet.
+std::uint64_t Lane::next_position() const noexcept {
+    return is_anything_waiting() ? waiting_[first_].position : std::max(put_end_, segment_start_);
 }
 
 void Lane::put(Stretch& stretch) {
+    if (stretch.message != nullptr) {
+        const std::size_t bytes = bytes_of(std::get<LaneMessage>(*stretch.message));
+        message_bytes_ -= bytes;
+        message_bytes_put_ += bytes;
+        return put_note(std::move(stretch.message), stretch.log_end);
+    }
     Segment* const segment = stretch.segment.get();
     if (loan_ == nullptr || loan_->segment.get() != segment) {
         Lent& lent = loans_.emplace_back(
-            Lent{{std::move(stretch.segment), segment->bytes.get(), segment->start, segment->capacity}, {}});
+            Lent{{SegmentRef(segment), segment->bytes.get(), segment->start, segment->capacity}, {}});
         lent.self = std::prev(loans_.end());
         loan_ = &lent;
     }
@@ -159,7 +270,7 @@ void Lane::put(Stretch& stretch) {
         window_begin_ = log_end;
     }
     sent_[link_.put_count() % sent_.size()] = {segment->start + stretch.begin, log_end};
-    link_.put({loan_, stretch.readers, stretch.begin, stretch.end, stretch.messages, log_end});
+    link_.put({loan_, stretch.readers, nullptr, stretch.begin, stretch.end, stretch.messages, log_end});
     stretch.readers->records_end = link_.put_count();
     log_end_told_ = log_end;
     put_end_ = segment->start + stretch.end;
@@ -169,7 +280,7 @@ void Lane::put(Stretch& stretch) {
 void Lane::put_log_end() {
     loan_ = nullptr;
     sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // later records may be anywhere after that
-    link_.put({nullptr, nullptr, 0, 0, 0, log_end_});
+    link_.put({nullptr, nullptr, nullptr, 0, 0, 0, log_end_});
     log_end_told_ = log_end_;
 }
 
@@ -182,21 +293,45 @@ void Lane::take_back() noexcept {
 
 LaneProgress Lane::progress() const noexcept {
     const std::uint64_t applied = link_.applied();  // first, see LaneLink::applied()
-    LaneProgress progress{link_.oldest(), 0};
-    if (applied != link_.put_count()) {
-        progress.oldest = std::min(progress.oldest, sent_[applied % sent_.size()].position);
-    }
-    if (!empty()) {
-        progress.oldest = std::min(progress.oldest, waiting_[first_].position());
-    }
-    progress.oldest = std::min(
-        progress.oldest, outbox_.backlog().oldest_position().value_or(std::uint64_t{LaneProgress::nothing_waits}));
+    LaneProgress progress{std::min(link_.oldest(), oldest_not_applied(applied)), 0};
     const std::uint64_t made = stretches_made();
     const std::uint64_t records_max = link_.records_max();
     progress.runs_left =
         std::min(records_max - std::min(records_max, made),
                  limits::backlog_runs_max - std::min(limits::backlog_runs_max, waiting_.size() - first_));
     return progress;
+}
+
+/// Returns a lower bound of the position of what is pending here and in the link.
+std::uint64_t Lane::oldest_not_applied(std::uint64_t applied) const noexcept {
+    std::uint64_t oldest = outbox_.backlog().oldest_position().value_or(std::uint64_t{LaneProgress::nothing_waits});
+    if (is_anything_waiting()) {
+        oldest = std::min(oldest, waiting_[first_].position);
+    }
+    if (applied != link_.put_count()) {
+        oldest = std::min(oldest, sent_[applied % sent_.size()].position);
+    }
+    return oldest;
+}
+
+/// Every message that the shard has not applied counts as pending for its blocking subscribers.
+bool Lane::blocks(std::uint64_t log_end) const noexcept {
+    const std::uint64_t applied = link_.applied();  // first, see LaneLink::applied()
+    const BlockLimit limit = link_.block_limit();
+    if (limit.bytes_max == BlockLimit{}.bytes_max) {
+        return false;
+    }
+    const std::uint64_t oldest = oldest_not_applied(applied);
+    const std::uint64_t bytes_max = std::min(limit.bytes_max, backlog_bytes_max_);
+    return log_end > limit.log_end_max || (oldest != LaneProgress::nothing_waits && log_end > oldest + bytes_max);
+}
+
+bool Lane::must_wait(std::uint64_t log_end) noexcept {
+    if (!blocks(log_end)) {
+        return false;
+    }
+    link_.await_block_limit(log_end);
+    return true;
 }
 
 std::uint64_t Lane::stretches_made() const noexcept {

@@ -6,8 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
+#include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,16 +41,19 @@ class LaneShare {
 
 /// The publisher's end of the link to one shard. To the log it is a single reader: its outbox() gets the messages that
 /// sessions of the shard want. The lane passes them on as ranges, each with its readers, and keeps what the shard
-/// cannot take yet. The shard reads the log's own memory; a segment is not reused while the shard may read it.
+/// cannot take yet. If that is too much, the publisher waits for the shard, which applies the policies of its
+/// subscribers. The shard reads the log's own memory; a segment is not reused while the shard may read it.
 ///
 /// Threads: the publisher's.
-/// Limits: backlog_runs_max ranges, within backlog_bytes_max of the log's end. The shard is given at most as much
-/// again. Dropped messages count as lost for each of their readers, see take_losses().
-/// Failure: begin(), share_of() and flush() may throw std::bad_alloc.
+/// Limits: backlog_runs_max ranges and messages for single sessions, within backlog_bytes_max of the log's end, and as
+/// many bytes of such messages. The shard is given at most as much again. If it cannot take anything, because it is out
+/// of memory or must close its sessions, the oldest messages are dropped; the shard gets their number.
+/// Failure: begin(), share_of(), send_to() and flush() may throw std::bad_alloc.
 class Lane {
   public:
-    /// Must be destroyed after the reader at the other end of the link. `backlog_bytes_max`: as of the log.
-    Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max);
+    /// Must be destroyed after the reader at the other end of the link. `backlog_bytes_max`: as of the log. `catch_up`
+    /// has the shard apply everything in the link, and waits for it.
+    Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, std::function<void()> catch_up);
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -60,19 +66,19 @@ class Lane {
         collect();
         readers_ = &readers;
     }
-    /// Drops data that is too far behind, after a segment that ends at `log_end` was opened.
-    void enforce(std::uint64_t log_end);
+    /// Adds a message for one session, after all earlier messages.
+    void send_to(const LaneReader& reader, std::string_view topic, std::string_view payload);
+    /// Passes on data that is too far behind, after a segment was opened that begins at `position` and ends at
+    /// `log_end`.
+    void enforce(std::uint64_t log_end, std::uint64_t position);
 
     /// Passes on as much as the shard can take, and wakes it. The rest waits until the shard reports progress, which
     /// calls flush() again.
     void flush();
-    [[nodiscard]] bool empty() const noexcept { return first_ == waiting_.size(); }
+    /// Returns whether the shard was passed everything.
+    [[nodiscard]] bool empty() const noexcept { return !is_anything_waiting() && losses_.empty(); }
     /// Drops everything that was not passed on.
     void give_up_all();
-
-    /// Messages that readers have lost here since the last call, by reader.
-    using Losses = std::map<LaneReader, std::uint64_t>;
-    [[nodiscard]] Losses take_losses() { return std::exchange(losses_, {}); }
 
     /// Returns the number of reader lists.
     [[nodiscard]] std::size_t lists() const noexcept { return lists_.size(); }
@@ -81,19 +87,25 @@ class Lane {
     [[nodiscard]] LaneProgress progress() const noexcept;
     /// Has the shard wake the publisher when nothing before `oldest` is pending and one more range fits.
     void await_room(std::uint64_t oldest) noexcept;
+    /// Returns whether the publisher must wait for a blocking subscriber of the shard before the log's end becomes
+    /// `log_end`. Then has the shard wake the publisher when it need no longer wait.
+    [[nodiscard]] bool must_wait(std::uint64_t log_end) noexcept;
 
   private:
     friend class LaneShare;
 
+    /// A range of the log, or a message for one session.
     struct Stretch {
         SegmentRef segment;
         LaneReaders* readers = nullptr;
         std::uint32_t begin = 0;
         std::uint32_t end = 0;
         std::uint32_t messages = 0;
+        std::unique_ptr<LaneNote> message;
+        std::uint64_t position = 0;  // nothing that was added later is before it
+        std::uint64_t log_end = 0;
 
-        [[nodiscard]] std::uint64_t position() const noexcept { return segment->start + begin; }
-        [[nodiscard]] std::uint64_t log_end() const noexcept { return segment->start + segment->capacity; }
+        [[nodiscard]] std::uint64_t end_position() const noexcept { return position + (end - begin); }
     };
     struct Lent final : Loan {
         std::list<Lent>::iterator self;
@@ -104,31 +116,45 @@ class Lane {
         std::uint64_t log_end = 0;
     };
 
+    [[nodiscard]] bool is_anything_waiting() const noexcept { return first_ < waiting_.size(); }
     void collect();
     void add(Stretch stretch);
+    void push(Stretch stretch);
+    template <class Condition>
+    void make_room(const Condition& is_too_much);
+    void pass_on();
     void give_up_oldest();
     void pop() noexcept;
     void take_back() noexcept;
-    [[nodiscard]] bool can_put(std::uint64_t log_end) const noexcept;
+    [[nodiscard]] bool can_put(const Stretch& stretch) noexcept;
+    [[nodiscard]] bool put_losses();
     void put(Stretch& stretch);
+    void put_note(std::unique_ptr<LaneNote> note, std::uint64_t log_end) noexcept;
     void put_log_end();
     void let_go(LaneReaders& readers) noexcept;
     void forget_unused();
     [[nodiscard]] std::uint64_t stretches_made() const noexcept;
+    [[nodiscard]] std::uint64_t next_position() const noexcept;
+    [[nodiscard]] std::uint64_t oldest_not_applied(std::uint64_t applied) const noexcept;
+    [[nodiscard]] bool blocks(std::uint64_t log_end) const noexcept;
 
     LaneLink& link_;
     const std::uint64_t backlog_bytes_max_;
+    const std::function<void()> catch_up_;
     Outbox outbox_;                   // messages since begin()
     LaneReaders* readers_ = nullptr;  // their readers
     std::vector<Stretch> waiting_;    // valid from first_ on
     std::size_t first_ = 0;
-    Losses losses_;
+    std::size_t message_bytes_ = 0;      // of the messages for single sessions in waiting_
+    std::size_t message_bytes_put_ = 0;  // of those that the shard may not have applied; an upper bound
+    LaneLosses losses_;                  // not passed on yet; older than everything in waiting_
     std::map<std::vector<LaneReader>, LaneReaders> lists_;
     std::size_t unused_ = 0;  // lists without users
     std::list<Lent> loans_;   // not given back yet
     Loan* loan_ = nullptr;    // of the segment passed on last, while more of it may follow
     std::uint64_t log_end_ = 0;
-    std::uint64_t put_end_ = 0;  // end of the range passed on last
+    std::uint64_t segment_start_ = 0;  // of the last segment opened
+    std::uint64_t put_end_ = 0;        // end of the range passed on last
     std::uint64_t log_end_told_ = 0;
     std::uint64_t window_begin_ = 0;  // log end of the last record added while the shard had applied all others
     std::uint64_t published_ = 0;

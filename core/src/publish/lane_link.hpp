@@ -6,9 +6,14 @@
 
 #include <array>
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
+#include <string>
+#include <variant>
 
 namespace telegate {
 
@@ -17,9 +22,7 @@ struct LaneReader {
     std::uint32_t place = 0;
     std::uint64_t id = 0;
 
-    bool operator<(const LaneReader& other) const noexcept {
-        return place != other.place ? place < other.place : id < other.id;
-    }
+    auto operator<=>(const LaneReader&) const = default;
 };
 
 /// The readers of a topic in one shard. The list never changes; everything else belongs to the lane.
@@ -39,10 +42,23 @@ struct Loan {
     Loan* next = nullptr;  // in the list of returned loans
 };
 
-/// One entry for a shard, in order: a range of the log and its readers; or, without a loan, only the log's end.
+/// A message for one session, see Publisher::send_to().
+struct LaneMessage {
+    LaneReader reader;
+    std::string topic;
+    std::string payload;
+};
+/// Messages that readers have lost, by reader.
+using LaneLosses = std::map<LaneReader, std::uint64_t>;
+/// The data that a shard gets besides the log.
+using LaneNote = std::variant<LaneMessage, LaneLosses>;
+
+/// One entry for a shard, in order: a range of the log and its readers; or, without readers, a note or only the log's
+/// end.
 struct LaneRecord {
     Loan* loan = nullptr;
     const LaneReaders* readers = nullptr;
+    LaneNote* note = nullptr;  // deleted by the side that takes the record
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t messages = 0;
@@ -57,6 +73,12 @@ struct LaneProgress {
     std::uint64_t runs_left;  // this many more ranges cause no loss
 };
 
+/// The limit that the blocking subscribers of a shard set, see SlowPolicy::block.
+struct BlockLimit {
+    std::uint64_t log_end_max = UINT64_MAX;  // the log may grow up to here, as far as the shard has applied it
+    std::uint64_t bytes_max = UINT64_MAX;    // the smallest limit of a subscriber; UINT64_MAX: none is blocking
+};
+
 /// The link between the publisher's thread and a shard's: records in one direction, loans and progress in the other.
 ///
 /// Threads: the publisher's and the shard's, each for its own functions.
@@ -68,6 +90,11 @@ struct LaneProgress {
 /// four operations are sequentially consistent, so that one of the two sides sees the other.
 class LaneLink {
   public:
+    LaneLink() = default;
+    ~LaneLink();
+    LaneLink(const LaneLink&) = delete;
+    LaneLink& operator=(const LaneLink&) = delete;
+
     // For the publisher.
 
     [[nodiscard]] std::uint64_t put_count() const noexcept { return put_; }
@@ -76,6 +103,7 @@ class LaneLink {
     [[nodiscard]] std::uint64_t applied() const noexcept { return applied_.load(); }
     [[nodiscard]] std::uint64_t oldest() const noexcept { return oldest_.load(); }
     [[nodiscard]] std::uint64_t records_max() const noexcept { return records_max_.load(); }
+    [[nodiscard]] BlockLimit block_limit() const noexcept { return {block_end_max_.load(), block_bytes_max_.load()}; }
     [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < records_.size(); }
     /// Adds a record, which the shard does not see before publish(). Requires has_room().
     void put(const LaneRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
@@ -91,6 +119,11 @@ class LaneLink {
         if (awaited_oldest_.exchange(oldest) != oldest || is_new) {
             wake_shard();  // it has to check
         }
+    }
+    /// Requests a wake-up when the blocking subscribers allow the log to grow up to `log_end`.
+    void await_block_limit(std::uint64_t log_end) noexcept {
+        awaited_log_end_.store(log_end);
+        wake_shard();  // it has to check
     }
     /// Returns all loans that were given back, as a linked list.
     [[nodiscard]] Loan* take_back() noexcept {
@@ -116,10 +149,11 @@ class LaneLink {
         return waits;
     }
     [[nodiscard]] bool is_room_awaited() const noexcept { return awaited_oldest_.load() != nobody_waits; }
+    [[nodiscard]] bool is_block_limit_awaited() const noexcept { return awaited_log_end_.load() != nobody_waits; }
     [[nodiscard]] bool is_all_reported() const noexcept { return taken_ == applied_.load(std::memory_order_relaxed); }
     /// Reports that everything taken is applied, and the progress of the sessions. Returns true if the publisher must
     /// be woken.
-    [[nodiscard]] bool report(std::uint64_t oldest, std::uint64_t records_max) noexcept;
+    [[nodiscard]] bool report(std::uint64_t oldest, std::uint64_t records_max, const BlockLimit& limit = {}) noexcept;
     void give_back(Loan* loan) noexcept {
         loan->next = back_.load(std::memory_order_relaxed);
         while (!back_.compare_exchange_weak(loan->next, loan, std::memory_order_release, std::memory_order_relaxed)) {
@@ -144,6 +178,8 @@ class LaneLink {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> applied_{0};
     std::atomic<std::uint64_t> oldest_{LaneProgress::nothing_waits};
     std::atomic<std::uint64_t> records_max_{limits::backlog_runs_max};
+    std::atomic<std::uint64_t> block_end_max_{UINT64_MAX};
+    std::atomic<std::uint64_t> block_bytes_max_{UINT64_MAX};
     std::atomic<Loan*> back_{nullptr};
     alignas(cache_line_bytes) std::uint64_t taken_ = 0;
     // Written when a side starts or ends a wait.
@@ -151,6 +187,7 @@ class LaneLink {
     std::atomic<bool> awaits_progress_{false};
     std::atomic<std::uint64_t> awaited_oldest_{nobody_waits};
     std::atomic<std::uint64_t> awaited_records_{0};
+    std::atomic<std::uint64_t> awaited_log_end_{nobody_waits};
 
     alignas(cache_line_bytes) std::array<LaneRecord, limits::lane_records_max> records_;
     static_assert((limits::lane_records_max & (limits::lane_records_max - 1)) == 0,
@@ -158,15 +195,27 @@ class LaneLink {
     Waker waker_;  // wakes the shard
 };
 
-inline bool LaneLink::report(std::uint64_t oldest, std::uint64_t records_max) noexcept {
+inline LaneLink::~LaneLink() {
+    for (; taken_ != put_; ++taken_) {
+        delete records_[taken_ % records_.size()].note;
+    }
+}
+
+inline bool LaneLink::report(std::uint64_t oldest, std::uint64_t records_max, const BlockLimit& limit) noexcept {
     oldest_.store(oldest);
     records_max_.store(records_max);
+    block_end_max_.store(limit.log_end_max);
+    block_bytes_max_.store(limit.bytes_max);
     const bool is_more = !is_all_reported();
-    applied_.store(taken_);  // after the two above, see applied()
+    applied_.store(taken_);  // after those above, see applied()
     bool wake = is_more && awaits_progress_.load() && awaits_progress_.exchange(false);
     std::uint64_t awaited = awaited_oldest_.load();
     if (awaited != nobody_waits && oldest >= awaited && records_max >= awaited_records_.load()) {
         wake = awaited_oldest_.compare_exchange_strong(awaited, nobody_waits) || wake;
+    }
+    awaited = awaited_log_end_.load();
+    if (awaited != nobody_waits && limit.log_end_max >= awaited) {
+        wake = awaited_log_end_.compare_exchange_strong(awaited, nobody_waits) || wake;
     }
     return wake;
 }

@@ -139,12 +139,20 @@ void PublishLog::open_tail(std::size_t bytes_max) noexcept {
     tail_.open(log_, readers_->outboxes, bytes_max);
 }
 
+bool PublishLog::others_must_wait(std::uint64_t log_end) {
+    bool waits = false;
+    for (const auto& lane : lanes_) {
+        waits = lane->must_wait(log_end) || waits;
+    }
+    return waits;
+}
+
 /// Called after a segment was opened: readers that are too far behind drop what lies before the limit.
 void PublishLog::enforce_limits() {
     segments_seen_ = log_.segments_opened();
     lag_limit_.enforce(log_.end());
     for (const auto& lane : lanes_) {
-        lane->enforce(log_.end());
+        lane->enforce(log_.end(), log_.position());
     }
 }
 

@@ -3,6 +3,7 @@
 #include "buffers/segment_log.hpp"
 #include "core/publisher.hpp"
 #include "peers/peer_table.hpp"
+#include "publish/deliveries.hpp"
 #include "publish/free_capacity.hpp"
 #include "publish/lag_limit.hpp"
 #include "publish/lane.hpp"
@@ -30,7 +31,7 @@ namespace telegate {
 /// oldest messages.
 /// Failure: send() and prepare() may throw as SegmentLog::prepare(), publishing nothing. send() and commit() may throw
 /// std::bad_alloc, after which some readers may have the message and others not.
-class PublishLog {
+class PublishLog final : public SharedLog {
   public:
     /// The tail must outlive the sessions of `peers`.
     PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options);
@@ -98,16 +99,14 @@ class PublishLog {
         }
         return room;
     }
-    /// Sets how far subscribers may be behind: the smallest and the largest of their limits, in bytes.
-    void set_limits(std::size_t least, std::size_t largest) noexcept {
+    void set_limits(std::size_t least, std::size_t largest) noexcept override {
         free_capacity_.set_backlog_bytes_max(least);
         lag_limit_.set_largest(largest);
     }
-    /// Called after more was sent to a single subscriber.
-    void enforce_kept_limit() { lag_limit_.enforce_kept_limit(); }
-    /// Returns the end position of the last segment opened; position() returns the end of the last message.
-    [[nodiscard]] std::uint64_t end() const noexcept { return log_.end(); }
-    [[nodiscard]] std::uint64_t position() {
+    void enforce_kept_limit() override { lag_limit_.enforce_kept_limit(); }
+    [[nodiscard]] bool others_must_wait(std::uint64_t log_end) override;
+    [[nodiscard]] std::uint64_t end() const noexcept override { return log_.end(); }
+    [[nodiscard]] std::uint64_t position() override {
         tail_.settle();
         return log_.position();
     }

@@ -78,7 +78,7 @@ void Backlog::push_run(const Slice& message, std::uint32_t own_tick) noexcept {
 /// Reports refused messages; whole ones only.
 void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
     TELEGATE_ASSERT(refuses_);
-    if (lost_ != nullptr) {
+    if (lost_ != nullptr && messages.begin < messages.end) {
         (*lost_)(lost_run(messages, is_own));
     }
 }

@@ -127,12 +127,12 @@ class Backlog {
     template <class Each>
     void take_runs(const Each& each) {
         while (size_ > 0) {
-            Run& head = run(0);
-            messages_ -= head.messages;
-            bytes_ -= head.end - head.begin;
+            messages_ -= run(0).messages;
+            bytes_ -= run(0).end - run(0).begin;
+            Run head = std::move(run(0));
+            pop_run();
             const Slice slice{head.segment.get(), head.begin, head.end};
             each(std::move(head.segment), slice, head.messages);
-            pop_run();
         }
     }
 

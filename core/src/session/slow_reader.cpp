@@ -39,9 +39,9 @@ bool SlowReader::can_be_over() const noexcept {
     return policy() == SlowPolicy::drop_oldest || policy() == SlowPolicy::conflate;
 }
 
-bool SlowReader::has_room(std::uint64_t log_end, std::size_t bytes_more) const noexcept {
+std::uint64_t SlowReader::log_end_max() const noexcept {
     const auto oldest = outbox_.backlog().oldest_position();
-    return !oldest || log_end + bytes_more <= *oldest + bytes_max_;
+    return oldest ? *oldest + bytes_max_ : UINT64_MAX;
 }
 
 bool SlowReader::keep_within(std::uint64_t log_end) {

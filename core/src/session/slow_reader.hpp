@@ -57,8 +57,9 @@ class SlowReader {
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
     /// Drops all pending messages that are not partly sent, and counts them as slow.
     void give_up_waiting();
-    /// Returns whether `bytes_more` more bytes in the log keep it within its limit.
-    [[nodiscard]] bool has_room(std::uint64_t log_end, std::size_t bytes_more) const noexcept;
+    /// Returns how far the log may grow while the subscriber reads nothing and stays within its limit; UINT64_MAX if it
+    /// has read everything.
+    [[nodiscard]] std::uint64_t log_end_max() const noexcept;
 
     /// Adds one message after the pending ones. Returns false if it was refused; the message is then counted as
     /// dropped.

@@ -46,7 +46,8 @@ Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
                       std::string(as_text(change.prefix)), nullptr});
       }),
       peers_(reactor_, options_, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
-      lag_limit_(reactor_, peers_, LagLimit::limits_of(options_)),
+      lag_limit_(reactor_, peers_, LagLimit::shard_limits_of(options_)),
+      deliveries_(reactor_, peers_, *this, options_),
       wake_watch_(
           reactor_, link_.waker().descriptor(),
           [this] {
@@ -107,6 +108,8 @@ SessionEvents Shard::events() {
     };
     events.ended = [this](Session& session, std::string_view) {
         ended(session.id());
+        deliveries_.leave(session);
+        are_terms_new_ = true;
     };
     return events;
 }
@@ -131,6 +134,8 @@ void Shard::adopt(Handover handover, ShardNotes::Batch end) {
 }
 
 void Shard::opened(Session& session) {
+    deliveries_.join(session);
+    are_terms_new_ = true;
     places_[kept_.at(session.id()).place].session = &session;
     notes_.add({ShardNote::Kind::opened, session.id(), {}, nullptr});
 }
@@ -183,12 +188,20 @@ void Shard::set_monitored(bool monitored) {
     });
 }
 
-void Shard::add_losses(const std::map<LaneReader, std::uint64_t>& losses) {
-    for (const auto& [reader, messages] : losses) {
-        if (Session* const session = session_of(reader)) {
-            session->outbox()->add_lost(messages);
-        }
-    }
+void Shard::set_delivery(const std::string& endpoint, const Delivery& delivery) {
+    catch_up();  // under the previous terms
+    deliveries_.set(endpoint, delivery);
+    are_terms_new_ = true;
+}
+
+void Shard::forget_delivery(const std::string& endpoint) {
+    deliveries_.forget(endpoint);
+    are_terms_new_ = true;
+}
+
+/// The smallest limit matters to the publisher alone.
+void Shard::set_limits(std::size_t /*least*/, std::size_t largest) noexcept {
+    lag_limit_.set_largest(largest);
 }
 
 Session* Shard::session_of(const LaneReader& reader) const noexcept {
@@ -208,6 +221,7 @@ void Shard::catch_up() {
     while (apply_some()) {
         peers_.flush();
     }
+    report();
 }
 
 /// Applies at most half the backlog, so that new data does not displace data that could have been written. Returns true
@@ -230,6 +244,7 @@ bool Shard::apply_some() {
 }
 
 void Shard::apply(const LaneRecord& record) {
+    const std::unique_ptr<LaneNote> note(record.note);
     if (record.loan == nullptr) {
         let_go();
     } else if (record.loan != loan_) {
@@ -239,9 +254,13 @@ void Shard::apply(const LaneRecord& record) {
         log_end_ = record.log_end;
         lag_limit_.enforce(log_end_);
     }
+    if (note != nullptr) {
+        return apply(*note);
+    }
     if (segment_.get() == nullptr) {
         return;
     }
+    position_ = segment_->start + record.end;
     oldest_ = std::min(oldest_, segment_->start + record.begin);
     const Slice stretch{segment_.get(), record.begin, record.end};
     for (const LaneReader& reader : record.readers->list) {
@@ -249,6 +268,22 @@ void Shard::apply(const LaneRecord& record) {
             session->outbox()->add(stretch);
             session->outbox()->extend({stretch.segment, stretch.end, stretch.end}, record.messages - 1);
             peers_.mark(*session);
+        }
+    }
+}
+
+void Shard::apply(const LaneNote& note) {
+    if (const auto* const message = std::get_if<LaneMessage>(&note)) {
+        Session* const session = session_of(message->reader);
+        const bool is_open = session != nullptr && session->state() == Session::State::open;
+        if (is_open && !deliveries_.send_to(session, message->topic, message->payload) && options_.loss_hooks.refused) {
+            options_.loss_hooks.refused(session->id(), {message->topic, message->payload});
+        }
+        return;
+    }
+    for (const auto& [reader, messages] : std::get<LaneLosses>(note)) {
+        if (Session* const session = session_of(reader)) {
+            session->outbox()->add_lost(messages);
         }
     }
 }
@@ -279,16 +314,27 @@ void Shard::look() noexcept {
 }
 
 void Shard::finish_turn() {
-    notes_.send();
     if (!unread_.empty() && !notes_.is_full()) {
         read_unread();
     }
+    report();
+    notes_.send();  // last, so that the publisher knows the limits of the subscribers that it learns of
+}
+
+/// Reports the progress of the sessions to the publisher if there is any.
+void Shard::report() {
     const bool is_awaited = link_.is_room_awaited();
     if (is_awaited || log_end_ >= looked_at_ + options_.backlog_bytes_max / looks_per_backlog) {
         look();
     }
-    if ((is_awaited || !link_.is_all_reported()) && link_.report(oldest_, records_max_)) {
+    const bool is_limit_awaited = link_.is_block_limit_awaited();
+    const bool is_anything_new = !link_.is_all_reported() || std::exchange(are_terms_new_, false);
+    if (is_awaited || is_limit_awaited || is_anything_new) {
+        owes_wake_ = link_.report(oldest_, records_max_, deliveries_.block_limit()) || owes_wake_;
+    }
+    if (owes_wake_) {
         calls_.wake();
+        owes_wake_ = false;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "peers/peer_table.hpp"
+#include "publish/deliveries.hpp"
 #include "publish/lag_limit.hpp"
 #include "publish/lane_link.hpp"
 #include "publish/subscription_reader.hpp"
@@ -16,7 +17,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -40,7 +40,7 @@ struct ShardCalls {
 /// Limits: those of PeerTable and ShardNotes.
 /// Failure: the constructor throws std::system_error if no descriptor or thread is available. An exception that leaves
 /// a handler is passed on; of several in a row, only the first.
-class Shard {
+class Shard final : private SharedLog {
   public:
     struct Setup {
         const PublisherOptions& options;
@@ -61,7 +61,10 @@ class Shard {
     /// Applies all records of the link, so that later queries include them.
     void catch_up();
     void set_monitored(bool monitored);
-    void add_losses(const std::map<LaneReader, std::uint64_t>& losses);
+    /// See Deliveries.
+    void set_delivery(const std::string& endpoint, const Delivery& delivery);
+    void forget_delivery(const std::string& endpoint);
+    [[nodiscard]] std::vector<PeerStatus> statuses() const { return deliveries_.statuses(); }
     [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
 
   private:
@@ -83,9 +86,16 @@ class Shard {
     void run();
     void turn();
     void finish_turn();
+    void report();
     void on_wake();
     [[nodiscard]] bool apply_some();
     void apply(const LaneRecord& record);
+    void apply(const LaneNote& note);
+    [[nodiscard]] std::uint64_t end() const noexcept override { return log_end_; }
+    [[nodiscard]] std::uint64_t position() override { return position_; }
+    void set_limits(std::size_t least, std::size_t largest) noexcept override;
+    void enforce_kept_limit() override { lag_limit_.enforce_kept_limit(); }
+    [[nodiscard]] bool others_must_wait(std::uint64_t) override { return false; }
     void borrow(Loan& loan);
     void let_go() noexcept;
     [[nodiscard]] Session* session_of(const LaneReader& reader) const noexcept;
@@ -99,6 +109,7 @@ class Shard {
     SubscriptionReader reader_;
     PeerTable peers_;
     LagLimit lag_limit_;
+    Deliveries deliveries_;
     std::vector<Place> places_;
     std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
     std::deque<std::uint64_t> unread_;              // sessions to read when their notes can be added again
@@ -106,9 +117,12 @@ class Shard {
     Loan* loan_ = nullptr;  // of the segment that records refer to
     SegmentRef segment_;    // the same segment, for the sessions
     std::uint64_t log_end_ = 0;
+    std::uint64_t position_ = 0;                          // end of the last range
     std::uint64_t looked_at_ = 0;                         // log_end_ when the progress was last read
     std::uint64_t oldest_ = LaneProgress::nothing_waits;  // see LaneProgress; a lower bound
     std::uint64_t records_max_ = limits::backlog_runs_max;
+    bool owes_wake_ = false;      // to the publisher
+    bool are_terms_new_ = false;  // since the limit of blocking subscribers was reported
 
     Watch wake_watch_;
     Later later_on_wake_;

@@ -45,12 +45,16 @@ Shards::Shards(const Setup& setup, RemoteEvents events)
                        for (std::size_t number = 0; number < branches_.size(); ++number) {
                            lanes_[number]->give_up_all();
                            flush(number);
+                           if (!std::exchange(branches_[number].close_told, true)) {
+                               tell_close(number);
+                           }
                        }
                    }),
       alive_(std::make_shared<char>()) {
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         Branch& branch = branches_[number];
-        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), setup.options.backlog_bytes_max));
+        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), setup.options.backlog_bytes_max,
+                                                [this, number] { catch_up(number); }));
         branch.shard = std::make_unique<Shard>(Shard::Setup{setup.options, number + 2}, branch.link, calls_of(number));
     }
     remote_.hand_over = [this](Handover& handover, std::size_t sessions_here) {
@@ -89,6 +93,7 @@ ShardCalls Shards::calls_of(std::size_t number) {
         post_or_lower(reactor, is_wake_posted, [this, number, alive] {
             if (!alive.expired()) {
                 branches_[number].is_wake_posted.exchange(false);  // first: later progress wakes again
+                events_.advanced();
                 flush(number);
             }
         });
@@ -149,20 +154,32 @@ void Shards::flush(std::size_t number) {
     lane.flush();
     close_unheard(number);
     tell_closings(number);
-    if (!lane.empty()) {
-        return;
-    }
-    tell_losses(number);
-    if (closing_ && !std::exchange(branches_[number].close_told, true)) {
+    if (lane.empty() && closing_ && !std::exchange(branches_[number].close_told, true)) {
         tell_close(number);
     }
 }
 
-void Shards::tell_losses(std::size_t number) {
-    Lane::Losses losses = lanes_[number]->take_losses();
-    if (!losses.empty()) {
-        branches_[number].shard->post([losses = std::move(losses)](Shard& shard) { shard.add_losses(losses); });
+void Shards::set_delivery(const std::string& endpoint, const Delivery& delivery) {
+    for (std::size_t number = 0; number < branches_.size(); ++number) {
+        lanes_[number]->flush();
+        branches_[number].shard->post([endpoint, delivery](Shard& shard) { shard.set_delivery(endpoint, delivery); });
     }
+}
+
+void Shards::forget_delivery(const std::string& endpoint) {
+    for (Branch& branch : branches_) {
+        branch.shard->post([endpoint](Shard& shard) { shard.forget_delivery(endpoint); });
+    }
+}
+
+bool Shards::send_to(std::uint64_t id, std::string_view topic, std::string_view payload) {
+    const RemoteSession* const remote = remote_.find(id);
+    if (remote == nullptr) {
+        return false;
+    }
+    lanes_[remote->shard]->send_to({remote->place, id}, topic, payload);
+    peers_.flush_soon();
+    return true;
 }
 
 void Shards::tell_close(std::size_t number) {
@@ -308,20 +325,33 @@ void Shards::close_handshakes(const std::string& endpoint, std::string_view why)
     }
 }
 
+/// Waits until a thread has applied everything in its link.
+void Shards::catch_up(std::size_t number) {
+    const auto promise = std::make_shared<std::promise<void>>();
+    branches_[number].shard->post([promise](Shard& shard) {
+        try {
+            shard.catch_up();
+            promise->set_value();
+        } catch (...) {
+            promise->set_exception(std::current_exception());
+        }
+    });
+    promise->get_future().get();
+}
+
 /// Queries all threads at the same time, after they have applied what was published before.
 template <class Answer>
-std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& question) {
+std::vector<Answer> Shards::ask(const std::function<Answer(Shard&)>& question) {
     std::vector<std::future<Answer>> futures;
     futures.reserve(branches_.size());
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         lanes_[number]->flush();
-        tell_losses(number);
         const auto promise = std::make_shared<std::promise<Answer>>();
         futures.push_back(promise->get_future());
         branches_[number].shard->post([promise, question](Shard& shard) {
             try {
                 shard.catch_up();
-                promise->set_value(question(shard.peers()));
+                promise->set_value(question(shard));
             } catch (...) {
                 promise->set_exception(std::current_exception());
             }
@@ -336,7 +366,7 @@ std::vector<Answer> Shards::ask(const std::function<Answer(PeerTable&)>& questio
 }
 
 void Shards::add_statuses(std::vector<PeerStatus>& all) {
-    for (auto& some : ask<std::vector<PeerStatus>>([](const PeerTable& peers) { return peers.statuses(); })) {
+    for (auto& some : ask<std::vector<PeerStatus>>([](const Shard& shard) { return shard.statuses(); })) {
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -344,7 +374,7 @@ void Shards::add_statuses(std::vector<PeerStatus>& all) {
 
 SocketTotals Shards::totals() {
     SocketTotals sum;
-    for (const SocketTotals& each : ask<SocketTotals>([](const PeerTable& peers) { return peers.totals(); })) {
+    for (const SocketTotals& each : ask<SocketTotals>([](Shard& shard) { return shard.peers().totals(); })) {
         sum += each;
     }
     return sum;

@@ -28,6 +28,7 @@ struct RemoteEvents {
     std::function<void(std::uint64_t id)> ended;
     std::function<void(std::uint64_t id, std::string_view prefix)> subscribed;
     std::function<void(std::uint64_t id, std::string_view prefix)> canceled;
+    std::function<void()> advanced;  // there is progress that the publisher waits for
 };
 
 /// All other threads of a publisher, with the link to each. Hands connections over to the thread with the fewest
@@ -56,6 +57,12 @@ class Shards {
     void set_monitored(bool monitored);
     /// Lets the threads write what is pending, then closes their sessions as PeerTable::close() does.
     void close(std::chrono::milliseconds grace);
+
+    /// See Deliveries. The other threads apply the policy slightly later.
+    void set_delivery(const std::string& endpoint, const Delivery& delivery);
+    void forget_delivery(const std::string& endpoint);
+    /// Sends one message to one session. Returns false if there is none.
+    [[nodiscard]] bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
 
     /// Has a session closed by its thread, after all messages published before. Returns false if there is none.
     bool close_peer(std::uint64_t id, std::string_view why);
@@ -100,9 +107,9 @@ class Shards {
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);
     void tell_closings(std::size_t number);
-    void tell_losses(std::size_t number);
+    void catch_up(std::size_t number);
     template <class Answer>
-    [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(PeerTable&)>& question);
+    [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(Shard&)>& question);
 
     Reactor& reactor_;
     PeerTable& peers_;

@@ -4,7 +4,6 @@
 #include "sockets/publisher_state.hpp"
 #include "zmtp/frame.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,8 +64,13 @@ void Publisher::connect(const Endpoint& endpoint) {
 }
 
 void Publisher::set_delivery(const Endpoint& endpoint, const Delivery& delivery) {
+    check(delivery);
+    const std::string at = to_string(endpoint);
     state_->log.settle();
-    state_->deliveries.set(to_string(endpoint), delivery);
+    state_->deliveries.set(at, delivery);
+    if (state_->shards != nullptr) {
+        state_->shards->set_delivery(at, delivery);
+    }
 }
 
 bool Publisher::must_wait() {
@@ -78,12 +82,21 @@ void Publisher::set_on_room(std::function<void()> on_room) {
 }
 
 bool Publisher::send_to(std::uint64_t id, std::string_view topic, std::string_view payload) {
-    Session* const session = state_->keys.find(id) == state_->keys.end() ? nullptr : state_->peers.find(id);
-    return state_->deliveries.send_to(session, topic, payload);
+    if (state_->keys.find(id) == state_->keys.end()) {
+        return false;  // unknown, or not a subscriber yet
+    }
+    if (Session* const session = state_->peers.find(id)) {
+        return state_->deliveries.send_to(session, topic, payload);
+    }
+    return state_->shards != nullptr && state_->shards->send_to(id, topic, payload);
 }
 
 bool Publisher::unbind(const Endpoint& endpoint) {
-    state_->deliveries.forget(to_string(endpoint));
+    const std::string at = to_string(endpoint);
+    state_->deliveries.forget(at);
+    if (state_->shards != nullptr) {
+        state_->shards->forget_delivery(at);
+    }
     return state_->peers.unbind(endpoint);
 }
 
@@ -189,13 +202,11 @@ void Publisher::set_monitor(MonitorHandler handler) {
 }
 
 std::vector<PeerStatus> Publisher::subscribers() const {
-    std::vector<PeerStatus> result = state_->peers.statuses();
+    std::vector<PeerStatus> result = state_->deliveries.statuses();
     if (state_->shards != nullptr) {
         state_->shards->add_statuses(result);
     }
-    const std::vector<std::uint64_t> holding_up = state_->deliveries.holding_up();
     for (PeerStatus& status : result) {
-        status.blocking = std::find(holding_up.begin(), holding_up.end(), status.id) != holding_up.end();
         const auto key = state_->keys.find(status.id);
         if (key != state_->keys.end()) {  // not while the monitor reports its handshake
             status.subscriptions = state_->index.some(key->second, subscriptions_shown_max);

@@ -83,6 +83,9 @@ RemoteEvents Publisher::State::remote_events() {
     events.canceled = [this](std::uint64_t id, std::string_view prefix) {
         change(id, {Kind::cancel, as_bytes(prefix)});
     };
+    events.advanced = [this] {
+        deliveries.look_for_room();
+    };
     return events;
 }
 

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace telegate;
@@ -35,7 +38,10 @@ bool is_intact(const LaneRecord& record) {
 
 /// A log with a lane, whose other end is operated by the test.
 struct LaneBench {
-    LaneBench() : link(std::make_unique<LaneLink>()), log(pool), lane(*link, pool, lane_backlog_bytes) {}
+    LaneBench()
+        : link(std::make_unique<LaneLink>()),
+          log(pool),
+          lane(*link, pool, lane_backlog_bytes, [this] { catch_up(); }) {}
 
     /// Adds one message of `bytes` for these readers.
     void give(const LaneShare& share, std::size_t bytes = 100) {
@@ -45,13 +51,13 @@ struct LaneBench {
         }
         if (segments != log.segments_opened()) {
             segments = log.segments_opened();
-            lane.enforce(log.end());
+            lane.enforce(log.end(), log.position());
         }
         const Slice slice = log.commit(bytes);
         lane.begin(share.readers());
         lane.outbox().add(slice);
     }
-    /// Applies up to `count` records, and returns the loans of earlier segments.
+    /// Applies up to `count` records without notes, and returns the loans of earlier segments.
     std::vector<LaneRecord> apply(std::size_t count = SIZE_MAX) {
         std::vector<LaneRecord> records;
         while (records.size() < count && link->front() != nullptr) {
@@ -61,10 +67,23 @@ struct LaneBench {
                 link->give_back(loan);
             }
             loan = record.loan;
-            records.push_back(record);
+            if (record.note != nullptr) {
+                take(*std::unique_ptr<LaneNote>(record.note));
+            } else {
+                records.push_back(record);
+            }
         }
         woken = link->report(LaneProgress::nothing_waits, link->taken() + limits::backlog_runs_max);
         return records;
+    }
+    void take(const LaneNote& note) {
+        if (const auto* const message = std::get_if<LaneMessage>(&note)) {
+            messages.push_back(message->topic + ' ' + message->payload);
+            return;
+        }
+        for (const auto& [reader, count] : std::get<LaneLosses>(note)) {
+            losses[reader] += count;
+        }
     }
     [[nodiscard]] LaneShare share(std::uint64_t id) { return lane.share_of({{0, id}}); }
 
@@ -75,6 +94,10 @@ struct LaneBench {
     Loan* loan = nullptr;
     std::uint64_t segments = 0;
     bool woken = false;
+    LaneLosses losses;                  // reported to the shard
+    std::vector<std::string> messages;  // for single sessions
+    std::function<void()> catch_up = [] {
+    };  // by default, the shard cannot take anything
 };
 
 }  // namespace
@@ -152,7 +175,7 @@ TEST_CASE("a shard without new data learns the log's end, and releases its last 
         std::memset(b.log.prepare(100), 0, 100);
         (void)b.log.commit(100);
     }
-    b.lane.enforce(b.log.end());
+    b.lane.enforce(b.log.end(), b.log.position());
     b.lane.flush();
     const std::vector<LaneRecord> records = b.apply();
     REQUIRE(records.size() == 1);
@@ -180,7 +203,7 @@ TEST_CASE("records that a shard cannot take wait until it can", "[core][publishe
     CHECK(b.lane.empty());
     CHECK(b.apply().size() == 100);
     CHECK_FALSE(b.woken);
-    CHECK(b.lane.take_losses().empty());
+    CHECK(b.losses.empty());
 }
 
 TEST_CASE("a shard that takes nothing is given a bounded part of the log, and the rest is lost and counted",
@@ -202,10 +225,9 @@ TEST_CASE("a shard that takes nothing is given a bounded part of the log, and th
         }
         b.lane.flush();
     }
-    const Lane::Losses losses = b.lane.take_losses();
-    REQUIRE(losses.size() == 2);
-    CHECK(losses.at({0, 1}) == losses.at({1, 2}));
-    CHECK(losses.at({0, 1}) + told == 10'000);
+    REQUIRE(b.losses.size() == 2);
+    CHECK(b.losses.at({0, 1}) == b.losses.at({1, 2}));
+    CHECK(b.losses.at({0, 1}) + told == 10'000);
     CHECK(told >= 150);
 }
 
@@ -241,7 +263,7 @@ TEST_CASE("a range in the segment that the shard knows already is pending from i
         (void)b.log.prepare(100);
         (void)b.log.commit(100);
     }
-    b.lane.enforce(b.log.end());
+    b.lane.enforce(b.log.end(), b.log.position());
     b.lane.flush();  // the end of a segment that is not full yet
     b.segments = b.log.segments_opened();
     const std::uint64_t position = b.log.position();
@@ -251,6 +273,121 @@ TEST_CASE("a range in the segment that the shard knows already is pending from i
     CHECK(b.lane.progress().oldest <= position);
     CHECK(b.apply().size() == 2);
     CHECK(b.lane.progress().oldest == LaneProgress::nothing_waits);
+}
+
+TEST_CASE("a message for one session and losses reach the shard in order with the log", "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare share = b.share(1);
+    b.give(share);
+    b.lane.send_to({0, 7}, "topic", "payload");
+    b.give(share);
+    b.lane.flush();
+    CHECK(b.apply(1).size() == 1);
+    CHECK(b.messages.empty());
+    CHECK(b.apply(1).size() == 1);
+    CHECK(b.messages == std::vector<std::string>{"topic payload"});
+
+    b.give(share);
+    b.lane.give_up_all();
+    CHECK_FALSE(b.lane.empty());
+    b.give(share);
+    b.lane.flush();
+    CHECK(b.lane.empty());
+    CHECK(b.losses.empty());
+    CHECK(b.apply(1).size() == 1);
+    CHECK(b.losses == LaneLosses{{{0, 1}, 1}});
+}
+
+TEST_CASE("the publisher waits for a shard that is a whole backlog behind, and nothing is lost",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    std::uint64_t taken = 0;
+    std::size_t waits = 0;
+    const auto take_all = [&] {
+        for (const LaneRecord& record : b.apply()) {
+            taken += record.messages;
+        }
+    };
+    b.catch_up = [&] {
+        ++waits;
+        take_all();
+    };
+    const LaneShare one = b.share(1);
+    const LaneShare other = b.share(2);
+    for (int number = 0; number < 20'000; ++number) {
+        b.give(number % 2 == 0 ? one : other, number < 10'000 ? 100 : 1);  // too many bytes, then too many ranges
+    }
+    CHECK(waits > 10);
+    CHECK(b.pool.memory_bytes() <= 3 * lane_backlog_bytes + 40 * lane_segment_bytes);
+    for (b.lane.flush(); !b.lane.empty(); b.lane.flush()) {
+        take_all();
+    }
+    take_all();
+    CHECK(taken == 20'000);
+    CHECK(b.losses.empty());
+}
+
+TEST_CASE("messages for single sessions reach an idle shard at once, however far the log has advanced",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    for (int number = 0; number < 1'000; ++number) {  // for other readers
+        std::memset(b.log.prepare(100), 0, 100);
+        (void)b.log.commit(100);
+    }
+    b.lane.enforce(b.log.end(), b.log.end() - lane_segment_bytes);
+    for (int number = 0; number < 100; ++number) {
+        b.lane.send_to({0, 1}, "t", "x");
+    }
+    b.lane.flush();
+    CHECK(b.lane.empty());
+    CHECK(b.lane.progress().oldest == b.log.end() - lane_segment_bytes);
+    b.apply();
+    CHECK(b.messages.size() == 100);
+}
+
+TEST_CASE("messages for single sessions use bounded memory, and the oldest are lost if the shard cannot take them",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    const std::string payload(1'000, 'x');
+    constexpr std::size_t count = 100;
+    for (std::size_t number = 0; number < count; ++number) {
+        b.lane.send_to({0, 1}, "t", payload);
+    }
+    for (b.lane.flush(); !b.lane.empty(); b.lane.flush()) {
+        b.apply();
+    }
+    b.apply();
+    CHECK(b.messages.size() >= 30);
+    CHECK(b.messages.size() <= 34);
+    REQUIRE(b.losses.size() == 1);
+    CHECK(b.losses.at({0, 1}) + b.messages.size() == count);
+}
+
+TEST_CASE(
+    "publishing waits while a blocking subscriber of the shard, or what the shard has not applied, is too far behind",
+    "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare share = b.share(1);
+    const std::uint64_t records_max = limits::backlog_runs_max;
+    CHECK_FALSE(b.lane.must_wait(1'000'000));  // no subscriber blocks
+    CHECK_FALSE(b.link->report(0, records_max, {5'000, 4'000}));
+    CHECK_FALSE(b.lane.must_wait(5'000));
+    CHECK(b.lane.must_wait(5'001));
+    CHECK(b.link->is_block_limit_awaited());
+    CHECK_FALSE(b.link->report(0, records_max, {5'000, 4'000}));
+    CHECK(b.link->report(0, records_max, {5'001, 4'000}));
+    CHECK_FALSE(b.link->is_block_limit_awaited());
+
+    CHECK_FALSE(b.link->report(LaneProgress::nothing_waits, records_max, {UINT64_MAX, 4'000}));
+    CHECK_FALSE(b.lane.must_wait(4'001));
+    b.give(share);  // at position 0; it may be for the blocking subscriber
+    CHECK_FALSE(b.lane.must_wait(4'000));
+    CHECK(b.lane.must_wait(4'001));
+    b.lane.flush();
+    CHECK(b.lane.must_wait(4'001));
+    b.link->take();
+    CHECK(b.link->report(LaneProgress::nothing_waits, records_max, {UINT64_MAX, 4'000}));
+    CHECK_FALSE(b.lane.must_wait(4'001));
 }
 
 TEST_CASE("the two ends of a lane agree on separate threads", "[core][publisher][shards]") {
@@ -269,7 +406,9 @@ TEST_CASE("the two ends of a lane agree on separate threads", "[core][publisher]
             while (const LaneRecord* const front = b.link->front()) {
                 const LaneRecord record = *front;
                 b.link->take();
-                if (record.loan != nullptr) {
+                if (record.note != nullptr) {
+                    b.take(*std::unique_ptr<LaneNote>(record.note));
+                } else if (record.loan != nullptr) {
                     told[record.readers->list[0].id] += record.messages;
                     all_intact = all_intact && is_intact(record);
                 }
@@ -300,7 +439,7 @@ TEST_CASE("the two ends of a lane agree on separate threads", "[core][publisher]
     } while (!b.lane.empty());
     is_over.store(true);
     shard.join();
-    for (const auto& [reader, messages] : b.lane.take_losses()) {
+    for (const auto& [reader, messages] : b.losses) {
         told[reader.id] += messages;
     }
     CHECK(all_intact);

@@ -129,7 +129,7 @@ class PolicyModel {
     }
     bool is_all_read(const PolicyReader& reader) {
         const PeerStatus status = status_of(reader);
-        return status.id == 0 || (status.pending == 0 && bench_.unreported[reader.id].empty() &&
+        return status.id == 0 || (status.pending == 0 && !bench_.is_telling(reader.id) &&
                                   reader.peer.received().size() == status.bytes_sent);
     }
     void check_ledger() const {

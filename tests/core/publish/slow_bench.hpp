@@ -11,11 +11,13 @@
 #include "support/zmtp_text.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,13 +95,20 @@ inline void take_messages(std::string_view& wire, std::vector<Seen>& out) {
     }
 }
 
+/// Options with a small backlog, once with one I/O thread and once with two; then the subscribers are on the other one.
+[[nodiscard]] inline PublisherOptions small_backlog_on_any_thread() {
+    PublisherOptions options = small_backlog();
+    options.io_threads = GENERATE(std::size_t{1}, std::size_t{2});
+    return options;
+}
+
 /// A publisher that notifies each subscriber of the numbers of its lost messages.
 ///
-/// Threads: one, the test's. Limits: none. Failure: none of its own.
+/// Threads: one, the test's; the hooks may be called on others. Limits: none. Failure: none of its own.
 class SlowBench {
   public:
-    explicit SlowBench(PublisherOptions options = small_backlog(), Transport transport = Transport::tcp)
-        : h(with_hooks(std::move(options)), transport) {}
+    explicit SlowBench(PublisherOptions options = small_backlog_on_any_thread(), Transport transport = Transport::tcp)
+        : io_threads(options.io_threads), h(with_hooks(std::move(options)), transport) {}
 
     void deliver(SlowPolicy policy, std::chrono::milliseconds age = std::chrono::milliseconds(0)) {
         h.publisher->set_delivery(h.endpoint, {policy, 64 * 1024, age});
@@ -155,7 +164,25 @@ class SlowBench {
         return stream;
     }
     [[nodiscard]] bool is_telling() const {
-        return std::any_of(unreported.begin(), unreported.end(), [](const auto& each) { return !each.second.empty(); });
+        const std::scoped_lock lock(mutex_);
+        return std::any_of(unreported_.begin(), unreported_.end(),
+                           [](const auto& each) { return !each.second.empty(); });
+    }
+    /// Returns whether there are losses that the subscriber was not notified of.
+    [[nodiscard]] bool is_telling(std::uint64_t id) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = unreported_.find(id);
+        return found != unreported_.end() && !found->second.empty();
+    }
+    /// Returns how many losses all subscribers had.
+    [[nodiscard]] std::uint64_t heard() const {
+        const std::scoped_lock lock(mutex_);
+        return heard_;
+    }
+    /// Returns how many messages of send_to() another thread has refused.
+    [[nodiscard]] std::uint64_t refused() const {
+        const std::scoped_lock lock(mutex_);
+        return refused_;
     }
     /// Returns "" if the stream contains or reports 0, 1, 2 ... up to the last number published; otherwise where it
     /// does not.
@@ -170,29 +197,39 @@ class SlowBench {
         return "";
     }
 
+    /// Returns how much subscribers with backlogs of this size may keep together.
+    [[nodiscard]] std::size_t kept_max(std::size_t backlog_bytes) const {
+        const std::size_t one = limits::kept_apart_bytes_max + io_threads * 2 * backlog_bytes;
+        return io_threads == 1 ? one : 2 * one;
+    }
+
+    const std::size_t io_threads;
+    std::uint64_t next = 0;
+    std::ptrdiff_t numbers_per_notice = 1000;
+    std::string padding;  // of each gap notice's topic
+    std::atomic<std::size_t> calls_of_tell{0};
+
+  private:
     struct Unreported {
         std::string topic;
         std::uint64_t number;
         LossReason reason;
     };
-    std::uint64_t next = 0;
-    std::map<std::uint64_t, std::vector<Unreported>> unreported;  // by subscriber
-    std::map<std::uint64_t, std::uint64_t> heard;                 // losses, by subscriber
-    std::ptrdiff_t numbers_per_notice = 1000;
-    std::string padding;  // of each gap notice's topic
-    std::size_t calls_of_tell = 0;
-    PublisherHarness h;
-
-  private:
     PublisherOptions with_hooks(PublisherOptions options) {
         options.loss_hooks.lost = [this](std::uint64_t id, const LostRun& run, LossReason reason) {
-            for (Bytes wire = run.wire; !wire.empty(); ++heard[id]) {
+            const std::scoped_lock lock(mutex_);
+            for (Bytes wire = run.wire; !wire.empty(); ++heard_) {
                 const LostMessage message = take_message(wire);
-                unreported[id].push_back({std::string(message.topic), number_in(message.payload), reason});
+                unreported_[id].push_back({std::string(message.topic), number_in(message.payload), reason});
             }
         };
         options.loss_hooks.tell = [this](std::uint64_t id, NoticeWriter& writer) {
-            return tell(unreported[id], writer);
+            const std::scoped_lock lock(mutex_);
+            return tell(unreported_[id], writer);
+        };
+        options.loss_hooks.refused = [this](std::uint64_t, const LostMessage&) {
+            const std::scoped_lock lock(mutex_);
+            ++refused_;
         };
         return options;
     }
@@ -217,6 +254,14 @@ class SlowBench {
         numbers.erase(numbers.begin(), told);
         return is_full;
     }
+
+    mutable std::mutex mutex_;                                     // guards the following three
+    std::map<std::uint64_t, std::vector<Unreported>> unreported_;  // by subscriber
+    std::uint64_t heard_ = 0;
+    std::uint64_t refused_ = 0;
+
+  public:
+    PublisherHarness h;  // last: its threads use all other members
 };
 
 }  // namespace telegate::test

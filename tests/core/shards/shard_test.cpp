@@ -81,7 +81,8 @@ struct ShardBench {
     SegmentPool pool{4'096};
     SegmentLog log{pool};
     std::unique_ptr<LaneLink> link = std::make_unique<LaneLink>();
-    Lane lane{*link, pool, options.backlog_bytes_max};
+    Lane lane{*link, pool, options.backlog_bytes_max, [] {
+              }};
     Shard shard{{options, 2}, *link, calls()};
 };
 

@@ -218,7 +218,7 @@ TEST_CASE("a slow subscriber on another thread affects no other, and its losses 
     CHECK(h.totals().dropped == status_of_slow().dropped);
 }
 
-TEST_CASE("a publisher that does not check for capacity is blocked by no thread, and all losses are counted",
+TEST_CASE("a publisher that does not check for capacity waits for its threads alone, and all losses are counted",
           "[core][publisher][shards]") {
     PublisherHarness h(small_backlogs_on(3));
     std::vector<RawPeer> peers;

@@ -88,7 +88,7 @@ TEST_CASE("connections go to the thread with the fewest", "[core][publisher][sha
     PeerTable peers(reactor, options, {zmtp::SocketType::pub, SIZE_MAX, false, &remote}, {});
     const auto nothing = [](auto&&...) {
     };
-    Shards shards({reactor, options, peers, remote}, {nothing, nothing, nothing, nothing});
+    Shards shards({reactor, options, peers, remote}, {nothing, nothing, nothing, nothing, nothing});
     const Endpoint endpoint = peers.bind({Transport::tcp, "127.0.0.1", 0, {}});
     std::vector<RawPeer> raw;
     const auto connect = [&](std::size_t count) {
