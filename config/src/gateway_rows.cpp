@@ -71,6 +71,10 @@ constexpr std::array rows{
                           "last sequence number of the channel. The notice is repeated while the channel is silent. 0 "
                           "means never.",
                .slot = slot<&S::heartbeat_ms>},
+    SettingRow{.section = "gateway", .key = "io_threads", .rule = WholeRule{.min = 1, .max = 64},
+               .meaning = "Threads that write to the subscribers of each format, including the one that all formats "
+                          "share. More than 1 helps if one processor cannot write to all subscribers.",
+               .slot = slot<&S::io_threads>},
     SettingRow{.section = "gateway", .key = "record", .rule = rules::optional_directory,
                .applies = Applies::file,
                .meaning = "Directory to which all samples are recorded as they are published. Empty means none.",

@@ -137,7 +137,7 @@ class Services:
 class Scenario:
     """How samples are published; gateway_tail reads them. Gateway.kill() kills, stop() never does."""
 
-    is_killed, policy = False, "drop_oldest"
+    is_killed, policy, io_threads = False, "drop_oldest", 1
 
     def settings(self):
         return "format = record\n"

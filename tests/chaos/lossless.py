@@ -6,7 +6,7 @@ Usage: tests/chaos/lossless.py [--seconds N] [--rate N] [--seeds N] [--seed N]  
 
 Three clients follow a gateway, each through its own proxy. At the end, the seqs that each client reports as received or
 lost must be all seqs of every channel and epoch, each once. The gateway's own counts are read from REST, and for the
-epoch before the restart from its state file. The seed determines the format, the policy for slow clients, and whether
+epoch before the restart from its state file. The seed determines the format, the policy for slow clients, the number of I/O threads, and whether
 the gateway is stopped or killed. The end of a killed epoch is unknown: the clients must report this, and their ranges
 must have no hole before it.
 
@@ -58,9 +58,10 @@ class Scenario:
         self.policy = chosen.choice(["drop_oldest", "drop_oldest", "disconnect", "drop_newest"])
         self.format = chosen.choice(["record", "json"])
         self.is_killed = chosen.random() < 0.3
+        self.io_threads = chosen.choice([1, 3])
 
     def __str__(self):
-        return f"{self.format}, {self.policy}, {'killed' if self.is_killed else 'stopped'}"
+        return f"{self.format}, {self.policy}, {'killed' if self.is_killed else 'stopped'}, {self.io_threads} I/O threads"
 
     def settings(self):
         limit = "" if self.policy == "drop_oldest" else "backlog_bytes = 256KiB\n"
@@ -89,7 +90,7 @@ class Gateway:
         devices = "".join(f'[device "d{i}"]\ndriver = simulated\nwaveforms = sine, ramp, square, noise, counter\n'
                           f"interval_us = {self.interval_us}\n" for i in range(DEVICES))
         return (f"log_level = {changed.get('log_level', 'info')}\nqueue_size = {changed.get('queue_size', 65536)}\n"
-                f"history_bytes = {self.HISTORY}\nheartbeat_ms = 500\nstate_file = {self.folder}/state.json\n"
+                f"history_bytes = {self.HISTORY}\nheartbeat_ms = 500\nio_threads = {self.scenario.io_threads}\nstate_file = {self.folder}/state.json\n"
                 f"[rest]\nlisten = 127.0.0.1:{self.rest}\n"
                 f'[publish "tcp"]\nendpoint = tcp://127.0.0.1:{self.publish}\n{self.scenario.settings()}'
                 f'[services "tcp"]\nendpoint = tcp://127.0.0.1:{self.services}\n{devices}{more}')

@@ -101,6 +101,7 @@ struct Settings {
     std::int64_t history_per_channel = 16;
     std::string state_file;         // "": none
     std::int64_t heartbeat_ms = 0;  // 0: none
+    std::int64_t io_threads = 1;
     RecordSettings record;
     LogSettings log;
     std::string log_format = "text";

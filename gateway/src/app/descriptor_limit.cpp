@@ -1,5 +1,7 @@
 #include "app/descriptor_limit.hpp"
 
+#include "config/payload_format.hpp"
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -7,9 +9,11 @@
 namespace telegate {
 namespace {
 
-// Of the gateway: threads, endpoints, log and files. Of a device: a cancel signal, a port and two pipes.
+// Of the gateway: threads, endpoints, log and files. Of a device: a cancel signal, a port and two pipes. Of an I/O
+// thread: its event loop and a waker.
 constexpr std::size_t descriptors_of_gateway = 24;
 constexpr std::size_t descriptors_of_device = 4;
+constexpr std::size_t descriptors_of_io_thread = 4;
 
 }  // namespace
 
@@ -23,11 +27,15 @@ std::size_t raise_descriptor_limit() noexcept {
     return limit.rlim_cur;
 }
 
-DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
+std::size_t own_descriptors(std::size_t devices, std::size_t io_threads) noexcept {
+    return descriptors_of_gateway + devices * descriptors_of_device +
+           (io_threads - 1) * payload_formats * descriptors_of_io_thread;
+}
+
+DescriptorShares share_descriptors(std::size_t limit, std::size_t own, std::size_t rest,
                                    std::size_t rest_streams) noexcept {
     constexpr std::size_t spare_min = 8;
     constexpr std::size_t accepted = 1;  // a new REST connection, before an old one is closed in its favor
-    const std::size_t own = descriptors_of_gateway + devices * descriptors_of_device;
     const std::size_t spare = std::max(limit - std::min(limit, own), spare_min);
     const std::size_t wanted = rest + rest_streams + accepted;
     const std::size_t of_rest = std::min(spare / 4 + accepted, wanted);

@@ -17,9 +17,12 @@ struct DescriptorShares {
     std::size_t rest_streams = 0;  // event streams
 };
 
-/// Divides the descriptors that remain after those of the process and its devices. `rest` and `rest_streams` are the
-/// connections for REST if there are enough descriptors.
-[[nodiscard]] DescriptorShares share_descriptors(std::size_t limit, std::size_t devices, std::size_t rest,
+/// Returns the maximum number of descriptors of the process itself, its devices and the I/O threads of all formats.
+[[nodiscard]] std::size_t own_descriptors(std::size_t devices, std::size_t io_threads) noexcept;
+
+/// Divides the descriptors that remain after the `own` ones. `rest` and `rest_streams` are the connections for REST if
+/// there are enough descriptors.
+[[nodiscard]] DescriptorShares share_descriptors(std::size_t limit, std::size_t own, std::size_t rest,
                                                  std::size_t rest_streams) noexcept;
 
 }  // namespace telegate

@@ -45,8 +45,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
               }),
       alarm_file_(alarms_, log_, path_beside(state_file_, ".alarms")),
       event_keeper_(events_, log_, path_beside(state_file_, ".events"), [this] { alarm_file_.save(false); }),
-      descriptors_(share_descriptors(raise_descriptor_limit(), plan.devices.size(), plan.rest.connections_max,
-                                     plan.rest.streams_max)),
+      descriptors_(share_descriptors(raise_descriptor_limit(), own_descriptors(plan.devices.size(), plan.io_threads),
+                                     plan.rest.connections_max, plan.rest.streams_max)),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
@@ -58,7 +58,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                   [this](PayloadFormat format, std::uint64_t id) {
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
-      publishers_(reactor_, plan.publish, descriptors_.subscribers, publisher_hooks()),
+      publishers_(reactor_, plan.publish, {descriptors_.subscribers, plan.io_threads}, publisher_hooks()),
       recorders_(log_parts()),
       uplinks_({clock_, log_, plan.log.path, tags_}, plan.uplinks),
       durable_log_(make_durable_log(std::move(plan.log))),

@@ -60,9 +60,8 @@ void PublishSockets::change(const Wanted& before, const Wanted& after, const End
     }
 }
 
-Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max,
-                       Hooks hooks)
-    : reactor_(reactor), connections_max_(connections_max), hooks_(std::move(hooks)), bound_(PublishSockets(*this)) {
+Publishers::Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, const Options& options, Hooks hooks)
+    : reactor_(reactor), options_(options), hooks_(std::move(hooks)), bound_(PublishSockets(*this)) {
     add_lines(endpoints);
     bound_.bind(endpoints);
 }
@@ -81,7 +80,7 @@ void Publishers::add_lines(std::span<const FormatEndpoint> endpoints) {
     }
     const std::size_t lines = std::max<std::size_t>(lines_.size() + fresh.size(), 1);
     const std::size_t sessions_max =
-        std::clamp<std::size_t>(connections_max_ / lines, std::size_t{1}, PublisherOptions{}.sessions_max);
+        std::clamp<std::size_t>(options_.connections_max / lines, std::size_t{1}, PublisherOptions{}.sessions_max);
     for (const PayloadFormat format : fresh) {
         lines_.push_back({format, make_publisher(format, sessions_max, endpoints)});
     }
@@ -91,6 +90,7 @@ std::unique_ptr<Publisher> Publishers::make_publisher(PayloadFormat format, std:
                                                       std::span<const FormatEndpoint> endpoints) {
     PublisherOptions options;
     options.sessions_max = sessions_max;
+    options.io_threads = options_.io_threads;
     std::size_t least = options.backlog_bytes_max;
     for (const FormatEndpoint& endpoint : endpoints) {
         least = endpoint.format == format ? std::min(least, endpoint.delivery.backlog_bytes_max) : least;

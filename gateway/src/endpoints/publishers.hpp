@@ -52,7 +52,7 @@ class PublishSockets {
 /// its counts stay when its last endpoint is removed.
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
-/// Limits: those of a publisher, for each format. Each publisher may have an equal share of `connections_max`, divided
+/// Limits: those of a publisher, for each format. Each publisher may have an equal share of connections_max, divided
 /// by the number of formats when it is created; earlier publishers keep their share. Connections beyond the available
 /// descriptors are not accepted, and counted as such. Samples are stored in segments of a quarter of the smallest
 /// `backlog_bytes` of the format when its publisher is created, 16 to 260 KiB; a smaller limit set later counts as four
@@ -65,7 +65,11 @@ class Publishers {
         std::function<void(PayloadFormat, const MonitorEvent&)> monitor;
         std::function<LossHooks(PayloadFormat)> losses;  // called once per format
     };
-    Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, std::size_t connections_max, Hooks hooks);
+    struct Options {
+        std::size_t connections_max;
+        std::size_t io_threads = 1;  // of each publisher, see PublisherOptions
+    };
+    Publishers(Reactor& reactor, std::span<const FormatEndpoint> endpoints, const Options& options, Hooks hooks);
 
     using Prepared = BoundEndpoints<PublishSockets>::Prepared;
     /// See BoundEndpoints; prepare() also creates the publishers of new formats.
@@ -106,7 +110,7 @@ class Publishers {
     [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
 
     Reactor& reactor_;
-    const std::size_t connections_max_;
+    const Options options_;
     const Hooks hooks_;
     std::vector<Line> lines_;
     BoundEndpoints<PublishSockets> bound_;

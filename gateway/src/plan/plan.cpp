@@ -188,6 +188,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
                SecretFile secret) {
     Plan plan;
     std::vector<SettingsProblem> problems;
+    plan.io_threads = static_cast<std::size_t>(settings.io_threads);
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = to_policy(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);

@@ -41,6 +41,7 @@ struct Plan {
     ThreadSchedule sampling_schedule;
     RestOptions rest;
     Tags tags;
+    std::size_t io_threads = 1;
     std::size_t queue_capacity = 0;
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };

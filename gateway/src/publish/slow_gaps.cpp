@@ -17,10 +17,14 @@ LossHooks SlowGaps::hooks(PayloadFormat format) {
     hooks.tell = [this, format](std::uint64_t id, NoticeWriter& writer) {
         return tell({format, id}, writer);
     };
+    hooks.refused = [this, format](std::uint64_t id, const LostMessage& message) {
+        refused({format, id}, message);
+    };
     return hooks;
 }
 
 void SlowGaps::lost(const Key& key, const LostRun& run, LossReason reason) {
+    const std::scoped_lock lock(mutex_);
     const RunDigest& digest = runs_.read(key.first, run);
     if (digest.parts.empty()) {
         return;
@@ -55,6 +59,7 @@ void SlowGaps::give_up_largest() {
 }
 
 bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
+    const std::scoped_lock lock(mutex_);
     const auto entry = counts_.find(key);
     if (entry == counts_.end()) {
         return false;
@@ -74,12 +79,25 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
 }
 
 void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
-    auto& [first, last] = counts_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
+    const std::scoped_lock lock(mutex_);
+    leave_out({format, id}, sample);
+}
+
+void SlowGaps::refused(const Key& key, const LostMessage& message) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto sample = runs_.sample_in(key.first, message)) {
+        leave_out(key, *sample);
+    }
+}
+
+void SlowGaps::leave_out(const Key& key, const SamplePlace& sample) {
+    auto& [first, last] = counts_[key].ends[static_cast<std::size_t>(LossReason::slow)];
     first = first.seq == 0 ? sample : first;
     last = sample;
 }
 
 void SlowGaps::forget(PayloadFormat format, std::uint64_t id) {
+    const std::scoped_lock lock(mutex_);
     const auto entry = counts_.find({format, id});
     if (entry != counts_.end()) {
         entries_ -= entry->second.gaps.entries();
@@ -87,7 +105,13 @@ void SlowGaps::forget(PayloadFormat format, std::uint64_t id) {
     }
 }
 
+std::uint64_t SlowGaps::closed() const noexcept {
+    const std::scoped_lock lock(mutex_);
+    return closed_;
+}
+
 std::size_t SlowGaps::ranges() const noexcept {
+    const std::scoped_lock lock(mutex_);
     std::size_t ranges = 0;
     for (const auto& [key, entry] : counts_) {
         ranges += entry.gaps.ranges();
@@ -100,6 +124,7 @@ LostSample SlowGaps::named(const SamplePlace& place) const {
 }
 
 void SlowGaps::show(SubscriberStatus& subscriber) const {
+    const std::scoped_lock lock(mutex_);
     const auto entry = counts_.find({subscriber.format, subscriber.id});
     if (entry == counts_.end()) {
         return;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +22,7 @@ namespace telegate {
 /// The samples that slow subscribers have missed and that are not reported to them yet: ranges of sequence numbers per
 /// channel, reported by `$gap` notices at the position of the missing samples.
 ///
-/// Threads: the reactor's, or any while the reactor is not running.
+/// Threads: any, under a mutex that the I/O threads of publishers hold once per lost run.
 /// Limits: entries_max entries for all subscribers together, plus those added in one run. Beyond the limit, the
 /// subscriber that uses the most is closed and counted. Adjacent ranges are merged, so a subscriber has many ranges
 /// only if lost and received samples alternate.
@@ -45,7 +46,7 @@ class SlowGaps {
     /// Returns the hooks for the publisher of a format.
     [[nodiscard]] LossHooks hooks(PayloadFormat format);
     /// Records that a subscriber's queue was full when it requested last values. The sample is counted as slow, but
-    /// only show() reports it; no notice does.
+    /// only show() reports it; no notice does. The hooks do the same.
     void note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample);
     /// Removes a subscriber that has disconnected.
     void forget(PayloadFormat format, std::uint64_t id);
@@ -54,7 +55,7 @@ class SlowGaps {
     /// Returns the number of ranges that are not reported yet.
     [[nodiscard]] std::size_t ranges() const noexcept;
     /// Returns the number of subscribers that were closed because they had too many gaps.
-    [[nodiscard]] std::uint64_t closed() const noexcept { return closed_; }
+    [[nodiscard]] std::uint64_t closed() const noexcept;
 
   private:
     struct Ends {
@@ -74,12 +75,15 @@ class SlowGaps {
     };
 
     void lost(const Key& key, const LostRun& run, LossReason reason);
+    void refused(const Key& key, const LostMessage& message);
     bool tell(const Key& key, NoticeWriter& writer);
     void give_up_largest();
+    void leave_out(const Key& key, const SamplePlace& sample);
     [[nodiscard]] LostSample named(const SamplePlace& place) const;
 
     const Parts parts_;
     const std::size_t entries_max_;
+    mutable std::mutex mutex_;  // guards everything below
     std::unordered_map<Key, Entry, KeyHash> counts_;
     RunReader runs_;
     std::size_t entries_ = 0;

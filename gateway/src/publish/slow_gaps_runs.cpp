@@ -90,6 +90,16 @@ std::optional<SeqRange> RunReader::seqs_of(PayloadFormat format, std::string_vie
     return seqs;
 }
 
+std::optional<SamplePlace> RunReader::sample_in(PayloadFormat format, const LostMessage& message) {
+    look_for_channels();
+    const std::uint32_t channel = channel_of(message.topic);
+    if (channel == no_channel) {
+        return std::nullopt;
+    }
+    const auto seqs = seqs_of(format, message.payload, known_[channel]);
+    return seqs ? std::optional(SamplePlace{static_cast<ChannelId>(channel), seqs->last}) : std::nullopt;
+}
+
 void RunReader::read_into(PayloadFormat format, Bytes wire, RunDigest& digest) {
     look_for_channels();
     ++runs_read_;

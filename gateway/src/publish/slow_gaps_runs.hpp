@@ -41,7 +41,7 @@ struct RunDigest {
 /// The reader guesses that a channel is followed by the same channel as before, and that its sequence number is at the
 /// same offset in the payload. It parses the message fully if the guess is wrong.
 ///
-/// Threads: one.
+/// Threads: one at a time.
 /// Limits: caches the digests of at most runs_kept_max runs, parts_kept_max parts in total, 6 MiB: several seconds of
 /// the log. About 100 bytes per channel.
 /// Failure: may throw std::bad_alloc.
@@ -55,6 +55,8 @@ class RunReader {
     /// Returns the digest of a run, valid until the next call. Messages that are neither samples nor gap notices are
     /// ignored.
     [[nodiscard]] const RunDigest& read(PayloadFormat format, const LostRun& run);
+    /// Returns the sample in a message; nullopt if it is not a sample.
+    [[nodiscard]] std::optional<SamplePlace> sample_in(PayloadFormat format, const LostMessage& message);
     [[nodiscard]] std::size_t parts_kept() const noexcept { return parts_kept_; }
 
   private:

@@ -5,7 +5,7 @@
 using namespace telegate;
 
 TEST_CASE("with enough descriptors each part gets what it requests", "[gateway][descriptors]") {
-    const DescriptorShares shares = share_descriptors(65'536, 10, 64, 256);
+    const DescriptorShares shares = share_descriptors(65'536, own_descriptors(10, 1), 64, 256);
     CHECK(shares.rest == 64);
     CHECK(shares.rest_streams == 256);
     CHECK(shares.services >= 1'024);
@@ -14,7 +14,7 @@ TEST_CASE("with enough descriptors each part gets what it requests", "[gateway][
 
 TEST_CASE("with few descriptors each part gets some, and their sum stays within the limit", "[gateway][descriptors]") {
     for (std::size_t limit = 40; limit <= 2'000; ++limit) {
-        const DescriptorShares shares = share_descriptors(limit, 1, 64, 16);
+        const DescriptorShares shares = share_descriptors(limit, own_descriptors(1, 1), 64, 16);
         CAPTURE(limit);
         REQUIRE(shares.rest >= 1);
         REQUIRE(shares.services >= 1);
@@ -23,8 +23,13 @@ TEST_CASE("with few descriptors each part gets some, and their sum stays within 
     }
 }
 
+TEST_CASE("each I/O thread of each format has descriptors of its own", "[gateway][descriptors]") {
+    CHECK(own_descriptors(1, 3) > own_descriptors(1, 2));
+    CHECK(own_descriptors(1, 3) - own_descriptors(1, 2) == own_descriptors(1, 2) - own_descriptors(1, 1));
+}
+
 TEST_CASE("with too few descriptors for the process itself each part still gets some", "[gateway][descriptors]") {
-    const DescriptorShares shares = share_descriptors(20, 100, 64, 16);
+    const DescriptorShares shares = share_descriptors(20, own_descriptors(100, 1), 64, 16);
     CHECK(shares.rest >= 1);
     CHECK(shares.services >= 1);
     CHECK(shares.subscribers >= 1);

@@ -163,6 +163,7 @@ struct Fate {
         settings.rest_port = 0;
         settings.queue_size = 300;
         settings.heartbeat_ms = 20;
+        settings.io_threads = 1 + below(3);
         settings.publish.emplace_back();
         settings.publish.back().name = "record";
         settings.publish.back().endpoint = "tcp://127.0.0.1:0";

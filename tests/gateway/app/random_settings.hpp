@@ -25,6 +25,7 @@ class RandomSettings {
         settings_.log_level = "off";
         settings_.rest_port = 0;
         settings_.queue_size = queue_size_min;
+        settings_.io_threads = 1 + below(3);
         settings_.devices = {device("steady-a", 1'000), device("steady-b", 1'000)};
         settings_.publish = {publish("steady-json", "json"), publish("steady-record", "record")};
     }

@@ -27,7 +27,8 @@ FormatEndpoint endpoint_with_last_values(std::size_t backlog_bytes) {
     return endpoint;
 }
 
-/// A publisher with channels that have one sample each, and one subscriber; all in one thread.
+/// A publisher with channels that have one sample each, and one subscriber, which the test's thread or another one
+/// writes to.
 struct LastValuesLine {
     explicit LastValuesLine(std::size_t backlog_bytes = 16UL * 1024 * 1024)
         : endpoints{endpoint_with_last_values(backlog_bytes)} {
@@ -62,7 +63,10 @@ struct LastValuesLine {
     /// Returns sequence numbers by topic, after everything was received.
     std::map<std::string, std::vector<std::uint64_t>> received() {
         REQUIRE(bench.turn_until([&] {
-            return inbox.take() > 0 && last_values.waiting() == 0 && inbox.messages.size() == publishers.totals().sent;
+            inbox.take();
+            const PublisherTotals totals = publishers.totals();
+            return totals.matched > 0 && last_values.waiting() == 0 &&
+                   inbox.messages.size() == totals.matched - totals.dropped;
         }));
         std::map<std::string, std::vector<std::uint64_t>> result;
         for (const Frames& frames : inbox.messages) {
@@ -85,8 +89,13 @@ struct LastValuesLine {
     SlowGaps gaps{{channels, clock, 5, [](PayloadFormat, std::uint64_t) {
                    }}};
     std::vector<FormatEndpoint> endpoints;
-    Publishers publishers{bench.reactor, endpoints, 100,
-                          Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { note(event); }, {}}};
+    Publishers publishers{bench.reactor,
+                          endpoints,
+                          {100, GENERATE(std::size_t{1}, std::size_t{2})},
+                          Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { note(event); },
+                                            [this](PayloadFormat format) {
+                                                return gaps.hooks(format);
+                                            }}};
     Tags tags;
     FormatFeeds feeds{{channels, 5, tags, [this] {
                            waker.wake();

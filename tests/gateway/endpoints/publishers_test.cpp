@@ -21,10 +21,11 @@ FormatEndpoint format_endpoint(const std::string& name, const std::string& endpo
     return {std::get<Endpoint>(parse_endpoint(endpoint)), format, name};
 }
 
-/// The publishers without a gateway; all in one thread.
+/// The publishers without a gateway.
 struct PublishersHarness {
     explicit PublishersHarness(const std::vector<FormatEndpoint>& endpoints)
-        : publishers(bench.reactor, endpoints, 1'000, Publishers::Hooks{}) {}
+        : publishers(bench.reactor, endpoints, {1'000, GENERATE(std::size_t{1}, std::size_t{3})}, Publishers::Hooks{}) {
+    }
 
     void change_to(const std::vector<FormatEndpoint>& endpoints) {
         const auto prepared = publishers.prepare(endpoints);

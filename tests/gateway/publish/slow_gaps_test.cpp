@@ -154,6 +154,16 @@ TEST_CASE("adjacent losses become one range, and a lost gap notice becomes its r
     CHECK(g.gaps.ranges() == 0);
 }
 
+TEST_CASE("a last value that another thread refused is shown as lost, and no notice reports it", "[gateway][slow]") {
+    SimulatedLosses losses;
+    const std::string payload = encoded<JsonEncoder>(losses.channels, sample_of(ChannelId{1}, 7));
+    losses.hooks.refused(3, {"a/y", payload});
+    losses.hooks.refused(3, {"unknown", payload});
+    CHECK(losses.first_slow(3).topic == "a/y");
+    CHECK(losses.first_slow(3).seq == 7);
+    CHECK(losses.gaps.ranges() == 0);
+}
+
 TEST_CASE("the subscriber with the most gaps is closed, once, whichever subscriber exceeds the limit",
           "[gateway][slow]") {
     SimulatedLosses g;
