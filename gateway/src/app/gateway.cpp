@@ -50,27 +50,30 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
-      history_(static_cast<std::size_t>(settings.history_bytes), std::chrono::milliseconds(settings.history_age_ms),
-               nullptr, static_cast<std::size_t>(settings.history_per_channel)),
       sample_text_(channels_, epoch_ms_, tags_),
-      streams_([this] { reactor_.post([this] { pump_.catch_up(); }); }, [this] { rest_.wake_streams(); }),
       slow_gaps_({channels_, clock_, epoch_ms_,
                   [this](PayloadFormat format, std::uint64_t id) {
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
       publishers_(reactor_, plan.publish, {descriptors_.subscribers, plan.io_threads}, publisher_hooks()),
-      recorders_(log_parts()),
       uplinks_({clock_, log_, plan.log.path, tags_}, plan.uplinks),
-      durable_log_(make_durable_log(std::move(plan.log))),
+      consumers_{.channels = channels_,
+                 .history = History(static_cast<std::size_t>(settings.history_bytes),
+                                    std::chrono::milliseconds(settings.history_age_ms), nullptr,
+                                    static_cast<std::size_t>(settings.history_per_channel)),
+                 .recorders = Recorders(log_parts()),
+                 .durable_log = make_durable_log(std::move(plan.log)),
+                 .format_feeds = FormatFeeds({channels_, epoch_ms_, tags_,
+                                              [this] {
+                                                  waker_.wake();
+                                              }}),
+                 .streams = EventStreams([this] { reactor_.post([this] { pump_.catch_up(); }); },
+                                         [this] { rest_.wake_streams(); })},
       log_history_(make_log_history()),
       pump_({reactor_, queue_, waker_, channels_, ledger_}),
-      format_feeds_({channels_, epoch_ms_, tags_,
-                     [this] {
-                         waker_.wake();
-                     }}),
       services_(services_parts(), plan.services, descriptors_.services),
-      last_values_({reactor_, channels_, publishers_, pump_, format_feeds_, history_, slow_gaps_}),
-      heartbeats_(reactor_, channels_, pump_, format_feeds_),
+      last_values_({reactor_, channels_, publishers_, pump_, consumers_.format_feeds, consumers_.history, slow_gaps_}),
+      heartbeats_(reactor_, channels_, pump_, consumers_.format_feeds),
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
       sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
@@ -81,7 +84,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, recorders_, durable_log_.get(), uplinks_, events_, alarms_,
+                         log_level_, consumers_.recorders, consumers_.durable_log.get(), uplinks_, events_, alarms_,
                          [this] {
                              feed_consumers();
                          }}),
@@ -99,7 +102,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
     observe_alarms();
     add_devices(std::move(plan.devices));
     observe_devices();  // only now, so that the devices from the start are not reported as added
-    recorders_.change(plan.recorders);
+    consumers_.recorders.change(plan.recorders);
     feed_consumers();
     heartbeats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
     unclaimed_sections_.watch(settings.channels);
@@ -152,26 +155,23 @@ DurableLog::Parts Gateway::log_parts() {
 }
 
 std::unique_ptr<LogHistory> Gateway::make_log_history() {
-    return durable_log_ == nullptr
-               ? nullptr
-               : std::make_unique<LogHistory>(LogHistory::Parts{history_, *durable_log_, durable_log_->status().path,
-                                                                sample_text_, tags_, log_});
+    if (consumers_.durable_log == nullptr) {
+        return nullptr;
+    }
+    DurableLog& log = *consumers_.durable_log;
+    return std::make_unique<LogHistory>(
+        LogHistory::Parts{consumers_.history, log, log.status().path, sample_text_, tags_, log_});
 }
 
-/// Sets the consumers of samples, in the order in which they receive each batch. The history comes first, so a
-/// subscriber can read from it every sample that it has received.
 void Gateway::feed_consumers() {
-    std::vector<SampleConsumer*> consumers{&history_, &recorders_};
-    if (durable_log_ != nullptr) {
-        consumers.push_back(durable_log_.get());
+    pump_.feed({});  // while the feeds are replaced
+    try {
+        consumers_.format_feeds.publish_to(publishers_.by_format());
+    } catch (const std::bad_alloc&) {  // nothing has changed
+        pump_.feed(consumers_.all());
+        throw;
     }
-    pump_.feed(consumers);  // while the feeds are replaced
-    format_feeds_.publish_to(publishers_.by_format());
-    for (const auto& feed : format_feeds_.feeds()) {
-        consumers.push_back(feed.get());
-    }
-    consumers.push_back(&streams_);
-    pump_.feed(std::move(consumers));
+    pump_.feed(consumers_.all());
 }
 
 void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
@@ -313,7 +313,7 @@ void Gateway::begin_stop() {
         };
         services_.close(grace, is_closed);
         publishers_.close(grace, is_closed);
-        streams_.end();
+        consumers_.streams.end();
         rest_.stop_after_streams(stop_until_, is_closed);
     });
 }
@@ -333,11 +333,10 @@ void Gateway::finish() {
     services_.join();
     state_timer_.stop();
     pump_.discard_all(DropReason::shutdown);
-    recorders_.close();
-    if (durable_log_ != nullptr) {
+    if (log_history_ != nullptr) {
         log_history_->close();
-        durable_log_->close();
     }
+    consumers_.close();
     uplinks_.close();
     events_.add({.time_utc_ns = clock_.utc_now_ns(), .kind = EventKind::gateway_stopped});
     event_keeper_.stop();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/consumers.hpp"
 #include "app/descriptor_limit.hpp"
 #include "base/timer_thread.hpp"
 #include "core/bounded_queue.hpp"
@@ -11,7 +12,6 @@
 #include "device/clock_watch.hpp"
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
-#include "durable/durable_log.hpp"
 #include "durable/log_history.hpp"
 #include "encode/sample_text.hpp"
 #include "endpoints/last_values.hpp"
@@ -22,7 +22,6 @@
 #include "events/event_keeper.hpp"
 #include "events/events.hpp"
 #include "line/channel_watch.hpp"
-#include "line/history.hpp"
 #include "line/pump.hpp"
 #include "line/pump_watch.hpp"
 #include "live/live_settings.hpp"
@@ -30,11 +29,8 @@
 #include "log/log.hpp"
 #include "log/log_level.hpp"
 #include "plan/plan.hpp"
-#include "publish/format_feeds.hpp"
 #include "publish/heartbeats.hpp"
 #include "publish/slow_gaps.hpp"
-#include "recording/recorders.hpp"
-#include "rest/event_streams.hpp"
 #include "rest/rest_server.hpp"
 #include "rest/rest_traffic.hpp"
 #include "services/services.hpp"
@@ -181,18 +177,14 @@ class Gateway {
     Waker stopped_;
     Reactor reactor_;
     LogLevel log_level_;
-    History history_;
     SampleText sample_text_;
-    EventStreams streams_;
     RestTraffic traffic_;
     SlowGaps slow_gaps_;
     Publishers publishers_;
-    Recorders recorders_;
-    Uplinks uplinks_;                                // before the log, whose thread uses them
-    const std::unique_ptr<DurableLog> durable_log_;  // null: none
+    Uplinks uplinks_;  // before the log, whose thread uses them
+    Consumers consumers_;
     const std::unique_ptr<LogHistory> log_history_;  // null: there is no log
     Pump pump_;
-    FormatFeeds format_feeds_;
     Services services_;
     LastValues last_values_;
     Heartbeats heartbeats_;

@@ -41,9 +41,9 @@ Health Gateway::health() {
     health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(response_time_max) : PumpReport{}));
     health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
-    health.checks.push_back(check_recordings(recorders_.status()));
-    if (durable_log_ != nullptr) {
-        health.checks.push_back(check_log(durable_log_->status()));
+    health.checks.push_back(check_recordings(consumers_.recorders.status()));
+    if (consumers_.durable_log != nullptr) {
+        health.checks.push_back(check_log(consumers_.durable_log->status()));
     }
     if (const std::vector<UplinkReport> uplinks = uplinks_.status(); !uplinks.empty()) {
         health.checks.push_back(check_uplinks(uplinks));

@@ -43,12 +43,12 @@ RestHandlers Gateway::rest_handlers() {
         log_.info_limited("rest change refused " + std::string(who), line);
     };
     handlers.sample_text = &sample_text_;
-    handlers.history = &history_;
+    handlers.history = &consumers_.history;
     handlers.log_history = log_history_.get();
     handlers.events = &events_;
     handlers.alarms = &alarms_;
     handlers.ledger = &ledger_;
-    handlers.streams = &streams_;
+    handlers.streams = &consumers_.streams;
     handlers.log_level = &log_level_;
     handlers.traffic = &traffic_;
     handlers.config = config_handlers();

@@ -21,7 +21,7 @@ ServicesParts Gateway::services_parts() {
                 },
             .told = {.channels = channels_,
                      .ledger = ledger_,
-                     .history = history_,
+                     .history = consumers_.history,
                      .pump = pump_,
                      .past = state_file_,
                      .text = sample_text_,
@@ -54,7 +54,7 @@ void Gateway::end_epoch() {
             last_seqs.emplace(channels_.at(id).topic, last);
         }
     }
-    state_file_.end(std::move(last_seqs), history_.position(), epoch_ledger());
+    state_file_.end(std::move(last_seqs), consumers_.history.position(), epoch_ledger());
 }
 
 }  // namespace telegate

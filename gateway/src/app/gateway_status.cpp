@@ -45,9 +45,9 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.config = live_settings_.status();
     snapshot.previous_runs = state_file_.previous_runs();
     take_counts(snapshot);
-    snapshot.recorders = recorders_.status();
-    if (durable_log_ != nullptr) {
-        snapshot.log = durable_log_->status();
+    snapshot.recorders = consumers_.recorders.status();
+    if (consumers_.durable_log != nullptr) {
+        snapshot.log = consumers_.durable_log->status();
         snapshot.log->reads = log_history_->counts();
     }
     snapshot.uplinks = uplinks_.status();
@@ -128,7 +128,7 @@ void Gateway::take_counts(StatusSnapshot& snapshot) const {
     for (const SampleConsumer* const consumer : pump_.consumers()) {
         snapshot.consumers.push_back({std::string(consumer->name()), consumer->ledger()});
     }
-    snapshot.notices = format_feeds_.notices();
+    snapshot.notices = consumers_.format_feeds.notices();
 }
 
 }  // namespace telegate

@@ -110,7 +110,7 @@ class DurableLog final : public SampleConsumer {
     /// Applies the limits and the sync interval.
     void change(const DurableLogOptions& options);
     /// Writes what is pending, ends the epoch in the log, and waits for both. Nothing is taken afterwards.
-    void close();
+    void close() override;
 
     [[nodiscard]] std::string_view name() const noexcept override { return "log"; }
     void take(std::span<const TelemetrySample> samples) noexcept override;

@@ -31,7 +31,7 @@ struct ConsumerLedger {
 /// A consumer that is slow or works on another thread copies the data it needs, or reads the history through a
 /// SampleCursor.
 ///
-/// Threads: the pump's.
+/// Threads: the pump's, unless a function says otherwise.
 /// Limits: it must not block, and must not take longer than encoding the samples.
 /// Failure: take() and gap() may throw std::bad_alloc for a channel that is new to the consumer; the samples of that
 /// call are then in ledger().taken and are not delivered.
@@ -55,6 +55,8 @@ class SampleConsumer {
     [[nodiscard]] virtual bool must_wait() { return false; }
     /// Ends an iteration of the pump: the consumer passes on the samples it has taken.
     virtual void flush() {}
+    /// Writes what is pending and waits for it, after the pump has ended. Threads: any one.
+    virtual void close() {}
     [[nodiscard]] virtual ConsumerLedger ledger() const = 0;
 };
 

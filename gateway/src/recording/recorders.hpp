@@ -26,7 +26,7 @@ class Recorders final : public SampleConsumer {
     /// Replaces the recordings. Those with the same path and device continue without loss, with their new limits.
     void change(const std::vector<DurableLogOptions>& wanted);
     /// Ends all recordings.
-    void close() { change({}); }
+    void close() override { change({}); }
 
     [[nodiscard]] std::string_view name() const noexcept override { return "recorders"; }
     void take(std::span<const TelemetrySample> samples) noexcept override;

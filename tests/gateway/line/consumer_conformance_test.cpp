@@ -1,9 +1,8 @@
+#include "gateway/line/consumer_conformance.hpp"
 #include "core/publisher.hpp"
 #include "core/subscriber.hpp"
 #include "durable/durable_log.hpp"
 #include "encode/notice_encoder.hpp"
-#include "gateway/extremes/channel_extremes.hpp"
-#include "gateway/recording/recorder_harness.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"
 #include "line/sample_cursor.hpp"
@@ -29,60 +28,6 @@ using namespace telegate;
 using namespace telegate::test;
 
 namespace {
-
-/// Sequence numbers of samples or of a gap of one channel.
-struct DeliveredPart {
-    std::uint64_t first;
-    std::uint64_t last;
-    bool is_gap;
-};
-/// The samples and gaps that a consumer delivered, by topic.
-using Delivered = std::map<std::string, std::vector<DeliveredPart>>;
-
-/// The sampling side, the queue and the pump, all in one thread.
-///
-/// Threads: one. Limits: the queue's. Failure: none.
-struct ConsumerSource {
-    /// Captures samples of random channels; while the queue is full, they are dropped.
-    void capture(std::mt19937& random, int count) {
-        for (int i = 0; i < count; ++i) {
-            TelemetrySample sample{};
-            sample.channel = channels_of_device[random() % channels_of_device.size()];
-            sample.seq = ++captured[sample.channel];
-            sample.type = ValueType::real;
-            sample.value.real = static_cast<double>(sample.seq);
-            const std::array one{sample};
-            ledger.captured(DeviceId{0}, one);
-            queue.push(queue.first(), one, [this](const TelemetrySample& lost, QueueLoss) {
-                ledger.dropped_at_queue(lost, DropReason::queue_overflow);
-            });
-        }
-    }
-    [[nodiscard]] std::uint64_t captured_in_all() const {
-        std::uint64_t sum = 0;
-        for (const auto& [channel, seq] : captured) {
-            sum += seq;
-        }
-        return sum;
-    }
-
-    Bench bench;
-    RecorderBench recording;
-    ChannelTable& channels = recording.channels;
-    const std::vector<ChannelId> channels_of_device{recording.a, recording.b};
-    Ledger ledger{2, channels};
-    BoundedQueue<TelemetrySample> queue{64, OverflowPolicy::drop_oldest};
-    Waker waker;
-    std::map<ChannelId, std::uint64_t> captured;
-    Pump pump{{bench.reactor, queue, waker, channels, ledger}};
-};
-
-/// A consumer under test, with access to what it delivered.
-struct ConsumerSubject {
-    std::shared_ptr<SampleConsumer> consumer;
-    std::function<Delivered()> delivered;  // empty: it delivers no content
-    bool has_gaps = true;                  // in the delivered content
-};
 
 ConsumerSubject history_subject(ConsumerSource& source) {
     const auto history = std::make_shared<History>(std::size_t{1024} * 1024);
@@ -202,8 +147,6 @@ ConsumerSubject log_subject(ConsumerSource& source) {
     return {log, delivered};
 }
 
-using MakeSubject = std::function<ConsumerSubject(ConsumerSource&)>;
-
 /// Adds a subject for each payload format.
 std::vector<std::pair<std::string_view, MakeSubject>> with_formats(
     std::vector<std::pair<std::string_view, MakeSubject>> subjects) {
@@ -222,96 +165,21 @@ const auto subjects = with_formats({
      [](ConsumerSource& /*source*/) {
          return ConsumerSubject{std::make_shared<EventStreams>([] {}, [] {}), {}};
      }},
-    {"extremes",
-     [](ConsumerSource& source) {
-         return ConsumerSubject{std::make_shared<ChannelExtremes>(source.channels), {}};
-     }},
 });
-
-/// Checks that samples and gaps cover every number from `before` + 1 to `last`, once and in order.
-void check_every_number(const std::vector<DeliveredPart>& parts, std::uint64_t before, std::uint64_t last,
-                        bool has_gaps) {
-    std::uint64_t reached = before;
-    for (const DeliveredPart& part : parts) {
-        CHECK((has_gaps ? part.first == reached + 1 : part.first > reached));
-        CHECK(part.last >= part.first);
-        reached = part.last;
-    }
-    CHECK((has_gaps ? reached == last : reached <= last));
-}
-
-/// Keeps samples in the queue on request, and counts calls.
-///
-/// Threads: one. Limits, Failure: none.
-struct ScriptedConsumer final : SampleConsumer {
-    [[nodiscard]] std::string_view name() const noexcept override { return "scripted"; }
-    void take(std::span<const TelemetrySample> samples) override { counts.taken += samples.size(); }
-    void gap(const SampleGap& gap) override { counts.missing += gap.samples(); }
-    [[nodiscard]] bool is_wanted() const noexcept override { return wanted; }
-    [[nodiscard]] bool must_wait() override { return waits; }
-    void flush() override { ++flushes; }
-    [[nodiscard]] ConsumerLedger ledger() const override { return counts; }
-
-    ConsumerLedger counts;
-    bool wanted = false;
-    bool waits = false;
-    int flushes = 0;
-};
 
 }  // namespace
 
 TEST_CASE("each consumer delivers every sample or gap of each channel once and in order", "[gateway][consumer]") {
     const auto& [name, make] = subjects[GENERATE(range(std::size_t{0}, subjects.size()))];
     CAPTURE(name);
-    ConsumerSource source;
-    const ConsumerSubject subject = make(source);
-    source.pump.feed({subject.consumer.get()});
-    std::mt19937 random(1);
-    for (int round = 0; round < 40; ++round) {
-        source.capture(random, static_cast<int>(random() % 100));
-        source.pump.drain_all();
-    }
-    const ConsumerLedger ledger = subject.consumer->ledger();
-    CHECK(ledger.taken + ledger.missing == source.captured_in_all());
-    CHECK(ledger.missing > 0);
-    if (subject.delivered) {
-        const Delivered delivered = subject.delivered();
-        for (const ChannelId channel : source.channels_of_device) {
-            check_every_number(delivered.at(source.channels.at(channel).topic), 0, source.captured[channel],
-                               subject.has_gaps);
-        }
-    }
+    check_delivery(make);
 }
 
 TEST_CASE("a consumer added by a reload starts with the next batch, and other consumers miss nothing",
           "[gateway][consumer]") {
     const auto& [name, make] = subjects[GENERATE(range(std::size_t{0}, subjects.size()))];
     CAPTURE(name);
-    ConsumerSource source;
-    std::mt19937 random(2);
-    ScriptedConsumer stays;
-    source.pump.feed({&stays});
-    source.capture(random, 200);
-    source.pump.drain_all();
-    const auto before = source.captured;
-    const ConsumerSubject subject = make(source);
-    source.pump.feed({&stays, subject.consumer.get()});
-    source.capture(random, 200);
-    source.pump.drain_all();
-    CHECK(stays.counts.taken + stays.counts.missing == source.captured_in_all());
-    const ConsumerLedger ledger = subject.consumer->ledger();
-    CHECK(ledger.taken + ledger.missing == 200);
-    if (subject.delivered) {
-        const Delivered delivered = subject.delivered();
-        for (const ChannelId channel : source.channels_of_device) {
-            check_every_number(delivered.at(source.channels.at(channel).topic), before.at(channel),
-                               source.captured[channel], subject.has_gaps);
-        }
-    }
-    source.pump.feed({&stays});
-    source.capture(random, 10);
-    source.pump.drain_all();
-    CHECK(subject.consumer->ledger().taken == ledger.taken);
+    check_reload(make);
 }
 
 TEST_CASE("samples stay in the queue while a consumer must wait, and are delivered when it has capacity",
@@ -358,15 +226,4 @@ TEST_CASE("at a stop everything is delivered, even to a consumer that must wait"
     CHECK(waiting.counts.taken == 64);
     CHECK(waiting.counts.taken + waiting.counts.missing == 300);
     CHECK(waiting.flushes > 0);
-}
-
-TEST_CASE("the example consumer stores the smallest and the largest number", "[gateway][consumer]") {
-    ConsumerSource source;
-    std::mt19937 random(5);
-    ChannelExtremes extremes(source.channels);
-    source.pump.feed({&extremes});
-    source.capture(random, 60);
-    source.pump.drain_all();
-    CHECK(extremes.of(source.recording.a).smallest == 1);
-    CHECK(extremes.of(source.recording.a).largest == static_cast<double>(source.captured[source.recording.a]));
 }
