@@ -1,3 +1,5 @@
+// Needs: telegate_config
+
 #include "csv_text.hpp"
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Needs: telegate_device
+
 #include "metrics/given_time.hpp"
 #include "metrics/influx.hpp"
 #include "metrics/json_scan.hpp"

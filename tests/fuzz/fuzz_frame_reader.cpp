@@ -1,3 +1,5 @@
+// Needs: telegate_device
+
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "device/frame_format.hpp"

@@ -1,3 +1,5 @@
+// Needs: telegate_device
+
 #include "http/answer_reader.hpp"
 #include "http/json_pointers.hpp"
 #include "http/metrics_text.hpp"

@@ -1,3 +1,5 @@
+// Needs: gateway/src/http/http_head.cpp
+
 #include "http/http_head.hpp"
 
 #include <algorithm>

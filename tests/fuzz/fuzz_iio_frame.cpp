@@ -1,3 +1,5 @@
+// Needs: device/src/iio/scan_frame.cpp device/src/shortest_real.cpp
+
 #include "iio/scan_frame.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Needs: telegate_device
+
 #include "lines/line_assembler.hpp"
 #include "lines/line_parser.hpp"
 

@@ -1,3 +1,5 @@
+// Needs: telegate_store telegate_zstd
+
 // Blocks of the durable log. The first byte selects whether the rest of the payload is compressed here, so that the
 // fuzzer reaches what is behind the decompressor; the next two bytes are the size of the header.
 #include "fuzz/largest_allocation.hpp"

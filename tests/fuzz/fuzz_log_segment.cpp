@@ -1,3 +1,5 @@
+// Needs: telegate_store telegate_zstd
+
 // Segments of the durable log, read and recovered. The input is one segment file after the other; a file starts at each
 // magic number at a multiple of 8 bytes, and is named by the position in its header. So that the fuzzer gets past the
 // checksums, a mutator changes single records and makes their checksums correct again.

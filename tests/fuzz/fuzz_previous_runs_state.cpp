@@ -1,3 +1,6 @@
+// Needs: gateway/src/state/previous_runs_state.cpp gateway/src/base/json_excerpt.cpp gateway/src/base/strict_json.cpp
+// Needs: nlohmann_json::nlohmann_json
+
 #include "state/previous_runs_state.hpp"
 
 #include <cstddef>

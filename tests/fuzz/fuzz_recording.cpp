@@ -1,3 +1,5 @@
+// Needs: device/src/recording/*.cpp
+
 #include "core/crc32c.hpp"
 #include "core/topic.hpp"
 #include "device/recording/recording_reader.hpp"
