@@ -2,7 +2,7 @@
 # Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders. HOT marks
 # code that runs for every sample or request; it is optimized for speed, all other code for size.
 # Reads the variables room_libs (targets that all folders use) and room_left_out (sources to exclude). Appends to
-# room_folders (all targets), room_small_folders (those without HOT) and room_objects.
+# room_folders (all targets with sources), room_small_folders (those without HOT) and room_objects.
 function(telegate_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "" "FOLDERS;LIBS")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME room)
@@ -32,6 +32,6 @@ function(telegate_folder name)
       set(room_small_folders ${room_small_folders} ${target} PARENT_SCOPE)
     endif()
     set(room_objects ${room_objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+    set(room_folders ${room_folders} ${target} PARENT_SCOPE)
   endif()
-  set(room_folders ${room_folders} ${target} PARENT_SCOPE)
 endfunction()

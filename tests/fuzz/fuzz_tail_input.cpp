@@ -1,5 +1,5 @@
 // Needs: tools/gateway_tail/json_scan.cpp tools/gateway_tail/live_reader.cpp tools/gateway_tail/parse_any.cpp
-// Needs: tools/gateway_tail/record_payload.cpp tools/gateway_tail/request_pages.cpp
+// Needs: tools/gateway_tail/*_payload.cpp tools/gateway_tail/request_pages.cpp
 // Needs: tools/gateway_tail/request_schedule.cpp tools/gateway_tail/sample_text.cpp tools/gateway_tail/seq_line.cpp
 // Needs: tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp tools/gateway_tail/time_words.cpp
 // Needs: tools/gateway_tail/topic_lines.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp

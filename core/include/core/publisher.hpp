@@ -120,10 +120,10 @@ class Publisher {
     [[nodiscard]] bool wanted(TopicId topic);
 
     /// Returns whether a message with a payload of up to `payload_bytes`, on any topic interned so far, can be
-    /// published now without a subscriber losing a message; with several io_threads, subscribers of an endpoint that is
-    /// no longer bound may lose some. If not, run the reactor, which also flushes committed
-    /// messages. A publisher that always checks loses nothing and is as fast as its slowest subscriber. Cheap enough to
-    /// call for each message.
+    /// published now without a subscriber losing a message. If not, run the reactor, which also flushes committed
+    /// messages. A publisher that always checks loses nothing and is as fast as its slowest subscriber. With several
+    /// io_threads, this does not include subscribers of an endpoint that is no longer bound. Cheap enough to call for
+    /// each message.
     [[nodiscard]] bool has_room(std::size_t payload_bytes) const;
 
     /// Returns whether a blocking subscriber (SlowPolicy::block) has less than two segments of its limit left. If the

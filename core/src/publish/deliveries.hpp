@@ -31,7 +31,7 @@ class SharedLog {
     virtual void set_limits(std::size_t least, std::size_t largest) noexcept = 0;
     /// Called after more was sent to a single subscriber.
     virtual void enforce_kept_limit() = 0;
-    /// As Publisher::must_wait(), for subscribers on other threads. `log_end`: what end() may become.
+    /// As Publisher::must_wait(), for subscribers on other threads. `log_end`: the value that end() may reach.
     [[nodiscard]] virtual bool others_must_wait(std::uint64_t log_end) = 0;
 
   protected:
@@ -61,7 +61,7 @@ class Deliveries {
     void forget(const std::string& endpoint);
 
     [[nodiscard]] bool must_wait();
-    /// Returns what the blocking subscribers of this thread allow.
+    /// Returns the limit that the blocking subscribers of this thread set.
     [[nodiscard]] BlockLimit block_limit() const noexcept;
     /// Returns the statuses of all sessions after their handshakes, with PeerStatus::blocking.
     [[nodiscard]] std::vector<PeerStatus> statuses() const;

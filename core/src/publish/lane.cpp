@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace telegate {
 namespace {
@@ -114,14 +116,12 @@ void Lane::send_to(const LaneReader& reader, std::string_view topic, std::string
     const std::size_t bytes = topic.size() + payload.size();
     make_room([&] { return message_bytes_ > 0 && message_bytes_ + bytes > backlog_bytes_max_; });
     const std::uint64_t position = is_anything_waiting() ? waiting_.back().end_position() : next_position();
-    push({{},
-          nullptr,
-          0,
-          0,
-          1,
-          std::make_unique<LaneNote>(LaneMessage{reader, std::string(topic), std::string(payload)}),
-          position,
-          log_end_});
+    Stretch stretch;
+    stretch.messages = 1;
+    stretch.message = std::make_unique<LaneNote>(LaneMessage{reader, std::string(topic), std::string(payload)});
+    stretch.position = position;
+    stretch.log_end = log_end_;
+    push(std::move(stretch));
     message_bytes_ += bytes;
 }
 

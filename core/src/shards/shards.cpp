@@ -4,10 +4,10 @@
 #include "reactor/rethrow_later.hpp"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 #include <new>
 #include <utility>
+#include <variant>
 
 namespace telegate {
 namespace {
@@ -53,8 +53,9 @@ Shards::Shards(const Setup& setup, RemoteEvents events)
       alive_(std::make_shared<char>()) {
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         Branch& branch = branches_[number];
-        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), setup.options.backlog_bytes_max,
-                                                [this, number] { catch_up(number); }));
+        lanes_.push_back(std::make_unique<Lane>(
+            branch.link, peers_.segments(), setup.options.backlog_bytes_max,
+            [this, number] { (void)ask<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); }));
         branch.shard = std::make_unique<Shard>(Shard::Setup{setup.options, number + 2}, branch.link, calls_of(number));
     }
     remote_.hand_over = [this](Handover& handover, std::size_t sessions_here) {
@@ -325,18 +326,19 @@ void Shards::close_handshakes(const std::string& endpoint, std::string_view why)
     }
 }
 
-/// Waits until a thread has applied everything in its link.
-void Shards::catch_up(std::size_t number) {
-    const auto promise = std::make_shared<std::promise<void>>();
-    branches_[number].shard->post([promise](Shard& shard) {
+/// Queries one thread after it has applied everything in its link.
+template <class Answer>
+std::future<Answer> Shards::ask(std::size_t number, const std::function<Answer(Shard&)>& question) {
+    const auto promise = std::make_shared<std::promise<Answer>>();
+    branches_[number].shard->post([promise, question](Shard& shard) {
         try {
             shard.catch_up();
-            promise->set_value();
+            promise->set_value(question(shard));
         } catch (...) {
             promise->set_exception(std::current_exception());
         }
     });
-    promise->get_future().get();
+    return promise->get_future();
 }
 
 /// Queries all threads at the same time, after they have applied what was published before.
@@ -346,16 +348,7 @@ std::vector<Answer> Shards::ask(const std::function<Answer(Shard&)>& question) {
     futures.reserve(branches_.size());
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         lanes_[number]->flush();
-        const auto promise = std::make_shared<std::promise<Answer>>();
-        futures.push_back(promise->get_future());
-        branches_[number].shard->post([promise, question](Shard& shard) {
-            try {
-                shard.catch_up();
-                promise->set_value(question(shard));
-            } catch (...) {
-                promise->set_exception(std::current_exception());
-            }
-        });
+        futures.push_back(ask(number, question));
     }
     std::vector<Answer> answers;
     answers.reserve(futures.size());

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,7 +33,8 @@ struct RemoteEvents {
 };
 
 /// All other threads of a publisher, with the link to each. Hands connections over to the thread with the fewest
-/// sessions, processes the notes of the threads, in order for each connection, and queries the threads.
+/// sessions, processes the notes of the threads, in order for each connection, and queries the threads. Publishing
+/// waits for a thread that is too far behind, see Lane; the threads never wait.
 ///
 /// Threads: the publisher's. Limits: see Lane, ShardNotes and RemoteSessions.
 /// Failure: the constructor throws std::system_error if no descriptor or thread is available. An exception of a handler
@@ -72,7 +74,7 @@ class Shards {
     /// published before.
     void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);
 
-    /// These functions query each thread and wait for the result; the threads never wait.
+    /// These functions query each thread and wait for the result.
     /// Adds the statuses of all sessions to those in `all`, sorted by id.
     void add_statuses(std::vector<PeerStatus>& all);
     [[nodiscard]] SocketTotals totals();
@@ -107,7 +109,8 @@ class Shards {
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);
     void tell_closings(std::size_t number);
-    void catch_up(std::size_t number);
+    template <class Answer>
+    [[nodiscard]] std::future<Answer> ask(std::size_t number, const std::function<Answer(Shard&)>& question);
     template <class Answer>
     [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(Shard&)>& question);
 
