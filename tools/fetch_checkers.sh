@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 #!/usr/bin/env bash
 # Installs into build_checkers what tests need and Debian does not have: schemathesis, openapi-python-client, pyarrow,
-# DuckDB and nats-py from PyPI, and Redocly CLI and axe-core, which checks the page, from npm. Skips these if npm is
-# missing. Does nothing if they are installed. Usage: tools/fetch_checkers.sh
+# DuckDB, nats-py and clang-tidy (Debian's takes twice as long) from PyPI, and Redocly CLI and axe-core, which checks the
+# page, from npm. Skips these if npm is missing. Does nothing if they are installed. Usage: tools/fetch_checkers.sh
 set -euo pipefail
-python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1 nats-py==2.16.0)
+python_packages=(schemathesis==4.32.5 openapi-python-client==0.29.1 pyarrow==26.0.1 duckdb==2.0.1 nats-py==2.16.0
+                 clang-tidy==23.1.4)
 node_packages=(@redocly/cli@2.77.0 axe-core@4.14.1)
 axe_sha256=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 folder="$(dirname "${BASH_SOURCE[0]}")/../build_checkers"

@@ -70,9 +70,10 @@ std::string recording_of(const DeviceSettings& device) {
 std::vector<std::string> channels_at_open(const DeviceSettings& device, DeviceChannels channels) {
     const SystemClock clock;
     ChannelTable table;
-    SampleBatch batch(clock, table, static_cast<DeviceId>(0), device.name, [](auto /*samples*/) {});
+    SampleBatch batch(clock, table, {static_cast<DeviceId>(0), device.name}, [](auto /*samples*/) {});
     find_driver(device.driver).make(device, channels)->open(batch);
     std::vector<std::string> names;
+    names.reserve(table.size());
     for (std::size_t index = 0; index < table.size(); ++index) {
         names.push_back(table.at(static_cast<ChannelId>(index)).channel);
     }

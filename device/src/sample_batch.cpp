@@ -69,11 +69,10 @@ void write(TelemetrySample& sample, const TextOf& text) noexcept {
 
 }  // namespace
 
-SampleBatch::SampleBatch(const Clock& clock, ChannelTable& channels, DeviceId device_id, std::string device,
+SampleBatch::SampleBatch(const Clock& clock, ChannelTable& channels, OfDevice device,
                          std::function<void(std::span<const TelemetrySample>)> on_full)
     : clock_(clock),
       channels_(channels),
-      device_id_(device_id),
       device_(std::move(device)),
       on_full_(std::move(on_full)),
       samples_(std::make_unique<TelemetrySample[]>(samples_max)) {}
@@ -101,7 +100,7 @@ SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string
 }
 
 SampleBatch::Channel SampleBatch::declare(const std::string& name, std::string_view unit) {
-    const auto id = channels_.add(device_id_, device_, name, unit);
+    const auto id = channels_.add(device_.id, device_.name, name, unit);
     if (!id) {
         ++channels_refused_;
         return Channel::none;

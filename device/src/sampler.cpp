@@ -33,15 +33,14 @@ std::string own_thread_name(std::string_view device) {
     return "tg-bus-" + std::string(device);
 }
 
-Sampler::Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
-                 Waker& waker)
+Sampler::Sampler(const Clock& clock, ChannelTable& channels, const Outputs& outputs)
     : clock_(clock),
       channels_(channels),
-      queue_(queue),
-      ledger_(ledger),
-      waker_(waker),
-      by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger.devices())),
-      devices_(with_room<Device*>(ledger.devices())) {}
+      queue_(outputs.queue),
+      ledger_(outputs.ledger),
+      waker_(outputs.waker),
+      by_id_(std::make_unique<std::unique_ptr<Device>[]>(ledger_.devices())),
+      devices_(with_room<Device*>(ledger_.devices())) {}
 
 Sampler::~Sampler() = default;
 

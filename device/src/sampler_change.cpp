@@ -82,7 +82,8 @@ std::unique_ptr<SampleBatch> Sampler::open_batch(Device& device, const DeviceOpt
     const auto on_full = [this, &device](std::span<const TelemetrySample> samples) {
         hand_over(device, samples);
     };
-    auto batch = std::make_unique<SampleBatch>(clock_, channels_, device.id, device.name, on_full);
+    auto batch =
+        std::make_unique<SampleBatch>(clock_, channels_, SampleBatch::OfDevice{device.id, device.name}, on_full);
     batch->process_with(
         std::move(processing),
         {[this, &device](const FilteredSamples& filtered) { enter_filtered(device, filtered); }, alarm_observer_});

@@ -115,7 +115,7 @@ struct CrossingHarness {
     Ledger ledger{devices_max, channels};
     Waker waker;
     BoundedQueue<TelemetrySample> queue{1'000, OverflowPolicy::drop_oldest};
-    Sampler sampler{clock, channels, queue, ledger, waker};
+    Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads threads{sampler, clock};
 };
 

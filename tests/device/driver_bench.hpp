@@ -68,7 +68,7 @@ class DriverBench {
     const SystemClock clock_;
     ChannelTable channels_;
     std::vector<TelemetrySample> samples_;
-    SampleBatch batch_{clock_, channels_, DeviceId{0}, device_, [this](std::span<const TelemetrySample> more) {
+    SampleBatch batch_{clock_, channels_, {DeviceId{0}, device_}, [this](std::span<const TelemetrySample> more) {
                            samples_.insert(samples_.end(), more.begin(), more.end());
                        }};
     std::unique_ptr<Driver> driver_;

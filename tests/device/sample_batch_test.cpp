@@ -14,7 +14,7 @@ struct BatchFixture {
     ChannelTable table;
     std::vector<std::size_t> portions;  // samples per hand-over
     std::vector<TelemetrySample> samples;
-    SampleBatch batch{clock, table, DeviceId{3}, "boiler", [this](std::span<const TelemetrySample> portion) {
+    SampleBatch batch{clock, table, {DeviceId{3}, "boiler"}, [this](std::span<const TelemetrySample> portion) {
                           portions.push_back(portion.size());
                           samples.insert(samples.end(), portion.begin(), portion.end());
                       }};

@@ -45,7 +45,7 @@ struct SamplerHarness {
     BoundedQueue<TelemetrySample> queue;
     Ledger ledger{devices_max, channels};
     Waker waker;
-    Sampler sampler{clock, channels, queue, ledger, waker};
+    Sampler sampler{clock, channels, {queue, ledger, waker}};
 };
 
 }  // namespace telegate::test

@@ -40,7 +40,7 @@ struct ThreadHarness {
     Ledger ledger{2, channels};
     Waker waker;
     BoundedQueue<TelemetrySample> queue;
-    Sampler sampler{clock, channels, queue, ledger, waker};
+    Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads thread{sampler, clock};
 };
 

@@ -40,7 +40,7 @@ class Probe {
     SystemClock clock_;
     ChannelTable table_;
     std::vector<TelemetrySample> samples_;
-    SampleBatch batch_{clock_, table_, DeviceId{0}, "simulated", [this](std::span<const TelemetrySample> portion) {
+    SampleBatch batch_{clock_, table_, {DeviceId{0}, "simulated"}, [this](std::span<const TelemetrySample> portion) {
                            samples_.insert(samples_.end(), portion.begin(), portion.end());
                        }};
     std::unique_ptr<Driver> driver_;

@@ -143,7 +143,7 @@ struct ThreadsHarness {
     Ledger ledger{4, channels};
     Waker waker;
     BoundedQueue<TelemetrySample> queue{1'000'000, OverflowPolicy::drop_oldest};
-    Sampler sampler{clock, channels, queue, ledger, waker};
+    Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads threads{sampler, clock};
     std::vector<TelemetrySample> taken;
 };

@@ -125,7 +125,7 @@ void take(std::string_view line, Intake intake) {
     static const MetricRules rules{
         .use_time = true, .time_precision = TimePrecision::by_size, .time_member = "at", .name_member = "name"};
     std::size_t samples = 0;
-    SampleBatch batch(clock, channels, DeviceId{0}, "d", [&](std::span<const TelemetrySample> more) {
+    SampleBatch batch(clock, channels, {DeviceId{0}, "d"}, [&](std::span<const TelemetrySample> more) {
         samples += more.size();
         for (const TelemetrySample& sample : more) {
             require(sample.time_utc_ns >= 946'684'800'000'000'000);

@@ -42,7 +42,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     const SystemClock clock;
     ChannelTable channels;
     std::string told;
-    SampleBatch batch(clock, channels, DeviceId{0}, "device", [&](std::span<const TelemetrySample> samples) {
+    SampleBatch batch(clock, channels, {DeviceId{0}, "device"}, [&](std::span<const TelemetrySample> samples) {
         for (const TelemetrySample& sample : samples) {
             std::int64_t bits = 0;
             std::memcpy(&bits, &sample.value, sizeof(bits));

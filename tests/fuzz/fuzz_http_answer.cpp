@@ -43,7 +43,7 @@ HttpDriverOptions options_for(HttpFormat format, bool has_sources) {
 void read_answer(std::string_view body, HttpFormat format, bool has_sources, bool is_openmetrics) {
     static const SystemClock clock;
     static ChannelTable channels;
-    SampleBatch batch(clock, channels, DeviceId{0}, "d", [](std::span<const TelemetrySample>) {});
+    SampleBatch batch(clock, channels, {DeviceId{0}, "d"}, [](std::span<const TelemetrySample>) {});
     AnswerReader reader(options_for(format, has_sources));
     reader.open(batch);
     batch.go_on_from({});

@@ -53,7 +53,7 @@ struct DriverBench {
     SystemClock clock;
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
-    SampleBatch batch{clock, channels, DeviceId{0}, load_device, [this](std::span<const TelemetrySample> more) {
+    SampleBatch batch{clock, channels, {DeviceId{0}, load_device}, [this](std::span<const TelemetrySample> more) {
                           samples.insert(samples.end(), more.begin(), more.end());
                       }};
     LoadDriver driver;

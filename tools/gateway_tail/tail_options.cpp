@@ -250,7 +250,7 @@ bool is_known_to_sockets(const std::string& host) {
 
 Endpoint read_endpoint(const std::string& option, const std::string& text) {
     std::variant<Endpoint, EndpointFault> parsed = parse_named(text);
-    if (const auto* const fault = std::get_if<EndpointFault>(&parsed)) {
+    if (std::holds_alternative<EndpointFault>(parsed)) {
         throw Refusal(option + ": invalid endpoint \"" + text + "\": must be " + endpoints_allowed);
     }
     Endpoint& endpoint = std::get<Endpoint>(parsed);

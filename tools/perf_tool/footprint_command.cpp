@@ -207,6 +207,7 @@ void measure_queue(Report& report) {
 
 std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
     std::vector<Scenario> scenarios;
+    scenarios.reserve(options.configs.size());
     for (const std::string& config : options.configs) {
         scenarios.push_back({std::filesystem::path(config).stem().string(), config});
     }

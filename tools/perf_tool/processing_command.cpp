@@ -88,7 +88,7 @@ class ProcessingEngine {
     std::uint64_t given_ = 0;
     std::size_t next_ = 0;
     std::int64_t time_ns_ = 0;
-    SampleBatch batch_{clock_, table_, DeviceId{0}, "device", [this](std::span<const TelemetrySample> samples) {
+    SampleBatch batch_{clock_, table_, {DeviceId{0}, "device"}, [this](std::span<const TelemetrySample> samples) {
                            sent_ += samples.size();
                        }};
     std::vector<SampleBatch::Channel> ids_;

@@ -138,7 +138,7 @@ struct SamplerLine {
     Ledger ledger{1, channels};
     BoundedQueue<TelemetrySample> queue{queue_capacity, OverflowPolicy::drop_oldest};
     Waker waker;
-    Sampler sampler{clock, channels, queue, ledger, waker};
+    Sampler sampler{clock, channels, {queue, ledger, waker}};
 };
 
 /// Takes samples as the pump does, until `stop` is set and the queue is empty. Returns their number.

@@ -69,6 +69,7 @@ std::string Listeners::remove(const Endpoint& endpoint) {
 
 std::vector<Endpoint> Listeners::endpoints() const {
     std::vector<Endpoint> result;
+    result.reserve(listening_.size());
     for (const auto& listening : listening_) {
         result.push_back(listening->listener->endpoint());
     }

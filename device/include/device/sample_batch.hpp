@@ -38,7 +38,12 @@ class SampleBatch {
     /// Index of a channel within its device.
     enum class Channel : std::uint32_t { none = 0xFFFF'FFFF };
 
-    SampleBatch(const Clock& clock, ChannelTable& channels, DeviceId device_id, std::string device,
+    struct OfDevice {
+        DeviceId id;
+        std::string name;
+    };
+
+    SampleBatch(const Clock& clock, ChannelTable& channels, OfDevice device,
                 std::function<void(std::span<const TelemetrySample>)> on_full);
     ~SampleBatch();
     SampleBatch(const SampleBatch&) = delete;
@@ -111,8 +116,8 @@ class SampleBatch {
     [[nodiscard]] std::size_t channels_refused() const noexcept { return channels_refused_; }
     /// Returns the first name that both the driver and processing declared; "": none.
     [[nodiscard]] const std::string& clash() const noexcept { return clash_; }
-    [[nodiscard]] DeviceId device_id() const noexcept { return device_id_; }
-    [[nodiscard]] const std::string& device() const noexcept { return device_; }
+    [[nodiscard]] DeviceId device_id() const noexcept { return device_.id; }
+    [[nodiscard]] const std::string& device() const noexcept { return device_.name; }
 
   private:
     class Processing;
@@ -137,8 +142,7 @@ class SampleBatch {
 
     const Clock& clock_;
     ChannelTable& channels_;
-    const DeviceId device_id_;
-    const std::string device_;
+    const OfDevice device_;
     std::function<void(std::span<const TelemetrySample>)> on_full_;
     std::vector<Slot> slots_;
     std::vector<ChannelSeq> past_;            // channels of earlier batches that this batch has not declared (yet)

@@ -127,8 +127,14 @@ class Sampler {
     static constexpr std::chrono::seconds notify_delay_max{1};
     static constexpr std::size_t notify_queue_share = 8;
 
-    Sampler(const Clock& clock, ChannelTable& channels, BoundedQueue<TelemetrySample>& queue, Ledger& ledger,
-            Waker& waker);
+    /// Where samples go.
+    struct Outputs {
+        BoundedQueue<TelemetrySample>& queue;
+        Ledger& ledger;
+        Waker& waker;  // of the queue's consumer
+    };
+
+    Sampler(const Clock& clock, ChannelTable& channels, const Outputs& outputs);
     ~Sampler();
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;

@@ -48,6 +48,7 @@ class RegexParser final : public LineParser {
 
     [[nodiscard]] std::optional<std::vector<std::string>> field_names() const override {
         std::vector<std::string> names;
+        names.reserve(names_.size());
         for (const auto& [index, name] : names_) {
             names.push_back(to_topic_part(name));
         }

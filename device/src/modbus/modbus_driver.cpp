@@ -131,6 +131,7 @@ class ModbusDriver final : public Driver {
 
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
         std::vector<std::string> names;
+        names.reserve(units_.size());
         for (const Unit& unit : units_) {
             names.push_back(exception_channel_of(unit.id));
         }

@@ -240,7 +240,7 @@ void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
 void SampleBatch::Processing::report_alarm(std::uint32_t index) {
     if (observer_.on_alarm) {
         const processing::LimitAlarm& alarm = entries_[index].pipeline.alarm();
-        observer_.on_alarm({.device = batch_.device_,
+        observer_.on_alarm({.device = batch_.device_.name,
                             .channel = made_[index].name,
                             .state = alarm.state(),
                             .quality = alarm.quality(),

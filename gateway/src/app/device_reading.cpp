@@ -24,7 +24,7 @@ ProcessingPlan without_holding_back(ProcessingPlan plan) {
 
 DeviceReader::DeviceReader(PlannedDevice device)
     : device_(std::move(device)),
-      batch_(clock_, channels_, static_cast<DeviceId>(0), device_.options.name,
+      batch_(clock_, channels_, {static_cast<DeviceId>(0), device_.options.name},
              [this](std::span<const TelemetrySample> samples) { take(samples); }) {
     batch_.process_with(without_holding_back(std::move(device_.processing)), {[](const FilteredSamples& /*none*/) {
                         }});

@@ -76,7 +76,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       heartbeats_(reactor_, channels_, pump_, consumers_.format_feeds),
       pump_watch_(reactor_, clock_, pump_),
       endpoint_trouble_(clock_),
-      sampler_(sample_clock_, channels_, queue_, ledger_, waker_),
+      sampler_(sample_clock_, channels_, {queue_, ledger_, waker_}),
       channel_watch_({reactor_, channels_, pump_, clock_,
                       [this](DeviceId device) {
                           return sampler_.state(device) == DeviceState::measuring;

@@ -117,6 +117,7 @@ std::string reading_json(const ReadingTitle& title, const DeviceReading& reading
 
 std::string no_such_device(const Settings& settings, const std::string& name) {
     std::vector<std::string_view> names;
+    names.reserve(settings.devices.size());
     for (const DeviceSettings& device : settings.devices) {
         names.emplace_back(device.name);
     }
@@ -129,6 +130,7 @@ std::string no_such_device(const Settings& settings, const std::string& name) {
 /// Returns warnings for channel sections of the device that matched no channel of any reading.
 std::string unclaimed_text(const Settings& settings, const std::string& device, const ChannelTable& channels) {
     std::vector<std::string> names;
+    names.reserve(channels.size());
     for (std::size_t index = 0; index < channels.size(); ++index) {
         names.push_back(channels.at(static_cast<ChannelId>(index)).channel);
     }

@@ -132,7 +132,7 @@ class BoundEndpoints {
                 return Sockets::share_socket(old.wanted, after.wanted) && old.as_bound == after.as_bound;
             });
             if (before != bound_.end()) {
-                change_curve(*before, after, grace);
+                change_curve(before->wanted.curve, after, grace);
                 sockets_.change(before->wanted, after.wanted, after.as_bound);
             }
         }
@@ -149,8 +149,7 @@ class BoundEndpoints {
         if (found == bound_.end() || is_same(found->wanted.curve, curve.curve)) {
             return std::nullopt;
         }
-        const Bound before = *found;
-        found->wanted.curve = curve.curve;
+        const auto before = std::exchange(found->wanted.curve, curve.curve);
         return change_curve(before, *found, std::chrono::milliseconds(0));
     }
 
@@ -200,12 +199,13 @@ class BoundEndpoints {
     }
 
     /// Changes the CURVE settings of an endpoint that stays bound. Returns the number of peers closed for their keys.
-    std::size_t change_curve(const Bound& before, const Bound& after, std::chrono::milliseconds grace) {
-        if (is_same(before.wanted.curve, after.wanted.curve)) {
+    std::size_t change_curve(const std::shared_ptr<const CurveServer>& before, const Bound& after,
+                             std::chrono::milliseconds grace) {
+        if (is_same(before, after.wanted.curve)) {
             return 0;
         }
         sockets_.set_security(after.wanted, after.as_bound, to_security(after.wanted.curve));
-        if ((before.wanted.curve == nullptr) != (after.wanted.curve == nullptr)) {
+        if ((before == nullptr) != (after.wanted.curve == nullptr)) {
             sockets_.close_peers(after.wanted, after.as_bound, grace);
             return 0;
         }

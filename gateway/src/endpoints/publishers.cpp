@@ -158,6 +158,7 @@ PublisherTotals Publishers::totals() const {
 
 std::vector<FormatTotals> Publishers::totals_by_format() const {
     std::vector<FormatTotals> result;
+    result.reserve(lines_.size());
     for (const Line& line : lines_) {
         result.push_back({line.publisher->totals(), line.format});
     }

@@ -17,9 +17,9 @@ void HistoryReplay::add(const TelemetrySample& sample) {
     ++samples_;
 }
 
-PositionReplay::PositionReplay(const ReplayParts& parts, std::string out, const std::string& prefix,
-                               const SampleReader::Start& start, std::size_t limit)
-    : HistoryReplay(parts, std::move(out), limit), reader_(parts.sources, {{prefix}, {}}, start, parts.wake) {}
+PositionReplay::PositionReplay(const ReplayParts& parts, std::string out, const Wanted& wanted)
+    : HistoryReplay(parts, std::move(out), wanted.limit),
+      reader_(parts.sources, {{wanted.prefix}, {}}, wanted.start, parts.wake) {}
 
 HistoryReplay::Step PositionReplay::step() {
     using Result = SampleReader::Result;

@@ -66,8 +66,13 @@ class PositionReplay final : public HistoryReplay {
   public:
     static constexpr std::uint64_t looked_max = 262'144;
 
-    PositionReplay(const ReplayParts& parts, std::string out, const std::string& prefix,
-                   const SampleReader::Start& start, std::size_t limit);
+    struct Wanted {
+        std::string prefix;  // of topics
+        SampleReader::Start start;
+        std::size_t limit;  // samples
+    };
+
+    PositionReplay(const ReplayParts& parts, std::string out, const Wanted& wanted);
     [[nodiscard]] Step step() override;
 
   private:

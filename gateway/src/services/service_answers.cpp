@@ -241,7 +241,7 @@ std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest&
         }
     }
     return std::make_unique<PositionReplay>(replay_parts(request), begin_answer(request.head, epoch_ms_),
-                                            request.prefix, start, request.limit);
+                                            PositionReplay::Wanted{request.prefix, start, request.limit});
 }
 
 /// Replies to a request about an earlier epoch of which no sample is retained: the state file contains its last

@@ -234,6 +234,7 @@ std::vector<ServiceHole> read_holes(const Json& value) {
                                     " holes");
     }
     std::vector<ServiceHole> holes;
+    holes.reserve(value.size());
     for (std::size_t i = 0; i < value.size(); ++i) {
         holes.push_back(read_hole(value[i], "/holes/" + std::to_string(i)));
     }

@@ -83,7 +83,7 @@ TEST_CASE("samples are flagged if the clock was not synchronized when they were 
     const WatchedClock clock(simulated.watch());
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
-    SampleBatch batch(clock, channels, DeviceId{0}, "device", [&](std::span<const TelemetrySample> more) {
+    SampleBatch batch(clock, channels, {DeviceId{0}, "device"}, [&](std::span<const TelemetrySample> more) {
         samples.insert(samples.end(), more.begin(), more.end());
     });
     const auto channel = batch.add_channel("x", "");

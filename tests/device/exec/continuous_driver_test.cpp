@@ -188,7 +188,7 @@ TEST_CASE("reading lines of a continuous command allocates nothing", "[device][e
     const SystemClock clock;
     ChannelTable channels;
     std::size_t samples = 0;
-    SampleBatch batch(clock, channels, DeviceId{0}, "d",
+    SampleBatch batch(clock, channels, {DeviceId{0}, "d"},
                       [&](std::span<const TelemetrySample> more) { samples += more.size(); });
     driver.open(batch);
     batch.go_on_from({});

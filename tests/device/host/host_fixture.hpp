@@ -125,7 +125,7 @@ class HostFixture {
     SystemClock clock_;
     ChannelTable channels_;
     std::vector<TelemetrySample> samples_;  // of the last tick
-    SampleBatch batch_{clock_, channels_, DeviceId{0}, "host", [this](std::span<const TelemetrySample> samples) {
+    SampleBatch batch_{clock_, channels_, {DeviceId{0}, "host"}, [this](std::span<const TelemetrySample> samples) {
                            samples_.insert(samples_.end(), samples.begin(), samples.end());
                        }};
     std::unique_ptr<Driver> driver_;

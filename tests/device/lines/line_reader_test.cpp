@@ -22,7 +22,7 @@ class WordBatch {
     SystemClock clock;
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
-    SampleBatch batch{clock, channels, DeviceId{0}, "device", [this](std::span<const TelemetrySample> more) {
+    SampleBatch batch{clock, channels, {DeviceId{0}, "device"}, [this](std::span<const TelemetrySample> more) {
                           samples.insert(samples.end(), more.begin(), more.end());
                       }};
 

@@ -134,8 +134,8 @@ TEST_CASE(
         states.push_back(std::string(news.channel) + ' ' + std::string(to_string(news.state)));
     };
     const auto make = [&] {
-        auto batch =
-            std::make_unique<SampleBatch>(clock, table, DeviceId{0}, "boiler", [](std::span<const TelemetrySample>) {});
+        auto batch = std::make_unique<SampleBatch>(clock, table, SampleBatch::OfDevice{DeviceId{0}, "boiler"},
+                                                   [](std::span<const TelemetrySample>) {});
         batch->process_with(plan, {[](const FilteredSamples&) {}, observer});
         return batch;
     };

@@ -66,7 +66,7 @@ struct ProcessedBatch {
     std::vector<TelemetrySample> samples;
     FilterCounts filtered{};
     std::map<std::string, std::uint64_t, std::less<>> filtered_of;
-    SampleBatch batch{clock, table, DeviceId{3}, "boiler", [this](std::span<const TelemetrySample> portion) {
+    SampleBatch batch{clock, table, {DeviceId{3}, "boiler"}, [this](std::span<const TelemetrySample> portion) {
                           samples.insert(samples.end(), portion.begin(), portion.end());
                       }};
     SampleBatch::Channel channel{};
@@ -304,7 +304,7 @@ TEST_CASE("a name that both driver and processing declare is refused, in either 
         ProcessedBatch f(how, "temp2");
         ProcessingPlan plan;
         plan.channels["temp"] = how;
-        SampleBatch batch(f.clock, f.table, DeviceId{4}, "other",
+        SampleBatch batch(f.clock, f.table, {DeviceId{4}, "other"},
                           [](std::span<const TelemetrySample> samples) { CHECK(samples.size() == 2); });
         batch.process_with(plan, {[](const FilteredSamples&) {
                            }});
@@ -352,7 +352,7 @@ TEST_CASE("processing allocates nothing once its channels are declared", "[proce
     ChannelTable table;
     std::size_t sent = 0;
     std::uint64_t filtered = 0;
-    SampleBatch batch(clock, table, DeviceId{0}, "boiler",
+    SampleBatch batch(clock, table, {DeviceId{0}, "boiler"},
                       [&](std::span<const TelemetrySample> samples) { sent += samples.size(); });
     ProcessingPlan plan;
     plan.channels["temp"] = with_all_stages();

@@ -49,7 +49,7 @@ struct ShownBatch {
     ChannelTable table;
     std::vector<TelemetrySample> samples;
     std::uint64_t filtered = 0;
-    SampleBatch batch{clock, table, DeviceId{3}, "boiler", [this](std::span<const TelemetrySample> portion) {
+    SampleBatch batch{clock, table, {DeviceId{3}, "boiler"}, [this](std::span<const TelemetrySample> portion) {
                           samples.insert(samples.end(), portion.begin(), portion.end());
                       }};
     SampleBatch::Channel channel{};

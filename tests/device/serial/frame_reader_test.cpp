@@ -43,7 +43,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     const SystemClock clock;
     ChannelTable channels;
     std::string told;
-    SampleBatch batch(clock, channels, DeviceId{0}, "device", [&](std::span<const TelemetrySample> samples) {
+    SampleBatch batch(clock, channels, {DeviceId{0}, "device"}, [&](std::span<const TelemetrySample> samples) {
         for (const TelemetrySample& sample : samples) {
             std::ostringstream value;
             value.precision(12);
@@ -65,7 +65,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
 TEST_CASE("refused bytes are reported with the reason and the first bytes", "[device][serial][frames]") {
     const SystemClock clock;
     ChannelTable channels;
-    SampleBatch batch(clock, channels, DeviceId{0}, "device", [](std::span<const TelemetrySample>) {});
+    SampleBatch batch(clock, channels, {DeviceId{0}, "device"}, [](std::span<const TelemetrySample>) {});
     FrameReader reader(small_format());
     reader.open(batch);
     reader.take(small_frame(1) + "abc" + small_frame(2), batch);

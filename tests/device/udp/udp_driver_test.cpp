@@ -236,7 +236,7 @@ TEST_CASE("lines of known metrics allocate nothing", "[device][udp]") {
     const SystemClock clock;
     ChannelTable channels;
     std::size_t samples = 0;
-    SampleBatch batch(clock, channels, DeviceId{0}, "d",
+    SampleBatch batch(clock, channels, {DeviceId{0}, "d"},
                       [&](std::span<const TelemetrySample> more) { samples += more.size(); });
     driver.open(batch);
     batch.go_on_from({});

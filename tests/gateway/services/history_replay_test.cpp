@@ -53,7 +53,7 @@ struct ReplayBench {
         return json::parse(replay.take_answer());
     }
     json positions(std::uint64_t position, std::size_t limit = 10'000, const std::string& prefix = "") {
-        PositionReplay replay(parts(), "{\"x\":0", prefix, {text.epoch_ms(), position}, limit);
+        PositionReplay replay(parts(), "{\"x\":0", {prefix, {text.epoch_ms(), position}, limit});
         return answer_of(replay);
     }
     json holes(const std::vector<ServiceHole>& holes, std::uint64_t hint = 0, std::size_t limit = 10'000) {

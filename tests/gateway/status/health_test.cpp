@@ -185,7 +185,7 @@ TEST_CASE("a device that loses samples because the queue is full is reported for
     BoundedQueue<TelemetrySample> queue(1);
     Ledger ledger(1, channels);
     Waker waker;
-    Sampler sampler(clock, channels, queue, ledger, waker);
+    Sampler sampler(clock, channels, {queue, ledger, waker});
     DeviceOptions options;
     options.name = "flooding";
     sampler.add(std::move(options), make_simulated_driver({}));
