@@ -163,7 +163,8 @@ class Round:
         self.settle()
         found = self.verify()
         if not found["complete"]:  # servers have lost messages since the last check of the uplink
-            eventually(lambda: self.uplink()["losses"] > losses, lambda: f"the uplink notices a loss: {self.uplink()}", DELIVERY_S)
+            eventually(lambda: self.uplink()["losses"] > losses,
+                       lambda: f"the uplink notices a loss: {self.uplink()}, {str(found)[:2000]}", DELIVERY_S)
             self.settle()
             found = self.verify()
         uplink = self.uplink()

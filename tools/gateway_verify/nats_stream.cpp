@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -98,10 +99,17 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
             options.Ordered = true;
             return js_SubscribeSync(made, context.get(), ">", nullptr, &options, nullptr);
         });
-    for (bool is_last = false; !is_last;) {
-        const Message message = made<Message>(
-            log_tool::exit_code::io_error, "the server stopped sending messages",
-            [&](natsMsg** made) { return natsSubscription_NextMsg(made, subscription.get(), response_max.count()); });
+    // A server that still copies messages from others has none pending before the last one. After the last one was
+    // deleted, none arrives.
+    std::uint64_t pending = info->State.Msgs;
+    for (std::uint64_t seq = 0; seq < info->State.LastSeq;) {
+        natsMsg* next = nullptr;
+        const natsStatus status = natsSubscription_NextMsg(&next, subscription.get(), response_max.count());
+        if (status == NATS_TIMEOUT && pending == 0) {
+            return;
+        }
+        check(status, log_tool::exit_code::io_error, "the server stopped sending messages");
+        const Message message(next);
         const Metadata metadata =
             made<Metadata>(log_tool::exit_code::io_error, "invalid message",
                            [&](jsMsgMetaData** made) { return natsMsg_GetMetaData(made, message.get()); });
@@ -115,7 +123,8 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
               header(historical_header) == "yes",
               header(format_header),
               {natsMsg_GetData(message.get()), static_cast<std::size_t>(natsMsg_GetDataLength(message.get()))}});
-        is_last = metadata->Sequence.Stream >= info->State.LastSeq || metadata->NumPending == 0;
+        seq = metadata->Sequence.Stream;
+        pending = metadata->NumPending;
     }
 }
 
