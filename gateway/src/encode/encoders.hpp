@@ -11,8 +11,10 @@ namespace telegate {
 
 /// One row per format in the order of PayloadFormat: the encoder of its samples, which also names its notices.
 ///
-/// An encoder writes a sample to a buffer of bytes_max(sample) bytes and has samples_per_payload_max. Its Notices
-/// append a notice as a payload, and read the sequence numbers of any payload.
+/// An encoder writes a sample to a buffer of bytes_max(sample) bytes. Consecutive samples of a channel share a payload,
+/// up to samples_per_payload_max. A payload contains the epoch, and also the channel unless readers take that from the
+/// topic. The encoder's Notices append a notice as a payload, and read the sequence numbers of any payload; a payload
+/// that the encoder cannot have written has none.
 using Encoders = std::tuple<JsonEncoder, CborEncoder, RecordEncoder>;
 static_assert(std::tuple_size_v<Encoders> == payload_formats);
 
