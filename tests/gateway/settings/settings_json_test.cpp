@@ -304,14 +304,15 @@ TEST_CASE("an optional number is a number, null or omitted", "[gateway][settings
               .starts_with("/device/a/interval_ms: null has the wrong type"));
 }
 
-TEST_CASE("a document with 8192 channels can be read again", "[gateway][settings_json]") {
+TEST_CASE("a document with very many channels can be read again", "[gateway][settings_json]") {
+    const int channels = test::rounds(8'192);
     Settings settings;
     settings.devices.emplace_back().name = "d";
     settings.devices.back().driver = "host";
-    for (int i = 0; i < 8'192; ++i) {
+    for (int i = 0; i < channels; ++i) {
         settings.channels.emplace_back().name = "d/c" + std::to_string(i);
     }
-    CHECK(settings_from_json(settings_json(settings)).settings.channels.size() == 8'192);
+    CHECK(settings_from_json(settings_json(settings)).settings.channels.size() == settings.channels.size());
 }
 
 TEST_CASE("items of a list must not contain commas", "[gateway][settings_json]") {
