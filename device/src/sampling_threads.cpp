@@ -104,18 +104,18 @@ struct SamplingThreads::State {
         auto made = std::make_shared<OwnThread>();
         SteppingThread::Work work;
         work.name = own_thread_name(sampler.status(device).name);
-        work.begin = [own = made.get()] {
-            own->begin();
+        work.begin = [thread = made.get()] {
+            thread->begin();
         };
-        work.step = [this, device, own = made.get()](MonoTime now) {
-            own->take_adjustment();
+        work.step = [this, device, thread = made.get()](MonoTime now) {
+            thread->take_adjustment();
             return sampler.step_own(device, now);
         };
-        work.end = [this, device, own = made.get()] {
-            if (own->removes) {
+        work.end = [this, device, thread = made.get()] {
+            if (thread->removes) {
                 sampler.remove_own(device);
             }
-            own->end();
+            thread->end();
         };
         made->thread = std::make_unique<SteppingThread>(clock, std::move(cancel), std::move(work));
         made->thread->start({});

@@ -1,3 +1,4 @@
+#include "config/joined.hpp"
 #include "config/payload_format.hpp"
 #include "config/problems.hpp"
 #include "config/quantity.hpp"
@@ -198,9 +199,9 @@ TEST_CASE("the format of an endpoint is one of the payload formats; the default 
     for (const std::string_view format : payload_format_names.names) {
         CHECK(parse(section + "format = " + std::string(format)).publish.at(0).format == format);
     }
-    CHECK(
-        problem_of(section + "format = records")
-            .starts_with("t.ini:3: format: unknown value: \"records\" (did you mean record?); must be one of json, "));
+    CHECK(problem_of(section + "format = records") ==
+          "t.ini:3: format: unknown value: \"records\" (did you mean record?); must be one of " +
+              joined(payload_format_names.names));
 }
 
 TEST_CASE("a list contains each choice at most once", "[config]") {

@@ -99,8 +99,8 @@ void read_stream(const StreamAddress& address, const std::function<void(const St
             options.Ordered = true;
             return js_SubscribeSync(made, context.get(), ">", nullptr, &options, nullptr);
         });
-    // A server that still copies messages from others has none pending before the last one. After the last one was
-    // deleted, none arrives.
+    // A server that is still copying messages from other servers says that none is pending although later ones exist.
+    // Only if none arrives in time was the last one deleted.
     std::uint64_t pending = info->State.Msgs;
     for (std::uint64_t seq = 0; seq < info->State.LastSeq;) {
         natsMsg* next = nullptr;

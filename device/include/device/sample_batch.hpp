@@ -38,6 +38,7 @@ class SampleBatch {
     /// Index of a channel within its device.
     enum class Channel : std::uint32_t { none = 0xFFFF'FFFF };
 
+    /// The device whose channels these are.
     struct OfDevice {
         DeviceId id;
         std::string name;

@@ -172,6 +172,7 @@ TEST_CASE("the status shows the endpoints and their traffic", "[gateway][status]
     const json notices = std::exchange(transport["notices"], nullptr);
     CHECK(notices.size() == payload_formats);
     CHECK(notices["json"] == json({{"gaps", 7}, {"beats", 0}}));
+    CHECK(notices["cbor"] == json({{"gaps", 0}, {"beats", 0}}));
     CHECK(notices["record"] == json({{"gaps", 0}, {"beats", 3}}));
     CHECK(
         transport ==
