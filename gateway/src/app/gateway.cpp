@@ -287,6 +287,14 @@ void Gateway::run_io() {
     }
 }
 
+void Gateway::stop_sampling() {
+    if (queue_.policy() == OverflowPolicy::block) {
+        queue_.close();  // the sampler may be waiting for capacity
+    }
+    sampling_threads_.stop();
+    queue_.close();
+}
+
 void Gateway::begin_stop() {
     if (state_.exchange(GatewayState::stopping) == GatewayState::stopping) {
         return;
@@ -295,11 +303,7 @@ void Gateway::begin_stop() {
     log_.info("stopping");
     rest_.close();
     live_settings_.stop();
-    if (queue_.policy() == OverflowPolicy::block) {
-        queue_.close();  // the sampler may be waiting for capacity
-    }
-    sampling_threads_.stop();
-    queue_.close();
+    stop_sampling();
     reactor_.post([this] {
         heartbeats_.set_interval(std::chrono::milliseconds(0));
         pump_.drain_all();
@@ -322,8 +326,7 @@ void Gateway::finish() {
     rest_.stop();
     live_settings_.stop();
     if (state_.exchange(GatewayState::stopping) != GatewayState::stopping) {
-        queue_.close();
-        sampling_threads_.stop();
+        stop_sampling();
     }
     if (!io_thread_.joinable()) {
         return;

@@ -123,6 +123,7 @@ class Gateway {
     friend struct test::GatewayFixture;  // pauses the pump, takes samples from the queue and blocks the I/O thread
 
     void run_io();
+    void stop_sampling();
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] std::unique_ptr<DurableLog> make_durable_log(DurableLogOptions options);

@@ -80,6 +80,7 @@ TEST_CASE("the log continues in the next run", "[gateway][durable]") {
         GatewayFixture fixture(settings_with_log(scratch.path("log")));
         CHECK(
             fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->log.samples > 20; }));
+        REQUIRE(fixture.stop());
     }
     for (const auto& [topic, count] : read_log(scratch.path("log"))) {
         CHECK(count.samples > 0);
