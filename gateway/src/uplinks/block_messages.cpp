@@ -59,7 +59,7 @@ void BlockMessages::write_segment(const store::LogBatch& block, const store::Blo
     segment.begins_epoch = false;
     segment_.clear();
     store::append_segment_head(segment, segment_);
-    store::append_channels(channels_.size(), definitions_, position, segment.log_id, segment_);
+    store::append_channels(store::EncodedChannels{channels_.size(), definitions_}, position, segment.log_id, segment_);
     store::append_block(encoded, position, segment.log_id, segment_);
 }
 

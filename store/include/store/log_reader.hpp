@@ -100,6 +100,14 @@ class LogReader {
     [[nodiscard]] Position position() const noexcept { return position_; }
 
   private:
+    /// Samples of a channel up to a number, before a sample of the batch.
+    struct Missing {
+        ChannelId channel{};
+        std::uint64_t last_seq = 0;
+        GapReason reason{};
+        std::uint32_t before_sample = 0;
+    };
+
     [[nodiscard]] bool open_segment();
     void begin_segment(LogBatch& batch);
     void end_segment(LogBatch& batch);
@@ -114,8 +122,7 @@ class LogReader {
     [[nodiscard]] bool follows_on(const BlockHead& head);
     void add_holes(const BlockHead& head, LogBatch& batch);
     void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);
-    void catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
-                  LogBatch& batch);
+    void catch_up(const Missing& missing, LogBatch& batch);
     void learn_progress(std::size_t blocks);
     void learn(const BlockHead& head);
     [[nodiscard]] std::uint64_t& last_seq_of(ChannelId channel);

@@ -93,6 +93,12 @@ struct RecordHead {
     [[nodiscard]] std::uint64_t record_bytes() const noexcept { return std::uint64_t{head_bytes} + payload_bytes; }
 };
 
+/// The definitions of channels, each as encoded by append_definition().
+struct EncodedChannels {
+    std::size_t count = 0;
+    Bytes definitions;
+};
+
 /// A block as encoded by BlockEncoder::encode().
 struct EncodedBlock {
     Bytes head;
@@ -104,8 +110,7 @@ inline constexpr std::uint32_t segment_version = 2;
 /// Each of these functions appends one piece of a segment. Threads: any. Failure: throws std::bad_alloc.
 void append_segment_head(const SegmentHead& head, ByteBuffer& out);
 void append_channels(const std::vector<SegmentChannel>& channels, Position position, const LogId& id, ByteBuffer& out);
-/// `definitions`: of `count` channels, each appended by append_definition().
-void append_channels(std::size_t count, Bytes definitions, Position position, const LogId& id, ByteBuffer& out);
+void append_channels(const EncodedChannels& channels, Position position, const LogId& id, ByteBuffer& out);
 void append_definition(const SegmentChannel& channel, ByteBuffer& out);
 void append_block(const EncodedBlock& block, Position position, const LogId& id, ByteBuffer& out);
 void append_stop(const StopRecord& stop, Position position, const LogId& id, ByteBuffer& out);

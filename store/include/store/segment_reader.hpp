@@ -67,10 +67,10 @@ class SegmentReader {
     /// Returns the header of the block that was read last, as BlockEncoder::encode() has written it. Valid until the
     /// next read.
     [[nodiscard]] Bytes block_head() const noexcept { return std::span(block_head_).subspan(RecordHead::bytes); }
-    /// Appends the samples of one channel of a block of index(). Reads only the bytes that this takes, so the other
-    /// bytes of `payload` have no meaning.
-    [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
-                                      BlockHead& head, ByteBuffer& payload, std::vector<TelemetrySample>& out) const;
+    /// Reads of a block of index() only the bytes that BlockDecoder::decode_channel() needs. The other bytes of
+    /// `payload` have no meaning.
+    [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockHead& head,
+                                      ByteBuffer& payload) const;
 
   private:
     SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);

@@ -229,7 +229,7 @@ void LogReader::begin_segment(LogBatch& batch) {
         has_unreadable_ = has_unreadable_ || is_start_lost || (is_skipped && !is_oldest_);
         for (const SegmentChannel& channel : segment_->index().definitions) {
             if (is_selected(channel.id)) {
-                catch_up(channel.id, channel.last_seq, reason, 0, batch);
+                catch_up({channel.id, channel.last_seq, reason}, batch);
             }
         }
     }
@@ -246,7 +246,7 @@ void LogReader::end_segment(LogBatch& batch) {
     if (segment_->has_footer()) {
         for (const BlockChannel& channel : index.channels) {
             if (is_selected(channel.channel)) {
-                catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+                catch_up({channel.channel, channel.last_seq, GapReason::damaged}, batch);
             }
         }
     }
@@ -393,14 +393,14 @@ void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
     for (std::uint32_t i = 0; i <= batch.samples.size(); ++i) {
         for (; next_gap < head.gaps.size() && head.gaps[next_gap].before_sample == i; ++next_gap) {
             const LogGap& gap = head.gaps[next_gap].gap;
-            catch_up(gap.channel, gap.first_seq - 1, hole_reason(), kept, batch);
-            catch_up(gap.channel, gap.last_seq, gap.reason, kept, batch);
+            catch_up({gap.channel, gap.first_seq - 1, hole_reason(), kept}, batch);
+            catch_up({gap.channel, gap.last_seq, gap.reason, kept}, batch);
         }
         if (i == batch.samples.size()) {
             break;
         }
         const TelemetrySample& sample = batch.samples[i];
-        catch_up(sample.channel, sample.seq - 1, hole_reason(), kept, batch);
+        catch_up({sample.channel, sample.seq - 1, hole_reason(), kept}, batch);
         if (std::uint64_t& last = last_seq_of(sample.channel); sample.seq > last) {  // otherwise it is reported already
             last = sample.seq;
             batch.samples[kept++] = sample;
@@ -412,21 +412,20 @@ void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
 /// Reports the samples of a block whose payload is damaged as missing.
 void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
     for (const BlockGap& gap : head.gaps) {
-        catch_up(gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged, 0, batch);
-        catch_up(gap.gap.channel, gap.gap.last_seq, gap.gap.reason, 0, batch);
+        catch_up({gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged}, batch);
+        catch_up({gap.gap.channel, gap.gap.last_seq, gap.gap.reason}, batch);
     }
     for (const BlockChannel& channel : head.channels) {
-        catch_up(channel.channel, channel.last_seq, GapReason::damaged, 0, batch);
+        catch_up({channel.channel, channel.last_seq, GapReason::damaged}, batch);
     }
 }
 
-/// Reports everything up to `last_seq` that was not reported yet, as a gap before a sample of the batch.
-void LogReader::catch_up(ChannelId channel, std::uint64_t last_seq, GapReason reason, std::uint32_t before_sample,
-                         LogBatch& batch) {
-    std::uint64_t& last = last_seq_of(channel);
-    if (last_seq > last) {
-        batch.gaps.push_back({before_sample, {channel, last + 1, last_seq, reason}});
-        last = last_seq;
+/// Adds a gap to the batch for the missing samples that were not reported yet.
+void LogReader::catch_up(const Missing& missing, LogBatch& batch) {
+    std::uint64_t& last = last_seq_of(missing.channel);
+    if (missing.last_seq > last) {
+        batch.gaps.push_back({missing.before_sample, {missing.channel, last + 1, missing.last_seq, missing.reason}});
+        last = missing.last_seq;
     }
 }
 
@@ -451,7 +450,11 @@ void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
         return;
     }
     const ChannelId channel = batch.selected->id;
-    const Result result = segment_->read_channel(entry, channel, decoder_, head_, payload_, batch.samples);
+    Result result = segment_->read_channel(entry, channel, head_, payload_);
+    if (result == Result::intact && head_.find(channel) != nullptr &&
+        !decoder_.decode_channel(head_, payload_, channel, batch.samples)) {
+        result = Result::damaged_payload;
+    }
     if (result == Result::damaged_head) {
         has_unreadable_ = true;
         return;

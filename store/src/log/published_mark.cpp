@@ -10,6 +10,15 @@ namespace {
 
 constexpr std::array<const char*, 2> mark_names{"/mark0", "/mark1"};
 
+/// Returns null if the mark cannot be read.
+std::unique_ptr<SegmentReader> open_mark(FileSystem& files, const std::string& path) {
+    try {
+        return SegmentReader::open(files, path);
+    } catch (const std::system_error&) {
+        return nullptr;
+    }
+}
+
 }  // namespace
 
 void PublishedMark::write(const SegmentHead& head, const std::vector<SegmentChannel>& channels) {
@@ -30,19 +39,15 @@ LastSeqs PublishedMark::read(FileSystem& files, const std::string& directory, co
                              std::int64_t epoch_ms) {
     LastSeqs last_seqs;
     for (const char* const name : mark_names) {
-        try {
-            const auto mark = SegmentReader::open(files, directory + name);
-            if (mark == nullptr || mark->head().log_id != log_id || mark->head().epoch_ms != epoch_ms) {
-                continue;
-            }
-            for (const SegmentChannel& channel : mark->index().definitions) {
-                if (channel.last_seq > 0) {
-                    std::uint64_t& last = last_seqs[channel.device + "/" + channel.channel];
-                    last = std::max(last, channel.last_seq);
-                }
-            }
-        } catch (const std::system_error&) {
+        const auto mark = open_mark(files, directory + name);
+        if (mark == nullptr || mark->head().log_id != log_id || mark->head().epoch_ms != epoch_ms) {
             continue;
+        }
+        for (const SegmentChannel& channel : mark->index().definitions) {
+            if (channel.last_seq > 0) {
+                std::uint64_t& last = last_seqs[channel.device + "/" + channel.channel];
+                last = std::max(last, channel.last_seq);
+            }
         }
     }
     return last_seqs;

@@ -17,6 +17,14 @@ constexpr Position positions_after_crash = Position{1} << 31U;
 constexpr std::uint64_t record_bytes_min = 64;
 constexpr std::uint64_t record_entries_max = BlockEncoder::samples_max + BlockEncoder::gaps_max;
 
+/// The directory of the log that is recovered.
+struct Directory {
+    FileSystem& files;
+    const std::string& path;
+
+    [[nodiscard]] std::string path_of(const std::string& name) const { return path + "/" + name; }
+};
+
 /// Channels by topic, and the last number of each, as a sample or in a gap.
 using LoggedSeqs = std::map<std::string, std::pair<ChannelId, std::uint64_t>>;
 
@@ -49,13 +57,14 @@ LoggedSeqs last_seqs_of(const SegmentReader& segment) {
 }
 
 /// Returns those of the last segment, or, if a power failure has kept only its head, of the segment before it.
-LoggedSeqs logged_seqs(FileSystem& files, const std::string& directory, const SegmentReader& last) {
+LoggedSeqs logged_seqs(const Directory& directory, const SegmentReader& last) {
     if (!last.index().definitions.empty() || last.head().begins_epoch) {
         return last_seqs_of(last);
     }
-    std::vector<SegmentRef> segments = list_segments(files, directory);
+    std::vector<SegmentRef> segments = list_segments(directory.files, directory.path);
     std::erase_if(segments, [&](const SegmentRef& each) { return each.first_position >= last.head().first_position; });
-    const auto before = segments.empty() ? nullptr : SegmentReader::open(files, directory + "/" + segments.back().name);
+    const auto before =
+        segments.empty() ? nullptr : SegmentReader::open(directory.files, directory.path_of(segments.back().name));
     return before != nullptr && before->head().epoch_ms == last.head().epoch_ms ? last_seqs_of(*before) : LoggedSeqs();
 }
 
@@ -78,23 +87,17 @@ void find_crash_gaps(const LoggedSeqs& logged, const SegmentReader& segment, con
     }
     for (const auto& [topic, last_seq] : known) {
         const auto found = logged.find(topic);
+        const bool is_new = found == logged.end();
+        const std::uint64_t logged_seq = is_new ? 0 : found->second.second;
         const std::size_t slash = topic.find('/');
-        if (slash == std::string::npos) {
+        if (slash == std::string::npos || last_seq <= logged_seq || (is_new && next_id >= ChannelTable::channels_max)) {
             continue;
         }
-        if (found != logged.end()) {
-            const auto [id, logged_seq] = found->second;
-            if (last_seq > logged_seq) {
-                if (segment.find(topic) == nullptr) {
-                    gaps.added.push_back({id, topic.substr(0, slash), topic.substr(slash + 1), "", logged_seq});
-                }
-                gaps.add({id, logged_seq + 1, last_seq, GapReason::crash});
-            }
-        } else if (last_seq > 0 && next_id < ChannelTable::channels_max) {
-            const auto id = static_cast<ChannelId>(next_id++);
-            gaps.added.push_back({id, topic.substr(0, slash), topic.substr(slash + 1), "", 0});
-            gaps.add({id, 1, last_seq, GapReason::crash});
+        const ChannelId id = is_new ? static_cast<ChannelId>(next_id++) : found->second.first;
+        if (is_new || segment.find(topic) == nullptr) {
+            gaps.added.push_back({id, topic.substr(0, slash), topic.substr(slash + 1), "", logged_seq});
         }
+        gaps.add({id, logged_seq + 1, last_seq, GapReason::crash});
     }
 }
 
@@ -118,17 +121,17 @@ void append_gaps(SegmentWriter& writer, const CrashGaps& gaps, Position position
 }
 
 /// Writes gaps and a footer. Space that a full disk lacks is taken from the reserve. Returns "" or why that failed.
-std::string write_end(FileSystem& files, const SegmentReader& segment, const std::string& directory,
-                      const CrashGaps& gaps) {
+std::string write_end(const Directory& directory, const SegmentReader& segment, const CrashGaps& gaps) {
     for (;;) {
         try {
-            SegmentWriter writer(files, segment);
+            SegmentWriter writer(directory.files, segment);
             append_gaps(writer, gaps, segment.index().end_position);
             writer.seal();
             writer.sync();
             return "";
         } catch (const std::system_error& error) {
-            if (error.code() != std::errc::no_space_on_device || !ReserveFile(files, directory).release_part()) {
+            if (error.code() != std::errc::no_space_on_device ||
+                !ReserveFile(directory.files, directory.path).release_part()) {
                 return error.what();
             }
         }
@@ -136,9 +139,8 @@ std::string write_end(FileSystem& files, const SegmentReader& segment, const std
 }
 
 /// Returns what is known of an epoch from marks and from elsewhere.
-LastSeqs known_seqs(FileSystem& files, const std::string& directory, const SegmentHead& head,
-                    const SampleLog::KnownSeqs& known) {
-    LastSeqs last_seqs = PublishedMark::read(files, directory, head.log_id, head.epoch_ms);
+LastSeqs known_seqs(const Directory& directory, const SegmentHead& head, const SampleLog::KnownSeqs& known) {
+    LastSeqs last_seqs = PublishedMark::read(directory.files, directory.path, head.log_id, head.epoch_ms);
     for (const auto& [topic, last_seq] : known ? known(head.epoch_ms) : LastSeqs()) {
         last_seqs[topic] = std::max(last_seqs[topic], last_seq);
     }
@@ -147,21 +149,21 @@ LastSeqs known_seqs(FileSystem& files, const std::string& directory, const Segme
 
 /// Seals the last segment, after gaps for what a crash has lost. A segment that is sealed already is written again only
 /// if there are such gaps. Returns the position after it.
-Position seal(FileSystem& files, const SegmentReader& segment, const std::string& directory,
-              const SampleLog::KnownSeqs& known, RecoveryReport& report) {
+Position seal(const Directory& directory, const SegmentReader& segment, const SampleLog::KnownSeqs& known,
+              RecoveryReport& report) {
     const Position end = segment.index().end_position;
     if (segment.has_read_error()) {  // unreadable bytes must not be truncated
         report.not_sealed = "cannot read all of " + segment.path();
         return end;
     }
     const bool is_crash = !segment.index().stop;
-    const LoggedSeqs logged = logged_seqs(files, directory, segment);
+    const LoggedSeqs logged = logged_seqs(directory, segment);
     for (const auto& [topic, channel] : logged) {
         report.last_captured += channel.second;
     }
     CrashGaps gaps;
     if (is_crash) {
-        report.last_seqs = known_seqs(files, directory, segment.head(), known);
+        report.last_seqs = known_seqs(directory, segment.head(), known);
         find_crash_gaps(logged, segment, report.last_seqs, gaps);
         for (const auto& [topic, channel] : logged) {
             report.last_seqs[topic] = std::max(report.last_seqs[topic], channel.second);
@@ -170,7 +172,7 @@ Position seal(FileSystem& files, const SegmentReader& segment, const std::string
     if (segment.has_footer() && gaps.gaps.empty()) {
         return end;
     }
-    report.not_sealed = write_end(files, segment, directory, gaps);
+    report.not_sealed = write_end(directory, segment, gaps);
     if (!report.not_sealed.empty()) {
         return end;
     }
@@ -181,10 +183,10 @@ Position seal(FileSystem& files, const SegmentReader& segment, const std::string
 
 /// A process that was killed may have written the segment without syncing it. Readers take everything before the next
 /// position for synced.
-void sync(FileSystem& files, const std::string& directory, const std::string& path, RecoveryReport& report) {
+void sync(const Directory& directory, const std::string& path, RecoveryReport& report) {
     try {
-        files.open(path, FileSystem::Mode::write)->sync();
-        files.sync_directory(directory);
+        directory.files.open(path, FileSystem::Mode::write)->sync();
+        directory.files.sync_directory(directory.path);
     } catch (const std::system_error& error) {
         report.not_sealed = error.what();
     }
@@ -206,9 +208,9 @@ std::uint64_t size_of(FileSystem& files, const std::string& path) {
 }
 
 /// Returns a position that follows every position used by segments that earlier starts renamed.
-Position end_of_renamed(const FileSystem& files, const std::string& directory) {
+Position end_of_renamed(const Directory& directory) {
     Position end = 0;
-    for (const std::string& name : files.list(directory)) {
+    for (const std::string& name : directory.files.list(directory.path)) {
         const auto first = name.ends_with(damaged_suffix)
                                ? parse_segment_name(name.substr(0, name.size() - damaged_suffix.size()))
                                : std::nullopt;
@@ -218,11 +220,11 @@ Position end_of_renamed(const FileSystem& files, const std::string& directory) {
 }
 
 /// Renames a file that is not a segment although it has the name of one.
-void set_aside(FileSystem& files, const std::string& directory, const SegmentRef& segment, RecoveryReport& report) {
+void set_aside(const Directory& directory, const SegmentRef& segment, RecoveryReport& report) {
     report.renamed.push_back(segment.name);
     try {
-        const std::string path = directory + "/" + segment.name;
-        files.rename(path, path + std::string(damaged_suffix));
+        const std::string path = directory.path_of(segment.name);
+        directory.files.rename(path, path + std::string(damaged_suffix));
     } catch (const std::system_error& error) {
         report.not_sealed = error.what();
     }
@@ -233,13 +235,14 @@ void set_aside(FileSystem& files, const std::string& directory, const SegmentRef
 RecoveredLog recover_log(FileSystem& files, const std::string& directory, const SampleLog::KnownSeqs& known,
                          RecoveryReport& report) {
     RecoveredLog log;
-    Position beyond_damaged = end_of_renamed(files, directory);
+    const Directory of_log{files, directory};
+    Position beyond_damaged = end_of_renamed(of_log);
     std::optional<SegmentHead> last_head;
     for (const SegmentRef& segment : list_segments(files, directory)) {
-        const std::string path = directory + "/" + segment.name;
+        const std::string path = of_log.path_of(segment.name);
         const auto head = SegmentReader::head(files, path);
         if (!head || head->first_position != segment.first_position) {
-            set_aside(files, directory, segment, report);
+            set_aside(of_log, segment, report);
             beyond_damaged = std::max(beyond_damaged, end_of_unreadable(segment.first_position));
             continue;
         }
@@ -252,7 +255,7 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
         return log;
     }
 
-    const std::string path = directory + "/" + segment_name(last_head->first_position);
+    const std::string path = of_log.path_of(segment_name(last_head->first_position));
     const auto last = SegmentReader::open(files, path);
     if (last == nullptr) {
         throw std::system_error(std::make_error_code(std::errc::io_error), "cannot read " + path);  // it was read above
@@ -263,8 +266,8 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
     report.damaged = last->damaged();
     report.oldest = log.segments.front().first_position;
     report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
-    Position end = seal(files, *last, directory, known, report);
-    sync(files, directory, path, report);
+    Position end = seal(of_log, *last, known, report);
+    sync(of_log, path, report);
     log.segments.back().bytes = size_of(files, path);
     // The segment of the next epoch needs a name of its own, even if this one is empty.
     end = std::max(end, last_head->first_position + 1);

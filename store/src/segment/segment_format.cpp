@@ -143,10 +143,10 @@ void append_channels(const std::vector<SegmentChannel>& channels, Position posit
     end_head(out, begin, 0);
 }
 
-void append_channels(std::size_t count, Bytes definitions, Position position, const LogId& id, ByteBuffer& out) {
+void append_channels(const EncodedChannels& channels, Position position, const LogId& id, ByteBuffer& out) {
     const std::size_t begin = begin_record(RecordType::channels, position, id, out);
-    append_varint(out, count);
-    append_bytes(out, definitions);
+    append_varint(out, channels.count);
+    append_bytes(out, channels.definitions);
     end_head(out, begin, 0);
 }
 

@@ -318,9 +318,8 @@ SegmentReader::Result SegmentReader::read_block(const BlockEntry& entry, Part pa
     return count == payload.size() && is_intact(head, payload) ? Result::intact : Result::damaged_payload;
 }
 
-SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, ChannelId channel, BlockDecoder& decoder,
-                                                  BlockHead& head, ByteBuffer& payload,
-                                                  std::vector<TelemetrySample>& out) const {
+SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, ChannelId channel, BlockHead& head,
+                                                  ByteBuffer& payload) const {
     RecordHead record;
     if (read_block_head(entry, record, head) != Result::intact) {
         return Result::damaged_head;
@@ -341,7 +340,7 @@ SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, Chann
         }
         at += bytes;
     }
-    return decoder.decode_channel(head, payload, channel, out) ? Result::intact : Result::damaged_payload;
+    return Result::intact;
 }
 
 }  // namespace telegate::store

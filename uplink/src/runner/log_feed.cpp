@@ -165,16 +165,15 @@ bool LogFeed::is_divided() const noexcept {
 void LogFeed::add_divided(OutgoingMessage message) {
     const Range range{batch_.end_position, message.begin, message.end};
     const auto rejected = rejected_.find(range);
-    if (rejected == rejected_.end() && !has_quarantined(range)) {
-        encoded_.push_back(std::move(message));
-    } else if (range.is_sample()) {
+    const bool is_refused = rejected != rejected_.end() || has_quarantined(range);
+    if (is_refused && range.is_sample()) {
         add_refused(std::move(message), rejected == rejected_.end() ? std::string() : rejected->second);
-    } else if (range.entries() > 1) {
+    } else if (is_refused && range.entries() > 1) {
         const BlockPlace place = middle(range);
         add_half({range.block_end, range.begin, place});
         add_half({range.block_end, place, range.end});
     } else {
-        encoded_.push_back(std::move(message));  // a gap notice
+        encoded_.push_back(std::move(message));  // a gap notice cannot be divided
     }
 }
 
