@@ -33,10 +33,6 @@ constexpr std::array drivers{
 
 }  // namespace
 
-std::span<const DriverRow* const> driver_table() noexcept {
-    return drivers;
-}
-
 std::span<const DriverRows> driver_rows() {
     static const auto rows = [] {
         std::array<DriverRows, drivers.size()> all;

@@ -62,6 +62,10 @@ struct GatewayFixture {
         on_io([&] { taken = gateway->queue_.pop(samples); });
         return taken;
     }
+    const Ledger& ledger() const { return gateway->ledger_; }
+    const ChannelTable& channels() const { return gateway->channels_; }
+    EventLog& events() const { return gateway->events_; }
+    Alarms& alarms() const { return gateway->alarms_; }
     LogHistory& log_history() { return *gateway->log_history_; }
     /// Returns the last sequence number of the channel that the pump has passed on. Only after stop().
     std::uint64_t last_pumped(ChannelId channel) const { return gateway->pump_.last(channel)->seq; }

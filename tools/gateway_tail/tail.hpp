@@ -52,7 +52,7 @@ class Tail {
     [[nodiscard]] bool is_done(Time now);
     [[nodiscard]] bool has_timed_out(Time now) const;
 
-    // Ending the program: tail_end.cpp
+    // Ending the program.
     void settle();
     [[nodiscard]] std::vector<Doubt> doubts() const;
     void note_doubts();

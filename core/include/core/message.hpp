@@ -99,11 +99,6 @@ class MessageBatch {
     }
     /// Discards the unfinished message.
     void rewind() noexcept { count_ = finished(); }
-    /// Discards the last whole message. There must be no unfinished message.
-    void drop_last() noexcept {
-        --messages_;
-        rewind();
-    }
     /// Discards the messages for which `keep(message)` is false. There must be no unfinished message. Returns whether
     /// any message was discarded.
     template <class Keep>

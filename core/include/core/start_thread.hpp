@@ -10,7 +10,10 @@ namespace telegate {
 /// Bytes of a thread's name that the kernel keeps.
 inline constexpr std::size_t thread_name_bytes_max = 15;
 
-/// Starts a thread that runs `body`, named with the first thread_name_bytes_max bytes of `name`.
+/// Names the calling thread with the first thread_name_bytes_max bytes of `name`.
+void name_thread(const std::string& name) noexcept;
+
+/// Starts a thread that runs `body`, named as by name_thread().
 ///
 /// Throws std::system_error that names the thread and the limits that may be the cause.
 [[nodiscard]] std::thread start_thread(const std::string& name, std::function<void()> body);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <system_error>
@@ -52,10 +53,16 @@ std::string thread_limits() {
 
 }  // namespace
 
+void name_thread(const std::string& name) noexcept {
+    std::array<char, thread_name_bytes_max + 1> kept{};
+    name.copy(kept.data(), thread_name_bytes_max);
+    ::pthread_setname_np(::pthread_self(), kept.data());
+}
+
 std::thread start_thread(const std::string& name, std::function<void()> body) {
     try {
-        return std::thread([kept = name.substr(0, thread_name_bytes_max), body = std::move(body)] {
-            ::pthread_setname_np(::pthread_self(), kept.c_str());
+        return std::thread([name, body = std::move(body)] {
+            name_thread(name);
             body();
         });
     } catch (const std::system_error& error) {

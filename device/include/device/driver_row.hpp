@@ -51,9 +51,6 @@ struct DriverRow {
     std::string_view (*needs)(const DeviceSettings& device) = nullptr;
 };
 
-/// Returns all drivers, sorted by name.
-[[nodiscard]] std::span<const DriverRow* const> driver_table() noexcept;
-
 /// Throws std::invalid_argument if no driver has this name.
 [[nodiscard]] const DriverRow& find_driver(std::string_view name);
 

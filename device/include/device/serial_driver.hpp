@@ -37,9 +37,6 @@ struct SerialDriverOptions {
     Duration silence_max = std::chrono::seconds(10);
 };
 
-/// Returns the supported rates in ascending order.
-[[nodiscard]] std::span<const std::int64_t> serial_bauds() noexcept;
-
 /// Creates a driver for a device that sends lines or frames over a tty on its own. The first read opens the tty for
 /// exclusive use; after it was unplugged it is opened again. The driver never sends anything to the device. See
 /// docs/drivers/serial.md. Throws std::invalid_argument for invalid options; the text names the setting.

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -12,7 +14,11 @@ namespace telegate {
 /// A signal generator of the simulated device; each is a channel of that name.
 enum class Waveform : std::uint8_t { sine, ramp, square, random_walk, noise, counter };
 
-/// Returns one of each, in the order above.
+/// All of them, in the order above, with their names.
+inline constexpr std::pair<std::string_view, Waveform> named_waveforms[] = {
+    {"sine", Waveform::sine},     {"ramp", Waveform::ramp},
+    {"square", Waveform::square}, {"random_walk", Waveform::random_walk},
+    {"noise", Waveform::noise},   {"counter", Waveform::counter}};
 [[nodiscard]] std::vector<Waveform> all_waveforms();
 
 struct SimulatedDriverOptions {

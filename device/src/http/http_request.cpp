@@ -1,5 +1,6 @@
 #include "http/http_request.hpp"
 
+#include "core/start_thread.hpp"
 #include "core/unique_fd.hpp"
 #include "host/file_text.hpp"
 
@@ -138,8 +139,7 @@ class HttpRequest::Connection {
         if (ended.get() < 0) {
             throw std::system_error(errno, std::generic_category(), "eventfd");
         }
-        std::thread request([&] {
-            ::pthread_setname_np(::pthread_self(), "tg-get");
+        std::thread request = start_thread("tg-get", [&] {
             block_sigpipe();
             ask(wanted, outcome);
             const std::uint64_t one = 1;

@@ -1,8 +1,9 @@
 #include "network/host_lookup.hpp"
 
+#include "core/start_thread.hpp"
+
 #include <netdb.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace telegate::network {
@@ -61,7 +61,6 @@ struct HostLookup::Job {
 
     /// Thread: its own.
     void run(const HostPort& wanted) noexcept {
-        ::pthread_setname_np(::pthread_self(), "tg-lookup");
         try {
             answered = look_up(wanted, 0);
         } catch (const std::bad_alloc&) {
@@ -88,7 +87,7 @@ HostLookup::Found HostLookup::find(const CancelSignal* cancel, MonoTime until) {
     if (!job_) {
         try {
             auto job = std::make_shared<Job>();
-            std::thread([job, wanted = wanted_] { job->run(wanted); }).detach();
+            start_thread("tg-lookup", [job, wanted = wanted_] { job->run(wanted); }).detach();
             job_ = std::move(job);
         } catch (const std::system_error& error) {
             return {Woken::ready, {}, error_words(error.code().value())};

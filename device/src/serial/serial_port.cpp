@@ -92,10 +92,6 @@ void set_flags(const SerialPortOptions& options, termios& mode) noexcept {
 
 }  // namespace
 
-std::span<const std::int64_t> serial_bauds() noexcept {
-    return bauds;
-}
-
 SerialPort::SerialPort(SerialPortOptions options) : options_(checked(std::move(options))) {}
 
 SerialPort::~SerialPort() {

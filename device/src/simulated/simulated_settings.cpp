@@ -14,9 +14,12 @@ namespace telegate {
 namespace simulated_driver {
 namespace {
 
+constexpr auto waveforms = enum_names(named_waveforms);
+
 /// The settings of a device with the driver simulated.
 struct SimulatedSettings {
-    std::vector<std::string> waveforms{"sine", "ramp", "square", "random_walk", "noise", "counter"};
+    std::vector<std::string> waveforms{simulated_driver::waveforms.names.begin(),
+                                       simulated_driver::waveforms.names.end()};
     std::int64_t copies = 1;  // of each waveform
     std::int64_t seed = 1;
     double amplitude = 10.0;
@@ -32,13 +35,6 @@ struct SimulatedSettings {
 };
 
 using M = SimulatedSettings;
-
-constexpr auto waveforms = enum_names<Waveform>({{"sine", Waveform::sine},
-                                                 {"ramp", Waveform::ramp},
-                                                 {"square", Waveform::square},
-                                                 {"random_walk", Waveform::random_walk},
-                                                 {"noise", Waveform::noise},
-                                                 {"counter", Waveform::counter}});
 
 // clang-format off
 constexpr std::array rows{

@@ -1,6 +1,7 @@
 #include "simulated/waveform_generator.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 namespace telegate {
@@ -14,20 +15,15 @@ constexpr double noise_sigmas_per_amplitude = 3.0;
 }  // namespace
 
 std::string_view to_string(Waveform waveform) noexcept {
-    switch (waveform) {
-        case Waveform::sine: return "sine";
-        case Waveform::ramp: return "ramp";
-        case Waveform::square: return "square";
-        case Waveform::random_walk: return "random_walk";
-        case Waveform::noise: return "noise";
-        case Waveform::counter: return "counter";
-    }
-    return "";
+    return named_waveforms[static_cast<std::size_t>(waveform)].first;
 }
 
 std::vector<Waveform> all_waveforms() {
-    using enum Waveform;
-    return {sine, ramp, square, random_walk, noise, counter};
+    std::vector<Waveform> all;
+    for (const auto& [name, waveform] : named_waveforms) {
+        all.push_back(waveform);
+    }
+    return all;
 }
 
 WaveformGenerator::WaveformGenerator(Waveform waveform, const SimulatedDriverOptions& options,

@@ -3,6 +3,8 @@
 #include "base/exit_code.hpp"
 #include "status/state_text.hpp"
 
+#include "core/start_thread.hpp"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -102,12 +104,16 @@ void Daemon::ask_to_stop(ServiceNotify& notify) {
     is_stopping_ = true;
     notify.stopping();
     // begin_stop() waits for threads; this thread continues to handle signals.
-    stop_ = std::async(std::launch::async, [this] { gateway_.begin_stop(); });
+    stop_ = std::async(std::launch::async, [this] {
+        name_thread("tg-stop");
+        gateway_.begin_stop();
+    });
 }
 
 /// Ends the process if a thread does not stop in time.
 void Daemon::leave_without_stuck() {
     leaving_ = std::jthread([this](const std::stop_token& stopped) {
+        name_thread("tg-leave");
         constexpr std::chrono::seconds patience{1};
         std::mutex mutex;
         std::condition_variable_any over;

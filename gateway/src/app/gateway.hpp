@@ -112,12 +112,6 @@ class Gateway {
     [[nodiscard]] std::vector<std::string> rest_urls() const { return rest_.urls(); }
     /// Returns the bound endpoints of the services. Threads: any.
     [[nodiscard]] std::vector<std::string> service_urls() const { return services_.endpoints().urls(); }
-    [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
-    [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
-    /// Threads: any.
-    [[nodiscard]] EventLog& events() noexcept { return events_; }
-    /// Threads: any.
-    [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
 
   private:
     friend struct test::GatewayFixture;  // pauses the pump, takes samples from the queue and blocks the I/O thread

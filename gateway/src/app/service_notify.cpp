@@ -62,19 +62,13 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
     if (address_.front() == '@') {
         address_.front() = '\0';
     }
-    socket_ = open_socket();
-    if (socket_ < 0) {
+    socket_ = UniqueFd(open_socket());
+    if (socket_.get() < 0) {
         log_.warn(LogLine("cannot notify service manager: cannot create a socket")
                       .quote("reason", std::generic_category().message(errno)));
         return;
     }
     watchdog_time_ = watchdog_time;
-}
-
-ServiceNotify::~ServiceNotify() {
-    if (socket_ >= 0) {
-        ::close(socket_);
-    }
 }
 
 void ServiceNotify::ready(std::string_view status) {
@@ -112,15 +106,15 @@ bool ServiceNotify::is_news(std::string_view status) {
 }
 
 void ServiceNotify::send(const std::string& message) {
-    if (socket_ < 0) {
+    if (socket_.get() < 0) {
         return;
     }
     sockaddr_un to{};
     to.sun_family = AF_UNIX;
     std::copy(address_.begin(), address_.end(), std::begin(to.sun_path));
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-    if (::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), bytes) <
-        0) {
+    if (::sendto(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to),
+                 bytes) < 0) {
         const std::string why = std::generic_category().message(errno);
         log_.warn_limited("notify", LogLine("cannot notify service manager")
                                         .quote("message", message.substr(0, message.find('\n')))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/unique_fd.hpp"
 #include "log/log.hpp"
 
 #include <chrono>
@@ -26,9 +27,6 @@ class ServiceNotify {
     /// Removes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from the environment, so that children do not inherit
     /// them.
     explicit ServiceNotify(Log& log);
-    ~ServiceNotify();
-    ServiceNotify(const ServiceNotify&) = delete;
-    ServiceNotify& operator=(const ServiceNotify&) = delete;
 
     /// Reports that the daemon is running, with a human-readable `status`. Also ends a reload.
     void ready(std::string_view status);
@@ -48,7 +46,7 @@ class ServiceNotify {
     [[nodiscard]] bool is_news(std::string_view status);
 
     Log& log_;
-    int socket_ = -1;
+    UniqueFd socket_;
     std::string address_;  // a path, or an abstract name that begins with a zero byte
     Duration watchdog_time_{0};
     std::mutex mutex_;  // guards last_status_

@@ -18,7 +18,7 @@ constexpr std::array by_urgency{SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP};
 
 }  // namespace
 
-Signals::Signals() : descriptor_(-1) {
+Signals::Signals() {
     sigset_t set;
     sigemptyset(&set);
     for (const int signal : by_urgency) {
@@ -29,21 +29,17 @@ Signals::Signals() : descriptor_(-1) {
     if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) {
         throw std::system_error(errno, std::generic_category(), "pthread_sigmask");
     }
-    descriptor_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (descriptor_ < 0) {
+    descriptor_ = UniqueFd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+    if (descriptor_.get() < 0) {
         throw std::system_error(errno, std::generic_category(), "signalfd");
     }
-}
-
-Signals::~Signals() {
-    ::close(descriptor_);
 }
 
 // One read for all signals: the kernel returns the lowest number first, so with one read per signal a storm of SIGHUP
 // would hide a SIGTERM.
 std::vector<int> Signals::take() {
     std::array<signalfd_siginfo, by_urgency.size()> infos{};
-    const ssize_t bytes = ::read(descriptor_, infos.data(), sizeof infos);
+    const ssize_t bytes = ::read(descriptor_.get(), infos.data(), sizeof infos);
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) / sizeof infos.front();
     std::vector<int> come;
     for (const int signal : by_urgency) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <vector>
 
 namespace telegate {
@@ -14,18 +16,15 @@ namespace telegate {
 class Signals {
   public:
     Signals();
-    ~Signals();
-    Signals(const Signals&) = delete;
-    Signals& operator=(const Signals&) = delete;
 
     /// Readable when a signal is pending.
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
     /// Returns the pending signals, each once, the most urgent first: SIGTERM and SIGINT, then SIGUSR1, SIGUSR2 and
     /// SIGHUP.
     [[nodiscard]] std::vector<int> take();
 
   private:
-    int descriptor_;
+    UniqueFd descriptor_;
 };
 
 }  // namespace telegate

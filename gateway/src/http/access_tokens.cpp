@@ -4,6 +4,8 @@
 #include "config/credential_path.hpp"
 #include "config/joined.hpp"
 
+#include "core/unique_fd.hpp"
+
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -28,15 +30,14 @@ constexpr std::string_view line_form = "ROLE NAME TOKEN, where ROLE is reader or
 }
 
 std::string read_private(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
-    if (file < 0 || ::fstat(file, &facts) != 0) {
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
         fail_to_read_tokens(path, errno);
     }
     std::string text(file_bytes_max + 1, '\0');
-    const ssize_t bytes = ::read(file, text.data(), text.size());
+    const ssize_t bytes = ::read(file.get(), text.data(), text.size());
     const int error = errno;
-    ::close(file);
     if (!S_ISREG(facts.st_mode)) {
         throw std::runtime_error(path + ": is not a regular file");
     }

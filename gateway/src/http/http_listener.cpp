@@ -104,12 +104,9 @@ bool is_stale(const sockaddr_un& address) {
     if (::stat(address.sun_path, &facts) != 0 || !S_ISSOCK(facts.st_mode)) {
         return false;
     }
-    const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const void* const name = &address;
-    const bool refused =
-        ::connect(probe, static_cast<const sockaddr*>(name), sizeof address) != 0 && errno == ECONNREFUSED;
-    ::close(probe);
-    return refused;
+    return ::connect(probe.get(), static_cast<const sockaddr*>(name), sizeof address) != 0 && errno == ECONNREFUSED;
 }
 
 int bind_unix(int socket, const sockaddr_un& address) {
@@ -155,12 +152,12 @@ HttpListener HttpListener::on_tcp(const std::string& host, std::uint16_t port) {
     // SO_REUSEADDR lets a restart bind the port while old connections are in TIME_WAIT. SO_REUSEPORT would let two
     // daemons share the port, and the kernel would split the requests between them.
     const int yes = 1;
-    ::setsockopt(listener.socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (listener.socket_ < 0 || ::bind(listener.socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-        ::listen(listener.socket_, backlog) != 0) {
+    ::setsockopt(listener.socket(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (listener.socket() < 0 || ::bind(listener.socket(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+        ::listen(listener.socket(), backlog) != 0) {
         fail_to_listen(errno, address_text(host, service));
     }
-    listener.address_ = bound_address(listener.socket_);
+    listener.address_ = bound_address(listener.socket());
     return listener;
 }
 
@@ -168,9 +165,9 @@ HttpListener HttpListener::on_unix(const std::string& path) {
     const sockaddr_un address = unix_address(path);
     HttpListener listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     listener.over_tcp_ = false;
-    int error = listener.socket_ < 0 ? errno : bind_unix(listener.socket_, address);
+    int error = listener.socket() < 0 ? errno : bind_unix(listener.socket(), address);
     if (error == EADDRINUSE && is_stale(address) && ::unlink(address.sun_path) == 0) {
-        error = bind_unix(listener.socket_, address);
+        error = bind_unix(listener.socket(), address);
     }
     if (error != 0) {
         fail_to_listen(error, "unix:" + path);
@@ -198,7 +195,7 @@ HttpListener HttpListener::adopt(int socket) {
 }
 
 HttpListener::HttpListener(HttpListener&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)),
+    : socket_(std::move(other.socket_)),
       over_tcp_(other.over_tcp_),
       address_(std::move(other.address_)),
       path_(std::exchange(other.path_, {})),
@@ -212,7 +209,7 @@ HttpListener::Accepted HttpListener::accept() const noexcept {
     sockaddr_storage storage{};
     socklen_t bytes = sizeof storage;
     void* const address = &storage;
-    UniqueFd client(::accept4(socket_, static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd client(::accept4(socket_.get(), static_cast<sockaddr*>(address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (client.get() < 0) {
         const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         return {.outcome = exhausted ? Outcome::exhausted : Outcome::none};
@@ -226,10 +223,7 @@ HttpListener::Accepted HttpListener::accept() const noexcept {
 }
 
 void HttpListener::close() noexcept {
-    if (socket_ >= 0) {
-        ::close(socket_);
-        socket_ = -1;
-    }
+    socket_ = UniqueFd();
     if (!path_.empty() && identity_of(path_) == file_) {  // the path may have been replaced in the meantime
         ::unlink(path_.c_str());
     }

@@ -29,7 +29,7 @@ class HttpListener {
     /// Returns the address with the actual port: "127.0.0.1:8080", "[::1]:8080" or "unix:/run/x.sock".
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     [[nodiscard]] bool over_tcp() const noexcept { return over_tcp_; }
-    [[nodiscard]] int socket() const noexcept { return socket_; }
+    [[nodiscard]] int socket() const noexcept { return socket_.get(); }
 
     enum class Outcome {
         accepted,
@@ -49,7 +49,7 @@ class HttpListener {
   private:
     explicit HttpListener(int socket) noexcept : socket_(socket) {}
 
-    int socket_;
+    UniqueFd socket_;
     bool over_tcp_ = true;
     std::string address_;
     std::string path_;                              // removed with the listener; "" if there is none

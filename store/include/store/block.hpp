@@ -80,8 +80,6 @@ struct BlockHead {
 
     [[nodiscard]] std::uint64_t entries() const noexcept { return samples + gaps.size(); }
     [[nodiscard]] std::size_t payload_bytes() const noexcept;
-    /// Returns the position of sample `index`, or of the end, relative to the block's first entry.
-    [[nodiscard]] std::uint64_t entry_of_sample(std::uint32_t index) const noexcept;
     /// Returns the channel's part, or null if the block has no samples of the channel.
     [[nodiscard]] const BlockChannel* find(ChannelId channel) const noexcept;
     /// Returns the index of the chunk that contains the values of a channel of this block; 0 if there is none.

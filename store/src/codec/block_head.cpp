@@ -117,13 +117,6 @@ std::size_t BlockHead::payload_bytes() const noexcept {
                            [](std::size_t sum, const BlockChunk& chunk) { return sum + chunk.stored_bytes; });
 }
 
-std::uint64_t BlockHead::entry_of_sample(std::uint32_t index) const noexcept {
-    const auto after = std::upper_bound(gaps.begin(), gaps.end(), index, [](std::uint32_t sample, const BlockGap& gap) {
-        return sample < gap.before_sample;
-    });
-    return index + static_cast<std::uint64_t>(after - gaps.begin());
-}
-
 const BlockChannel* BlockHead::find(ChannelId channel) const noexcept {
     const auto found =
         std::lower_bound(channels.begin(), channels.end(), channel,

@@ -19,12 +19,12 @@ std::string alarm_section(const std::string& more) {
     return "[channel \"made/sine\"]\n" + more;
 }
 
-AlarmState alarm_state(Gateway& gateway) {
-    return gateway.alarms().state_of("made", "sine");
+AlarmState alarm_state(const GatewayFixture& fixture) {
+    return fixture.alarms().state_of("made", "sine");
 }
 
-std::size_t alarm_events(Gateway& gateway, EventKind kind) {
-    const std::vector<EventEntry> entries = gateway.events().after(0);
+std::size_t alarm_events(const GatewayFixture& fixture, EventKind kind) {
+    const std::vector<EventEntry> entries = fixture.events().after(0);
     return static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(),
                                                   [&](const EventEntry& each) { return each.event->kind == kind; }));
 }
@@ -50,13 +50,13 @@ bool samples_pass(GatewayFixture& fixture, std::uint64_t count) {
 TEST_CASE("a reload that changes another channel does not clear an alarm", "[gateway][alarms]") {
     const std::string ini = alarmed_device + alarm_section("alarm_high = -1000\nalarm_delay_ms = 100\n");
     GatewayFixture fixture(ini);
-    REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
+    REQUIRE(eventually([&] { return alarm_state(fixture) == AlarmState::high; }));
     const std::string changed = ini + "[channel \"made/ramp\"]\ndeadband = 0.5\n";
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(changed, "test.ini")).outcome));
     REQUIRE(samples_pass(fixture, 20));
-    CHECK(alarm_state(*fixture.gateway) == AlarmState::high);
-    CHECK(alarm_events(*fixture.gateway, EventKind::alarm_raised) == 1);
-    CHECK(alarm_events(*fixture.gateway, EventKind::alarm_cleared) == 0);
+    CHECK(alarm_state(fixture) == AlarmState::high);
+    CHECK(alarm_events(fixture, EventKind::alarm_raised) == 1);
+    CHECK(alarm_events(fixture, EventKind::alarm_cleared) == 0);
 }
 
 TEST_CASE("an active alarm continues after a restart, with its acknowledgment", "[gateway][alarms]") {
@@ -64,30 +64,30 @@ TEST_CASE("an active alarm continues after a restart, with its acknowledgment", 
     const std::string head = "state_file = " + folder.path("state.json") + '\n' + alarmed_device;
     {
         GatewayFixture fixture(head + alarm_section("alarm_high = -1000\n"));
-        REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
-        REQUIRE(fixture.gateway->alarms().acknowledge("made", "sine", {.time_utc_ns = 1, .by = "ann"}) ==
+        REQUIRE(eventually([&] { return alarm_state(fixture) == AlarmState::high; }));
+        REQUIRE(fixture.alarms().acknowledge("made", "sine", {.time_utc_ns = 1, .by = "ann"}) ==
                 Alarms::Acknowledging::done);
         fixture.gateway->finish();
     }
     GatewayFixture fixture(head + alarm_section("alarm_high = 1000\nalarm_clear_delay_ms = 1h\n"));
     REQUIRE(samples_pass(fixture, 20));
-    CHECK(alarm_state(*fixture.gateway) == AlarmState::high);
-    CHECK(fixture.gateway->alarms().all().front().acknowledged->by == "ann");
-    CHECK(alarm_events(*fixture.gateway, EventKind::alarm_raised) == 1);
+    CHECK(alarm_state(fixture) == AlarmState::high);
+    CHECK(fixture.alarms().all().front().acknowledged->by == "ann");
+    CHECK(alarm_events(fixture, EventKind::alarm_raised) == 1);
 }
 
 TEST_CASE("a reload removes an alarm that is no longer in the settings", "[gateway][alarms]") {
     GatewayFixture fixture(alarmed_device + alarm_section("alarm_high = -1000\n"));
-    REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
+    REQUIRE(eventually([&] { return alarm_state(fixture) == AlarmState::high; }));
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(alarmed_device, "test.ini")).outcome));
-    CHECK(fixture.gateway->alarms().all().empty());
+    CHECK(fixture.alarms().all().empty());
 }
 
 TEST_CASE("the alarm of a stopped device keeps its state, with quality bad", "[gateway][alarms]") {
     GatewayFixture fixture(alarmed_device + alarm_section("alarm_high = -1000\n"));
-    REQUIRE(eventually([&] { return alarm_state(*fixture.gateway) == AlarmState::high; }));
-    CHECK(fixture.gateway->alarms().all().front().quality == Quality::good);
+    REQUIRE(eventually([&] { return alarm_state(fixture) == AlarmState::high; }));
+    CHECK(fixture.alarms().all().front().quality == Quality::good);
     REQUIRE(fixture.gateway->command("made", DeviceCommand::stop));
-    CHECK(fixture.gateway->alarms().all().front().state == AlarmState::high);
-    CHECK(fixture.gateway->alarms().all().front().quality == Quality::bad);
+    CHECK(fixture.alarms().all().front().state == AlarmState::high);
+    CHECK(fixture.alarms().all().front().quality == Quality::bad);
 }

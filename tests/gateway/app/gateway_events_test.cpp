@@ -16,8 +16,8 @@ constexpr auto failing_device =
     "[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
     "[device \"made\"]\ndriver = simulated\ninterval_ms = 1\nerror_probability = 1\nerrors_before_safe = 3\n";
 
-bool has_event(Gateway& gateway, EventKind kind, const std::string& device) {
-    const std::vector<EventEntry> entries = gateway.events().after(0);
+bool has_event(const GatewayFixture& fixture, EventKind kind, const std::string& device) {
+    const std::vector<EventEntry> entries = fixture.events().after(0);
     return std::any_of(entries.begin(), entries.end(), [&](const EventEntry& each) {
         return each.event->kind == kind && each.event->device == device;
     });
@@ -36,10 +36,10 @@ std::string events_channel_text(const StatusSnapshot& snapshot) {
 
 TEST_CASE("a device that fails until it is safe adds an event for each transition", "[gateway][events]") {
     GatewayFixture fixture(failing_device);
-    CHECK(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));
-    CHECK(has_event(*fixture.gateway, EventKind::gateway_started, ""));
-    CHECK(has_event(*fixture.gateway, EventKind::device_failed, "made"));
-    CHECK(fixture.gateway->events().counts().added == 3);
+    CHECK(eventually([&] { return has_event(fixture, EventKind::device_safe, "made"); }));
+    CHECK(has_event(fixture, EventKind::gateway_started, ""));
+    CHECK(has_event(fixture, EventKind::device_failed, "made"));
+    CHECK(fixture.events().counts().added == 3);
 }
 
 TEST_CASE("after a restart the events of the previous run are available, including its stop", "[gateway][events]") {
@@ -47,23 +47,23 @@ TEST_CASE("after a restart the events of the previous run are available, includi
     const std::string ini = "state_file = " + folder.path("state.json") + '\n' + failing_device;
     {
         GatewayFixture fixture(ini);
-        REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));
+        REQUIRE(eventually([&] { return has_event(fixture, EventKind::device_safe, "made"); }));
         fixture.gateway->finish();
     }
     CHECK(std::filesystem::exists(folder.path("state.json.events")));
     GatewayFixture fixture(ini);
-    CHECK(has_event(*fixture.gateway, EventKind::device_safe, "made"));
-    CHECK(has_event(*fixture.gateway, EventKind::gateway_stopped, ""));
+    CHECK(has_event(fixture, EventKind::device_safe, "made"));
+    CHECK(has_event(fixture, EventKind::gateway_stopped, ""));
 }
 
 TEST_CASE("a device of the driver gateway publishes events as texts", "[gateway][events]") {
     GatewayFixture fixture(std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = 1\n");
     REQUIRE(fixture.wait_for(
         [](const StatusSnapshot& status) { return events_channel_text(status) == "device safe made"; }));
-    fixture.gateway->events().add({.time_utc_ns = 1'700'000'000'000'000'000,
-                                   .device = "flow",
-                                   .channel = "temp",
-                                   .kind = EventKind::alarm_raised});
+    fixture.events().add({.time_utc_ns = 1'700'000'000'000'000'000,
+                          .device = "flow",
+                          .channel = "temp",
+                          .kind = EventKind::alarm_raised});
     CHECK(fixture.wait_for(
         [](const StatusSnapshot& status) { return events_channel_text(status) == "alarm raised flow/temp"; }));
     CHECK(fixture.wait_for([](const StatusSnapshot& status) {
@@ -75,10 +75,10 @@ TEST_CASE("a device of the driver gateway publishes events as texts", "[gateway]
 
 TEST_CASE("a device of the driver gateway added by a reload publishes only newer events", "[gateway][events]") {
     GatewayFixture fixture(failing_device);
-    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // the last event
+    REQUIRE(eventually([&] { return has_event(fixture, EventKind::device_safe, "made"); }));  // the last event
     const std::string more = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = 1\n";
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(more, "test.ini")).outcome));
-    fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
+    fixture.events().add({.device = "flow", .kind = EventKind::device_failed});
     CHECK(fixture.wait_for(
         [](const StatusSnapshot& status) { return events_channel_text(status) == "device failed flow"; }));
 }
@@ -86,12 +86,12 @@ TEST_CASE("a device of the driver gateway added by a reload publishes only newer
 TEST_CASE("a reload of the device gateway loses no event", "[gateway][events]") {
     const std::string device = std::string(failing_device) + "[device \"gateway\"]\ndriver = gateway\ninterval_ms = ";
     GatewayFixture fixture(device + "60000\n");
-    REQUIRE(eventually([&] { return has_event(*fixture.gateway, EventKind::device_safe, "made"); }));  // the last event
-    fixture.gateway->events().add({.device = "flow", .kind = EventKind::device_failed});
+    REQUIRE(eventually([&] { return has_event(fixture, EventKind::device_safe, "made"); }));  // the last event
+    fixture.events().add({.device = "flow", .kind = EventKind::device_failed});
     REQUIRE_FALSE(is_refusal(fixture.change_to(parse_settings(device + "1\n", "test.ini")).outcome));
     CHECK(fixture.wait_for([&](const StatusSnapshot& status) {  // one sample per event
         return std::any_of(status.channels.begin(), status.channels.end(), [&](const ChannelStatus& each) {
-            return each.topic == "gateway/events" && each.last.seq == fixture.gateway->events().last_number();
+            return each.topic == "gateway/events" && each.last.seq == fixture.events().last_number();
         });
     }));
 }

@@ -115,7 +115,7 @@ class Auditor {
 /// Checks the ledger repeatedly without waiting for any thread.
 class Inspector {
   public:
-    explicit Inspector(const Gateway& gateway) : thread_([this, &gateway] { run(gateway); }) {}
+    explicit Inspector(const GatewayFixture& fixture) : thread_([this, &fixture] { run(fixture); }) {}
     ~Inspector() { end(); }
     Inspector(const Inspector&) = delete;
     Inspector& operator=(const Inspector&) = delete;
@@ -133,13 +133,13 @@ class Inspector {
     std::uint64_t disagreeing = 0;
 
   private:
-    void run(const Gateway& gateway) {
+    void run(const GatewayFixture& fixture) {
         while (!ending_) {
-            const Ledger& ledger = gateway.ledger();
+            const Ledger& ledger = fixture.ledger();
             for (const LedgerCounts& counts : ledger.cut()) {
                 inspect(counts);
             }
-            for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
+            for (std::size_t i = 0; i < fixture.channels().size(); ++i) {
                 inspect(ledger.counts_of(static_cast<ChannelId>(i)));
             }
             disagreeing += ledger.channels_agree(ledger.devices()) ? 0U : 1U;
@@ -246,10 +246,10 @@ std::uint64_t lost(const Auditor::Account& account, char reason) {
     return known == account.lost.end() ? 0 : known->second;
 }
 
-std::uint64_t sampled_in_all(const Gateway& gateway) {
+std::uint64_t sampled_in_all(const GatewayFixture& fixture) {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < gateway.channels().size(); ++i) {
-        sum += gateway.ledger().counts_of(static_cast<ChannelId>(i)).sampled;
+    for (std::size_t i = 0; i < fixture.channels().size(); ++i) {
+        sum += fixture.ledger().counts_of(static_cast<ChannelId>(i)).sampled;
     }
     return sum;
 }
@@ -257,22 +257,22 @@ std::uint64_t sampled_in_all(const Gateway& gateway) {
 /// The ledger agrees with the auditor to the last sample.
 void compare(const GatewayFixture& fixture, Auditor& auditor) {
     CHECK(auditor.faults == std::vector<std::string>{});
-    for (std::size_t i = 0; i < fixture.gateway->channels().size(); ++i) {
+    for (std::size_t i = 0; i < fixture.channels().size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
-        const ChannelLedgerCounts counts = fixture.gateway->ledger().counts_of(id);
-        const Auditor::Account& account = auditor.accounts[fixture.gateway->channels().at(id).topic];
-        CAPTURE(fixture.gateway->channels().at(id).topic);
+        const ChannelLedgerCounts counts = fixture.ledger().counts_of(id);
+        const Auditor::Account& account = auditor.accounts[fixture.channels().at(id).topic];
+        CAPTURE(fixture.channels().at(id).topic);
         CHECK(counts.queued == 0);
         CHECK(counts.sampled == account.next - 1);
         CHECK(counts.published == account.got);
         CHECK(counts.drops[0].count == lost(account, 1));
         CHECK(counts.drops[1].count == lost(account, 2));
     }
-    for (const LedgerCounts& counts : fixture.gateway->ledger().cut()) {
+    for (const LedgerCounts& counts : fixture.ledger().cut()) {
         CHECK(counts.balanced());
         CHECK(counts.queued == 0);
     }
-    CHECK(fixture.gateway->ledger().channels_agree(fixture.gateway->ledger().devices()));
+    CHECK(fixture.ledger().channels_agree(fixture.ledger().devices()));
 }
 
 }  // namespace
@@ -286,14 +286,14 @@ TEST_CASE("the ledger balances in every snapshot and agrees with a subscriber to
     Auditor auditor(std::get<Endpoint>(parse_endpoint(fixture.endpoint())));
     REQUIRE(fixture.wait_for([](const StatusSnapshot& now) { return now.publisher.subscriptions == 1; }));
     REQUIRE(fixture.gateway->command("steady", DeviceCommand::start).has_value());
-    Inspector inspector(*fixture.gateway);
+    Inspector inspector(fixture);
     Passer passer;
     for (int count = 0; count < 200; ++count) {
         const ReloadReport report = fixture.change_to(fate.next());
         REQUIRE((report.outcome == ReloadOutcome::applied || report.outcome == ReloadOutcome::unchanged));
         passer.come_or_go(fixture, fate);
-        const std::uint64_t before = fixture.gateway->ledger().cut().at(0).sampled;
-        REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).sampled > before; }));
+        const std::uint64_t before = fixture.ledger().cut().at(0).sampled;
+        REQUIRE(eventually([&] { return fixture.ledger().cut().at(0).sampled > before; }));
         const StatusSnapshot now = fixture.status();
         REQUIRE(now.queue_agrees);
         REQUIRE(now.channels_agree);
@@ -302,14 +302,14 @@ TEST_CASE("the ledger balances in every snapshot and agrees with a subscriber to
     fate.settings.queue_policy = "drop_oldest";
     fate.settings.queue_size = 1;  // less than one reading, so that at least one sample was dropped with any seed
     REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
-    REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).dropped[0] > 0; }));
+    REQUIRE(eventually([&] { return fixture.ledger().cut().at(0).dropped[0] > 0; }));
     passer.subscriber = nullptr;
     // Readings so infrequent that the auditor catches up within the grace period of a stop, even on a busy machine.
     fate.settings.devices = {fate.calm_device("steady")};
     REQUIRE(fixture.change_to(fate.settings).outcome == ReloadOutcome::applied);
-    REQUIRE(eventually([&] { return auditor.accounted() >= sampled_in_all(*fixture.gateway); }));
-    const std::uint64_t before_stop = fixture.gateway->ledger().cut().at(0).sampled;
-    REQUIRE(eventually([&] { return fixture.gateway->ledger().cut().at(0).sampled > before_stop; }));
+    REQUIRE(eventually([&] { return auditor.accounted() >= sampled_in_all(fixture); }));
+    const std::uint64_t before_stop = fixture.ledger().cut().at(0).sampled;
+    REQUIRE(eventually([&] { return fixture.ledger().cut().at(0).sampled > before_stop; }));
     CHECK(fixture.stop());
     CHECK(eventually([&] { return auditor.closed(); }));
     auditor.end();

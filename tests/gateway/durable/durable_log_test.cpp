@@ -64,7 +64,7 @@ TEST_CASE("a gateway writes every published sample to its log", "[gateway][durab
         CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.ledger.at(0).published > 200; }));
         REQUIRE(fixture.stop());
         fixture.gateway->finish();
-        published = fixture.gateway->ledger().cut(1).front().published;
+        published = fixture.ledger().cut(1).front().published;
     }
     std::uint64_t logged = 0;
     for (const auto& [topic, count] : read_log(scratch.path("log"))) {

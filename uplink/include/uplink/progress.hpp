@@ -20,7 +20,6 @@ class Progress {
     void note(MonoTime now, store::Position synced, store::Position settled) noexcept;
 
     [[nodiscard]] double live_rate() const noexcept { return live_rate_; }
-    [[nodiscard]] double delivery_rate() const noexcept { return delivery_rate_; }
     /// Returns how long it takes to deliver what is synced, if nothing changes; nullopt: for ever.
     [[nodiscard]] std::optional<std::chrono::seconds> catch_up_time() const noexcept;
 
