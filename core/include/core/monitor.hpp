@@ -35,6 +35,14 @@ enum class MonitorEventKind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(MonitorEventKind kind) noexcept;
 
+/// Why a connection ended.
+enum class PeerEnding : std::uint8_t {
+    normal,     // the peer disconnected, or this socket was closed
+    violation,  // the peer violated the protocol
+    silence,    // heartbeat timeout
+    other,      // a limit, a fault, or another connection took its place
+};
+
 /// The status of one connection after its handshake. `matched = sent + dropped + pending` holds in every copy.
 struct PeerStatus {
     std::uint64_t id = 0;     // from 1, in order of arrival, per socket
@@ -74,6 +82,7 @@ struct MonitorEvent {
     std::string_view detail;
     std::uint64_t count = 0;
     const PeerStatus* status = nullptr;  // for handshake_done, handshake_failed and disconnected; without subscriptions
+    PeerEnding ending = PeerEnding::other;  // of disconnected
 };
 
 /// A handler for monitor events, called on the reactor's thread. It must not destroy the socket. If it is called within

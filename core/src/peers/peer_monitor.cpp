@@ -34,7 +34,7 @@ void PeerMonitor::tell_dropped(std::string_view endpoint, std::uint64_t count) c
 
 void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::string_view detail,
                        const PeerStatus& status) const {
-    call({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status});
+    call({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status, session.ending()});
 }
 
 void PeerMonitor::look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const {

@@ -464,9 +464,9 @@ void PeerTable::State::count_ended(const Session& session, const Note& note) {
     add_traffic(totals, session);
     if (!session.was_open()) {
         ++totals.handshakes_failed;
-    } else if (session.ending() == Session::Ending::violation) {
+    } else if (session.ending() == PeerEnding::violation) {
         ++totals.violations;
-    } else if (session.ending() == Session::Ending::silence) {
+    } else if (session.ending() == PeerEnding::silence) {
         ++totals.heartbeat_timeouts;
     }
 }

@@ -15,6 +15,14 @@ namespace telegate {
 using namespace std::chrono;
 using Outcome = SessionReader::Outcome;
 
+namespace {
+
+bool is_disconnection(int error) noexcept {
+    return error == EPIPE || error == ECONNRESET;
+}
+
+}  // namespace
+
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
       stream_(std::move(arrival.stream)),
@@ -143,7 +151,7 @@ void Session::discard_input() {
 /// Handles a read that returned no data.
 void Session::on_unread(Outcome outcome) {
     if (outcome == Outcome::end) {
-        close(why_ended());
+        close_as(retirement_ ? PeerEnding::other : PeerEnding::normal, why_ended());
     } else if (outcome == Outcome::error) {
         close_by_error(reader_.error());
     } else if (writer_.state() == SessionWriter::State::failed) {
@@ -221,7 +229,7 @@ Session::TakeStatus Session::fill(MessageBatch& batch) {
     while (state_ == State::open) {
         switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {
             case Outcome::command: on_command(reader_.command()); break;
-            case Outcome::violation: close_as(Ending::violation, reader_.fault()); break;
+            case Outcome::violation: close_as(PeerEnding::violation, reader_.fault()); break;
             case Outcome::more: readable_later_.ask(); return TakeStatus::more;
             case Outcome::got: stream_->wait_readable(); return TakeStatus::idle;
             case Outcome::empty:
@@ -235,14 +243,14 @@ Session::TakeStatus Session::fill(MessageBatch& batch) {
 void Session::on_command(Bytes body) {
     const auto command = zmtp::parse_command(body);
     if (!command) {
-        return close_as(Ending::violation, "malformed command");
+        return close_as(PeerEnding::violation, "malformed command");
     }
     if (command->name == "PING") {
         on_ping(command->data);
     } else if (command->name == "PONG") {
         heartbeat_.pong_received(steady_clock::now());
     } else if (command->name == "READY" || command->name == "ERROR") {
-        close_as(Ending::violation, "handshake command after the handshake");
+        close_as(PeerEnding::violation, "handshake command after the handshake");
     } else if ((command->name == "SUBSCRIBE" || command->name == "CANCEL") && context_.events.command) {
         context_.events.command(*this, *command);
     }
@@ -252,7 +260,7 @@ void Session::on_command(Bytes body) {
 void Session::on_ping(Bytes data) {
     const auto ping = zmtp::parse_ping(data);
     if (!ping) {
-        return close_as(Ending::violation, "malformed PING");
+        return close_as(PeerEnding::violation, "malformed PING");
     }
     heartbeat_.set_ttl(milliseconds(100 * ping->ttl_deciseconds), reader_.bytes_received());
     const auto pong = [&](std::vector<std::byte>& out) {
@@ -306,7 +314,7 @@ std::size_t Session::backlog_bytes_max() const noexcept {
 
 void Session::drain() {
     if (state_ == State::handshake) {
-        close("shutdown");
+        close_as(PeerEnding::normal, "shutdown");
     } else if (state_ == State::open) {
         state_ = State::draining;
         if (writer_.state() == SessionWriter::State::failed) {
@@ -318,7 +326,7 @@ void Session::drain() {
 }
 
 void Session::close(std::string_view why) {
-    close_as(Ending::other, why);
+    close_as(PeerEnding::other, why);
 }
 
 void Session::cut_off() noexcept {
@@ -331,7 +339,7 @@ void Session::retire(std::string_view why) {
         return;
     }
     if (retirement_) {
-        return close_unread(why);
+        return close_unread(PeerEnding::other, why);
     }
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->give_up_all();
@@ -359,9 +367,13 @@ bool Session::is_caught_up() const noexcept {
 }
 
 /// Adds to the reason if data was left unread.
-void Session::close_unread(std::string_view why) {
+void Session::close_unread(PeerEnding ending, std::string_view why) {
     const bool is_all_read = (!retirement_ || is_caught_up()) && !reader_.has_untaken();
-    close(is_all_read ? std::string(why) : std::string(why) + ", unread data dropped");
+    if (is_all_read) {
+        close_as(ending, why);
+    } else {
+        close(std::string(why) + ", unread data dropped");
+    }
 }
 
 void Session::tick_retired(Time now) {
@@ -371,15 +383,19 @@ void Session::tick_retired(Time now) {
     // The event loop itself may have been blocked until now.
     const bool is_done = is_caught_up() && !reader_.has_untaken();
     if (is_done || std::exchange(retirement_->overdue, true)) {
-        close_unread(retirement_->why);
+        close_unread(PeerEnding::other, retirement_->why);
     }
 }
 
 std::string Session::why_failed(int error) const {
-    if (error == EPIPE || error == ECONNRESET) {
+    if (is_disconnection(error)) {
         return retirement_ ? retirement_->why : "peer disconnected";
     }
     return std::generic_category().message(error);
+}
+
+PeerEnding Session::ending_of(int error) const noexcept {
+    return is_disconnection(error) && !retirement_ ? PeerEnding::normal : PeerEnding::other;
 }
 
 std::string_view Session::why_ended() const noexcept {
@@ -389,7 +405,7 @@ std::string_view Session::why_ended() const noexcept {
     return writer_.state() == SessionWriter::State::ended ? "shutdown" : "peer disconnected";
 }
 
-void Session::close_as(Ending ending, std::string_view why) {
+void Session::close_as(PeerEnding ending, std::string_view why) {
     if (state_ == State::closed) {
         return;
     }
@@ -405,7 +421,7 @@ void Session::close_as(Ending ending, std::string_view why) {
 }
 
 void Session::close_by_error(int error) {
-    close(why_failed(error));
+    close_as(ending_of(error), why_failed(error));
 }
 
 void Session::tick(Time now) {
@@ -419,19 +435,19 @@ void Session::tick(Time now) {
         // Data that the peer's machine has received can be read there after we have closed. (Some systems discard it if
         // the peer writes after that; Linux does not.)
         if (writer_.is_drained(now, limits::drained_time_max)) {
-            close("shutdown");
+            close_as(PeerEnding::normal, "shutdown");
         }
     } else if (state_ == State::open && retirement_) {
         tick_retired(now);
     } else if (state_ == State::open && writer_.state() == SessionWriter::State::failed) {
         if (!held_ && now - writer_.failed_at() >= retiring_time()) {
-            close_unread(why_failed(writer_.error()));
+            close_unread(ending_of(writer_.error()), why_failed(writer_.error()));
         }
     } else if (state_ == State::open) {
         switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_told()})) {
             case Heartbeat::Look::fine: break;
             case Heartbeat::Look::closer: judge_quiet_peer(now); break;
-            case Heartbeat::Look::silent: close_as(Ending::silence, "heartbeat timeout");
+            case Heartbeat::Look::silent: close_as(PeerEnding::silence, "heartbeat timeout");
         }
     }
 }
@@ -448,7 +464,7 @@ void Session::judge_quiet_peer(Time now) {
     switch (heartbeat_.judge(now, signs)) {
         case Heartbeat::Verdict::fine: break;
         case Heartbeat::Verdict::ping: send_ping(now); break;
-        case Heartbeat::Verdict::silent: close_as(Ending::silence, "heartbeat timeout");
+        case Heartbeat::Verdict::silent: close_as(PeerEnding::silence, "heartbeat timeout");
     }
 }
 

@@ -73,8 +73,6 @@ class Session {
         bool keep_outbox = false;        // another connection will send the messages that close() leaves in it
         std::shared_ptr<const Security> security = nullptr;  // security of its endpoint; null: the socket's
     };
-    /// Why it was closed, if that is counted.
-    enum class Ending : std::uint8_t { other, violation, silence };
 
     /// Throws std::system_error if the event loop cannot watch another descriptor.
     Session(SessionContext& context, Arrival arrival);
@@ -96,7 +94,7 @@ class Session {
     /// handshake.
     [[nodiscard]] bool was_of_use() const noexcept { return writer_.was_of_use() || reader_.has_heard(); }
     /// Returns why it was closed; valid after close().
-    [[nodiscard]] Ending ending() const noexcept { return ending_; }
+    [[nodiscard]] PeerEnding ending() const noexcept { return ending_; }
     [[nodiscard]] const zmtp::PeerInfo& peer() const noexcept { return peer_; }
     /// Returns the identity that Router uses for it; Router sets one if the peer sent none.
     [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
@@ -194,11 +192,12 @@ class Session {
     void tick_retired(Time now);
     void judge_quiet_peer(Time now);
     void send_ping(Time now);
-    void close_as(Ending ending, std::string_view why);
+    void close_as(PeerEnding ending, std::string_view why);
     void close_by_error(int error);
-    void close_unread(std::string_view why);
+    void close_unread(PeerEnding ending, std::string_view why);
     [[nodiscard]] std::string why_failed(int error) const;
     [[nodiscard]] std::string_view why_ended() const noexcept;
+    [[nodiscard]] PeerEnding ending_of(int error) const noexcept;
     [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
     [[nodiscard]] std::size_t backlog_bytes_max() const noexcept;
 
@@ -207,7 +206,7 @@ class Session {
     const Origin origin_;
     const std::shared_ptr<Outbox> outbox_;
     State state_ = State::handshake;
-    Ending ending_ = Ending::other;
+    PeerEnding ending_ = PeerEnding::other;
     std::size_t index_ = 0;  // in the socket's list
     std::string identity_;
     zmtp::PeerInfo peer_;

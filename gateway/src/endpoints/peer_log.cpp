@@ -2,10 +2,8 @@
 
 #include "log/log_line.hpp"
 
-#include <cerrno>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace telegate {
 namespace {
@@ -39,18 +37,12 @@ std::string_view origin(std::string_view peer) {
     return user != std::string_view::npos ? peer.substr(user) : peer.substr(0, peer.rfind(':'));
 }
 
-/// Returns whether the peer disconnected in a normal way. Any other reason indicates a fault and should be rare.
-bool is_normal_end(std::string_view why) {
-    return why == "peer disconnected" || why == "shutdown" || why == std::generic_category().message(ECONNRESET) ||
-           why == std::generic_category().message(EPIPE);
-}
-
 }  // namespace
 
 void PeerLog::note(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
         log_.info_limited("connected", {"subscriber connected", peer_fields(event).append(client_fields(event))});
-    } else if (event.kind == MonitorEventKind::disconnected && is_normal_end(event.detail)) {
+    } else if (event.kind == MonitorEventKind::disconnected && event.ending == PeerEnding::normal) {
         log_.info_limited(event.detail, {"subscriber disconnected", gone_fields(event)});
     } else {
         note_trouble(event, "subscriber");
@@ -63,7 +55,7 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     };
     switch (event.kind) {
         case MonitorEventKind::disconnected:
-            if (!is_normal_end(event.detail)) {
+            if (event.ending != PeerEnding::normal) {  // rare
                 log_.warn_limited(cause(), {std::string(who) + " closed", gone_fields(event)});
             }
             return;

@@ -96,7 +96,7 @@ TEST_CASE("a silent peer is sent PING every interval and closed after the timeou
     CHECK(h.ended == 0);
     h.pass(2s);
     CHECK(h.why == "heartbeat timeout");
-    CHECK(h.session->ending() == Session::Ending::silence);
+    CHECK(h.session->ending() == PeerEnding::silence);
 }
 
 TEST_CASE("a hung process is detected although its machine acknowledges our PINGs", "[core][session][heartbeat]") {
@@ -277,7 +277,7 @@ TEST_CASE("a malformed PING is a violation", "[core][session][heartbeat]") {
     h.receive(
         GENERATE(command("PING", ""), command("PING", "\1"), ping("0123456789abcdefg"), ping(std::string(1'000, 'x'))));
     CHECK(h.why == "malformed PING");
-    CHECK(h.session->ending() == Session::Ending::violation);
+    CHECK(h.session->ending() == PeerEnding::violation);
 }
 
 TEST_CASE("a flood of PINGs from a peer that reads is answered completely", "[core][session][heartbeat]") {

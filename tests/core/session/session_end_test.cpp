@@ -29,6 +29,7 @@ TEST_CASE("a draining session sends its pending messages, ends the stream and wa
     h.turn();
     CHECK(h.ended == 1);
     CHECK(h.why == "shutdown");
+    CHECK(h.session->ending() == PeerEnding::normal);
     CHECK(h.messages.empty());
     CHECK(h.outbox->sent() == 1);
 }
@@ -42,6 +43,7 @@ TEST_CASE("a draining session ends although its owner has not taken what arrived
     h.wire->incoming_ends = true;
     h.turn();
     CHECK(h.why == "shutdown");
+    CHECK(h.session->ending() == PeerEnding::normal);
 }
 
 TEST_CASE("a draining session does not wait long for a peer that has received everything", "[core][session]") {
@@ -62,6 +64,7 @@ TEST_CASE("a draining session does not wait long for a peer that has received ev
     h.session->tick(now + std::chrono::hours(1) + limits::drained_time_max);
     CHECK(h.ended == 1);
     CHECK(h.why == "shutdown");
+    CHECK(h.session->ending() == PeerEnding::normal);
     CHECK(h.outbox->dropped() == 0);
 }
 
@@ -70,6 +73,7 @@ TEST_CASE("draining before the handshake is done closes the session", "[core][se
     h.make().start();
     h.session->drain();
     CHECK(h.why == "shutdown");
+    CHECK(h.session->ending() == PeerEnding::normal);
     CHECK(h.ended == 1);
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("a handshake that breaks the protocol ends the session", "[core][sessi
     h.receive("GET / HTTP/1.1\r\n\r\n");
     CHECK(h.ended == 1);
     CHECK_FALSE(h.session->was_open());
-    CHECK(h.session->ending() == Session::Ending::other);
+    CHECK(h.session->ending() == PeerEnding::other);
     CHECK(h.wire->written == greeting());
 }
 
@@ -189,6 +189,7 @@ TEST_CASE("messages that arrived before the end of the stream are delivered firs
     CHECK(h.messages == "(last)");
     CHECK(h.ended == 1);
     CHECK(h.why == "peer disconnected");
+    CHECK(h.session->ending() == PeerEnding::normal);
 }
 
 TEST_CASE("messages that arrived before a violation are delivered first", "[core][session]") {
@@ -197,7 +198,7 @@ TEST_CASE("messages that arrived before a violation are delivered first", "[core
     h.receive(frame(0, "good") + "\x80");
     CHECK(h.messages == "(good)");
     CHECK(h.why == "reserved frame flag set");
-    CHECK(h.session->ending() == Session::Ending::violation);
+    CHECK(h.session->ending() == PeerEnding::violation);
     CHECK(h.ended == 1);
 }
 
@@ -217,6 +218,7 @@ TEST_CASE("messages that arrived are delivered although nothing more can be writ
     CHECK(h.messages == "(one)(two)(" + std::string(1'000, 'x') + ")");
     CHECK(h.ended == 1);
     CHECK(h.why == "peer disconnected");
+    CHECK(h.session->ending() == PeerEnding::normal);
     CHECK(h.outbox->sent() == 0);
     CHECK(h.outbox->dropped() == h.outbox->matched());
 }
@@ -238,7 +240,7 @@ TEST_CASE("handshake commands after the handshake are a violation; unknown comma
     CHECK(h.commands.empty());
     h.receive(GENERATE(ready("DEALER"), command("ERROR", std::string("\0", 1))));
     CHECK(h.why == "handshake command after the handshake");
-    CHECK(h.session->ending() == Session::Ending::violation);
+    CHECK(h.session->ending() == PeerEnding::violation);
 }
 
 TEST_CASE("a command without a name is a violation", "[core][session]") {
@@ -252,7 +254,7 @@ TEST_CASE("an empty command is a violation as soon as traffic follows", "[core][
     SessionHarness h;
     h.make_open();
     h.receive(frame(4, "") + frame(0, "anything"));
-    CHECK(h.session->ending() == Session::Ending::violation);
+    CHECK(h.session->ending() == PeerEnding::violation);
 }
 
 TEST_CASE("a flood of small commands yields to other sessions between iterations", "[core][session]") {
