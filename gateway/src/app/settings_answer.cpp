@@ -2,8 +2,7 @@
 
 #include "base/json_object.hpp"
 #include "config/settings_text.hpp"
-#include "plan/device_check.hpp"
-#include "plan/machine_check.hpp"
+#include "plan/checks.hpp"
 #include "plan/plan.hpp"
 #include "settings/settings_json.hpp"
 #include "status/status_parts.hpp"

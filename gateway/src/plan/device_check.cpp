@@ -1,4 +1,4 @@
-#include "plan/device_check.hpp"
+#include "plan/checks.hpp"
 
 #include "config/section_problems.hpp"
 #include "device/driver_row.hpp"

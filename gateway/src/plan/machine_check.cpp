@@ -1,4 +1,4 @@
-#include "plan/machine_check.hpp"
+#include "plan/checks.hpp"
 
 #include "base/whole_file.hpp"
 #include "config/credential_path.hpp"

@@ -5,11 +5,7 @@
 #include "endpoints/publish_curve.hpp"
 #include "plan/address_claims.hpp"
 #include "plan/channel_sections.hpp"
-#include "plan/log_plan.hpp"
-#include "plan/plan_rest.hpp"
-#include "plan/processing_plan.hpp"
-#include "plan/recorder_plan.hpp"
-#include "plan/uplink_plan.hpp"
+#include "plan/plan_sections.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "plan/plan_rest.hpp"
+#include "plan/plan_sections.hpp"
 
 #include "base/file_fault.hpp"
 #include "config/credential_path.hpp"

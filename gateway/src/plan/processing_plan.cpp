@@ -1,4 +1,4 @@
-#include "plan/processing_plan.hpp"
+#include "plan/plan_sections.hpp"
 
 #include "config/section_problems.hpp"
 

@@ -1,5 +1,6 @@
 #include "base/json_excerpt.hpp"
 #include "base/strict_json.hpp"
+#include "config/joined.hpp"
 #include "config/settings_table.hpp"
 #include "encode/time_text.hpp"
 #include "rest/rest_query.hpp"
@@ -29,14 +30,6 @@ std::span<const std::string_view> level_names() {
     return std::get<ChoiceRule>(row->rule).choices;
 }
 
-std::string levels_text() {
-    std::string text;
-    for (const std::string_view name : level_names()) {
-        text += (text.empty() ? "" : ", ") + std::string(name);
-    }
-    return text;
-}
-
 /// The parsed body, or its faults.
 struct LevelChange {
     std::string level;
@@ -53,7 +46,7 @@ void read_member(LevelChange& change, const std::string& name, const Json& value
         change.level = value.is_string() ? value.get<std::string>() : "";
         const auto names = level_names();
         if (std::find(names.begin(), names.end(), change.level) == names.end()) {
-            change.fault("/level", json_excerpt(value) + " is not a level: must be one of " + levels_text());
+            change.fault("/level", json_excerpt(value) + " is not a level: must be one of " + joined(level_names()));
         }
     } else if (name == "revert_after") {
         change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
@@ -85,7 +78,7 @@ LevelChange to_change(std::string_view body) {
         read_member(change, name, value);
     }
     if (!json.contains("level")) {
-        change.fault("/level", "is missing: must be one of " + levels_text());
+        change.fault("/level", "is missing: must be one of " + joined(level_names()));
     }
     return change;
 }

@@ -1,7 +1,7 @@
 #include "app/settings_answer.hpp"
 
 #include "config/problems.hpp"
-#include "plan/machine_check.hpp"
+#include "plan/checks.hpp"
 #include "plan/plan.hpp"
 #include "settings/settings_json.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "plan/device_check.hpp"
+#include "plan/checks.hpp"
 
 #include "config/problems.hpp"
 #include "support/catch.hpp"

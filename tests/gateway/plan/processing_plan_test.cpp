@@ -1,4 +1,4 @@
-#include "plan/processing_plan.hpp"
+#include "plan/plan_sections.hpp"
 
 #include "gateway/plan/plan_problems.hpp"
 #include "live/plan_change.hpp"

@@ -2,10 +2,16 @@
 
 #include "config/load.hpp"
 #include "config/settings_sources.hpp"
+#include "plan/plan.hpp"
 
 #include <vector>
 
 namespace telegate {
+
+/// Returns warnings about the devices that are useful before a start, although the settings have no problem: parts that
+/// this machine currently lacks, channels that the devices currently lack, Modbus addresses that look like those in a
+/// manual, and registers that two channels read differently. Opens no device and sends no data.
+[[nodiscard]] std::vector<SettingsProblem> device_warnings(const Settings& settings, const Plan& plan);
 
 /// Returns the reasons why this machine cannot currently run valid settings: addresses that no interface has, and
 /// directories of sockets, files and the durable log that are missing or not writable, and a disk that is too small for
