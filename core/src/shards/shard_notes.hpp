@@ -26,11 +26,12 @@ class KeptEvent {
           peer_id_(event.peer_id),
           detail_(event.detail),
           count_(event.count),
-          status_(event.status == nullptr ? std::nullopt : std::optional(*event.status)) {}
+          status_(event.status == nullptr ? std::nullopt : std::optional(*event.status)),
+          ending_(event.ending) {}
 
     /// Returns the event, which is valid as long as this object.
     [[nodiscard]] MonitorEvent view() const noexcept {
-        return {kind_, endpoint_, peer_, peer_id_, detail_, count_, status_ ? &*status_ : nullptr};
+        return {kind_, endpoint_, peer_, peer_id_, detail_, count_, status_ ? &*status_ : nullptr, ending_};
     }
 
   private:
@@ -41,6 +42,7 @@ class KeptEvent {
     std::string detail_;
     std::uint64_t count_;
     std::optional<PeerStatus> status_;
+    PeerEnding ending_;
 };
 
 /// A notification from a shard to the publisher's thread.

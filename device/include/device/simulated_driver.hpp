@@ -14,11 +14,12 @@ namespace telegate {
 /// A signal generator of the simulated device; each is a channel of that name.
 enum class Waveform : std::uint8_t { sine, ramp, square, random_walk, noise, counter };
 
-/// All of them, in the order above, with their names.
+/// All waveforms with their names, in the order of the enumerators.
 inline constexpr std::pair<std::string_view, Waveform> named_waveforms[] = {
     {"sine", Waveform::sine},     {"ramp", Waveform::ramp},
     {"square", Waveform::square}, {"random_walk", Waveform::random_walk},
     {"noise", Waveform::noise},   {"counter", Waveform::counter}};
+/// Returns one of each, in that order.
 [[nodiscard]] std::vector<Waveform> all_waveforms();
 
 struct SimulatedDriverOptions {

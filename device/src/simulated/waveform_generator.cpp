@@ -1,5 +1,6 @@
 #include "simulated/waveform_generator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -15,6 +16,7 @@ constexpr double noise_sigmas_per_amplitude = 3.0;
 }  // namespace
 
 std::string_view to_string(Waveform waveform) noexcept {
+    static_assert(std::ranges::is_sorted(named_waveforms, {}, &std::pair<std::string_view, Waveform>::second));
     return named_waveforms[static_cast<std::size_t>(waveform)].first;
 }
 

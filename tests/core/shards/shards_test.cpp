@@ -172,8 +172,10 @@ TEST_CASE("the monitor receives events of all threads on the reactor's thread, i
     std::vector<std::pair<std::uint64_t, Kind>> told;
     const std::thread::id home = std::this_thread::get_id();
     bool is_home = true;
+    bool is_normal = true;
     h.publisher->set_monitor([&](const MonitorEvent& event) {
         is_home = is_home && std::this_thread::get_id() == home;
+        is_normal = is_normal && (event.kind != Kind::disconnected || event.ending == PeerEnding::normal);
         told.emplace_back(event.peer_id, event.kind);
         (void)h.publisher->subscribers();  // queries all threads, from within
         (void)h.totals();
@@ -191,6 +193,7 @@ TEST_CASE("the monitor receives events of all threads on the reactor's thread, i
     }
     CHECK(h.turn_until([&] { return told.size() == 8 * 5; }));
     CHECK(is_home);
+    CHECK(is_normal);
     for (std::uint64_t id = 1; id <= 8; ++id) {
         std::vector<Kind> kinds;
         for (const auto& [peer_id, kind] : told) {
