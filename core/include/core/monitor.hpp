@@ -37,7 +37,7 @@ enum class MonitorEventKind : std::uint8_t {
 
 /// Why a connection ended.
 enum class PeerEnding : std::uint8_t {
-    normal,     // the peer disconnected, or this socket was drained
+    normal,     // the peer disconnected, or received everything before this socket closed
     violation,  // the peer violated the protocol
     silence,    // heartbeat timeout
     other,      // a limit, a fault, or another connection took its place

@@ -55,7 +55,7 @@ void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
     };
     switch (event.kind) {
         case MonitorEventKind::disconnected:
-            if (event.ending != PeerEnding::normal) {  // rare
+            if (event.ending != PeerEnding::normal) {
                 log_.warn_limited(cause(), {std::string(who) + " closed", gone_fields(event)});
             }
             return;

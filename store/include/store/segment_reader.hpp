@@ -67,7 +67,7 @@ class SegmentReader {
     /// Returns the header of the block that was read last, as BlockEncoder::encode() has written it. Valid until the
     /// next read.
     [[nodiscard]] Bytes block_head() const noexcept { return std::span(block_head_).subspan(RecordHead::bytes); }
-    /// Reads of a block of index() only the bytes that BlockDecoder::decode_channel() needs. The other bytes of
+    /// Reads only the bytes of a block of index() that BlockDecoder::decode_channel() needs. The other bytes of
     /// `payload` have no meaning.
     [[nodiscard]] Result read_channel(const BlockEntry& entry, ChannelId channel, BlockHead& head,
                                       ByteBuffer& payload) const;
