@@ -1,5 +1,5 @@
-# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]) adds the sources of src/NAME as one part of a room.
-# Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders. HOT marks
+# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]) adds the sources in and below src/NAME as one part of a
+# room. Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders. HOT marks
 # code that runs for every sample or request; it is optimized for speed, all other code for size.
 # Reads the variables room_libs (targets that all folders use) and room_left_out (sources to exclude). Appends to
 # room_folders (all targets with sources), room_small_folders (those without HOT) and room_objects.
@@ -7,7 +7,7 @@ function(telegate_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOT" "" "FOLDERS;LIBS")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME room)
   set(target telegate_${room}_${name})
-  file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${name}/*.cpp)
   list(REMOVE_ITEM sources ${room_left_out})
   if(sources)
     add_library(${target} OBJECT ${sources})

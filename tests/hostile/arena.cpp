@@ -1,5 +1,7 @@
 #include "hostile/arena.hpp"
 
+#include "support/stream_pair.hpp"
+
 #include <malloc.h>
 
 #include <stdexcept>
@@ -9,13 +11,6 @@ namespace telegate::test {
 namespace {
 
 constexpr std::string_view number_topic = "number";
-
-Endpoint to_bind(Transport transport, const ScratchDir& scratch) {
-    if (transport == Transport::tcp) {
-        return {Transport::tcp, "127.0.0.1", 0, {}};
-    }
-    return {Transport::ipc, {}, 0, scratch.path("socket")};
-}
 
 std::variant<std::unique_ptr<Publisher>, std::unique_ptr<Router>, std::unique_ptr<Dealer>, std::unique_ptr<Subscriber>>
 make_socket(Victim victim, Reactor& reactor, const PublisherOptions& options) {
@@ -59,7 +54,7 @@ Arena::Arena(Victim victim, PublisherOptions options, Transport transport)
     : victim_(victim), socket_(make_socket(victim, reactor, options)) {
     std::visit(
         [&](auto& socket) {
-            endpoint_ = socket->bind(to_bind(transport, scratch));
+            endpoint_ = socket->bind(fresh_endpoint(transport, scratch.path()));
             socket->set_monitor(events.handler());
         },
         socket_);

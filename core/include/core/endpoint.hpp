@@ -10,6 +10,8 @@ namespace telegate {
 enum class Transport : std::uint8_t { tcp, ipc, inproc };
 /// Returns the transport as it is written in an endpoint, before "://".
 [[nodiscard]] std::string_view to_string(Transport transport) noexcept;
+/// Returns whether the data never leaves the process, so that CURVE would protect nothing.
+[[nodiscard]] bool stays_in_process(Transport transport) noexcept;
 
 /// A parsed address in ZeroMQ notation.
 /// tcp: `host` is a numeric IPv4 address, an IPv6 address without brackets (with "%zone" if needed), an interface name,

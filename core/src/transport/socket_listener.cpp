@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace telegate::transport {
@@ -32,6 +33,12 @@ bool concerns_one_connection(int error) noexcept {
             return true;
         default: return false;
     }
+}
+
+int option(int descriptor, int name) noexcept {
+    int value = 0;
+    socklen_t bytes = sizeof value;
+    return ::getsockopt(descriptor, SOL_SOCKET, name, &value, &bytes) == 0 ? value : -1;
 }
 
 UniqueFd open_spare() noexcept {
@@ -142,6 +149,26 @@ void SocketListener::go_on() {
         spare_ = open_spare();
     }
     accept_some();
+}
+
+SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
+    if (option(descriptor, SO_TYPE) != SOCK_STREAM || option(descriptor, SO_ACCEPTCONN) != 1) {
+        refuse_adopted(endpoint, "is not a listening stream socket");
+    }
+    const int flags = ::fcntl(descriptor, F_GETFL);
+    SocketAddress address;
+    address.bytes = sizeof address.storage;
+    if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
+        ::getsockname(descriptor, address.get(), &address.bytes) != 0) {
+        throw_at(errno, endpoint);
+    }
+    return address;
+}
+
+void refuse_adopted(const Endpoint& endpoint, const std::string& what) {
+    throw std::system_error(EADDRNOTAVAIL, std::generic_category(),
+                            to_string(endpoint) + ": the inherited socket " + what);
 }
 
 }  // namespace telegate::transport

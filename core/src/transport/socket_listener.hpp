@@ -4,13 +4,14 @@
 #include "core/reactor.hpp"
 #include "core/unique_fd.hpp"
 #include "core/watch.hpp"
-#include "transport/ipc_file.hpp"
+#include "transport/socket_address.hpp"
 #include "transport/socket_stream.hpp"
 #include "transport/transport.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace telegate::transport {
 
@@ -18,7 +19,7 @@ namespace telegate::transport {
 struct Bound {
     UniqueFd descriptor;
     Endpoint endpoint;
-    IpcFile file;  // of an ipc socket that is not abstract
+    std::shared_ptr<const void> file = {};  // of an ipc socket at a path: removed when nothing refers to it
 };
 
 /// Listener over a listening socket.
@@ -66,5 +67,12 @@ class SocketListener final : public Listener {
     Watch watch_;
     Alarm pause_alarm_;
 };
+
+/// Returns the address of a socket that another process has bound, and makes it non-blocking and close-on-exec. Throws
+/// std::system_error if it is not a listening stream socket; `endpoint` is where it should listen.
+[[nodiscard]] SocketAddress listening_address(int descriptor, const Endpoint& endpoint);
+
+/// Throws std::system_error: the socket inherited for `endpoint` is not the right one; `what` completes the sentence.
+[[noreturn]] void refuse_adopted(const Endpoint& endpoint, const std::string& what);
 
 }  // namespace telegate::transport

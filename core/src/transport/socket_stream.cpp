@@ -25,8 +25,8 @@ bool is_later(int error) noexcept {
 
 }  // namespace
 
-SocketStream::SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name)
-    : reactor_(&reactor), descriptor_(std::move(descriptor)), transport_(transport), name_(std::move(name)) {}
+SocketStream::SocketStream(Reactor& reactor, UniqueFd descriptor, PeerName name)
+    : reactor_(&reactor), descriptor_(std::move(descriptor)), name_(std::move(name)) {}
 
 void SocketStream::watch(std::function<void()> on_readable, std::function<void()> on_writable) {
     watch_ = std::make_unique<Watch>(*reactor_, descriptor_.get(), std::move(on_readable), std::move(on_writable));
@@ -93,14 +93,14 @@ void SocketStream::end_writing() noexcept {
 std::size_t SocketStream::unacknowledged_bytes() const noexcept {
     int bytes = 0;
     // A Unix socket counts the size of its buffers, not the bytes written.
-    if (transport_ != Transport::tcp || ::ioctl(descriptor_.get(), SIOCOUTQ, &bytes) != 0 || bytes < 0) {
+    if (name_.address.empty() || ::ioctl(descriptor_.get(), SIOCOUTQ, &bytes) != 0 || bytes < 0) {
         return 0;
     }
     return static_cast<std::size_t>(bytes);
 }
 
 std::int64_t SocketStream::acknowledged_ms_ago() const noexcept {
-    if (transport_ != Transport::tcp) {
+    if (name_.address.empty()) {
         return 0;  // the peer is on this machine, and the kernel reports when it is gone
     }
     tcp_info info{};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/endpoint.hpp"
 #include "core/reactor.hpp"
 #include "core/unique_fd.hpp"
 #include "core/watch.hpp"
@@ -22,7 +21,7 @@ struct PeerName {
 /// Stream.
 class SocketStream final : public Stream {
   public:
-    SocketStream(Reactor& reactor, UniqueFd descriptor, Transport transport, PeerName name);
+    SocketStream(Reactor& reactor, UniqueFd descriptor, PeerName name);
 
     [[nodiscard]] bool move_to(Reactor& reactor) noexcept override {
         reactor_ = &reactor;
@@ -52,7 +51,6 @@ class SocketStream final : public Stream {
 
     Reactor* reactor_;
     const UniqueFd descriptor_;
-    const Transport transport_;
     const PeerName name_;
     std::unique_ptr<Watch> watch_;  // destroyed before the descriptor
 };

@@ -8,9 +8,11 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <variant>
 
-/// The transports: tcp.cpp, ipc.cpp, inproc.cpp. Their common interfaces are Stream, Listener and Connector.
+/// The transports tcp, ipc and inproc. Their common interfaces are Stream, Listener and Connector.
 namespace telegate::transport {
 
 /// Accepts connections at one endpoint until it is destroyed: an error of one connection or a lack of descriptors only
@@ -58,15 +60,18 @@ using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 /// never be connected to: "*", port 0, a path that is too long.
 [[nodiscard]] std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected);
 
-// The individual transports.
-[[nodiscard]] std::unique_ptr<Listener> listen_tcp(Reactor&, const Endpoint&, ListenerEvents);
-[[nodiscard]] std::unique_ptr<Listener> listen_ipc(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
-[[nodiscard]] std::unique_ptr<Listener> listen_inproc(Reactor&, const Endpoint&, ListenerEvents);
-[[nodiscard]] std::unique_ptr<Listener> adopt_tcp(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
-[[nodiscard]] std::unique_ptr<Listener> adopt_ipc(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
-[[nodiscard]] std::unique_ptr<Connector> connect_tcp(Reactor&, const Endpoint&, OnConnected);
-[[nodiscard]] std::unique_ptr<Connector> connect_ipc(Reactor&, const Endpoint&, OnConnected);
-[[nodiscard]] std::unique_ptr<Connector> connect_inproc(Reactor&, const Endpoint&, OnConnected);
+/// Everything that depends on the transport of an endpoint. Each transport has one row, in its folder; the functions
+/// are those of core/endpoint.hpp and of this header.
+struct TransportRow {
+    std::string_view name;
+    bool stays_in_process;
+    std::variant<Endpoint, EndpointFault> (*parse)(std::string_view text);  // after "://"
+    std::string (*text)(const Endpoint& endpoint);                          // after "://"
+    bool (*is_any)(const Endpoint& endpoint);
+    std::unique_ptr<Listener> (*listen)(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
+    std::unique_ptr<Listener> (*adopt)(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
+    std::unique_ptr<Connector> (*connect)(Reactor&, const Endpoint&, OnConnected);
+};
 
 /// Throws std::system_error with the errno value `error` and the endpoint in its text.
 [[noreturn]] void throw_at(int error, const Endpoint& endpoint);

@@ -1,8 +1,8 @@
 #include "core/transport/listening.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
-#include "transport/ipc_file.hpp"
-#include "transport/socket_address.hpp"
+#include "transport/ipc/ipc_file.hpp"
+#include "transport/tcp/tcp_address.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,26 +1,82 @@
-#include "transport/socket_address.hpp"
-
-#include "transport/transport.hpp"
+#include "transport/tcp/tcp_address.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 namespace telegate::transport {
 namespace {
+
+constexpr std::size_t interface_bytes_max = IF_NAMESIZE - 1;
+
+std::optional<std::uint16_t> parse_port(std::string_view text) {
+    if (text == "*") {
+        return 0;
+    }
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return port;
+}
+
+bool is_address(int family, std::string_view host) {
+    in6_addr binary{};  // large enough for either family
+    return host.find('\0') == std::string_view::npos && ::inet_pton(family, std::string(host).c_str(), &binary) == 1;
+}
+
+constexpr bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool has_interface_characters(std::string_view text) {
+    return !text.empty() && text.size() <= interface_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
+        return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+    });
+}
+
+/// Text without a letter is a mistyped address. Text with a dot is a host name, unless a VLAN number follows the dot.
+bool is_interface(std::string_view text) {
+    const std::size_t dot = text.rfind('.');
+    const std::string_view vlan = dot == std::string_view::npos ? "0" : text.substr(dot + 1);
+    return has_interface_characters(text) && std::any_of(text.begin(), text.end(), is_letter) && !vlan.empty() &&
+           std::all_of(vlan.begin(), vlan.end(), is_digit);
+}
+
+/// "fe80::1%eth0" or "fe80::1%2"; the zone is optional.
+bool is_ipv6_with_zone(std::string_view text) {
+    const std::size_t percent = text.find('%');
+    return is_address(AF_INET6, text.substr(0, percent)) &&
+           (percent == std::string_view::npos || has_interface_characters(text.substr(percent + 1)));
+}
+
+/// TCP supports neither multicast nor broadcast.
+bool is_for_many(std::string_view host) {
+    in_addr ipv4{};
+    in6_addr ipv6{};
+    const std::string address(host.substr(0, host.find('%')));
+    if (::inet_pton(AF_INET, address.c_str(), &ipv4) == 1) {
+        return IN_MULTICAST(ntohl(ipv4.s_addr)) || ipv4.s_addr == INADDR_BROADCAST;
+    }
+    return ::inet_pton(AF_INET6, address.c_str(), &ipv6) == 1 && IN6_IS_ADDR_MULTICAST(&ipv6);
+}
 
 std::optional<SocketAddress> parse_ipv4(const std::string& host, std::uint16_t port) {
     SocketAddress address;
@@ -112,13 +168,41 @@ std::string to_text(const sockaddr_in6& address) {
     return result;
 }
 
-int option(int descriptor, int name) noexcept {
-    int value = 0;
-    socklen_t bytes = sizeof value;
-    return ::getsockopt(descriptor, SOL_SOCKET, name, &value, &bytes) == 0 ? value : -1;
+}  // namespace
+
+std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return EndpointFault{"missing port: use tcp://ADDRESS:PORT"};
+    }
+    const auto port = parse_port(text.substr(colon + 1));
+    if (!port) {
+        return EndpointFault{"invalid port: must be 0 to 65535, or * for any free port"};
+    }
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+        if (!is_ipv6_with_zone(host)) {
+            return EndpointFault{"invalid IPv6 address in brackets: must be like [::1] or [fe80::1%eth0]"};
+        }
+    } else if (host != "*" && !is_address(AF_INET, host) && !is_interface(host)) {
+        return EndpointFault{
+            "invalid address: must be a numeric IPv4 address, an IPv6 address in brackets, an interface name (at "
+            "most " +
+            std::to_string(interface_bytes_max) +
+            " characters from A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
+    }
+    if (is_for_many(host)) {
+        return EndpointFault{
+            "invalid address: TCP supports neither multicast nor broadcast; use the address of one machine"};
+    }
+    return Endpoint{Transport::tcp, std::string(host), *port, ""};
 }
 
-}  // namespace
+std::string tcp_text(const Endpoint& endpoint) {
+    const bool v6 = endpoint.host.find(':') != std::string::npos;
+    return (v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
+}
 
 Destination resolve(const Endpoint& endpoint) {
     // "*" is every IPv4 address, as in libzmq by default; [::] includes IPv6.
@@ -145,26 +229,6 @@ Endpoint to_endpoint(const SocketAddress& address) {
         endpoint.port = ntohs(v4.sin_port);
     }
     return endpoint;
-}
-
-SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
-    if (option(descriptor, SO_TYPE) != SOCK_STREAM || option(descriptor, SO_ACCEPTCONN) != 1) {
-        refuse_adopted(endpoint, "is not a listening stream socket");
-    }
-    const int flags = ::fcntl(descriptor, F_GETFL);
-    SocketAddress address;
-    address.bytes = sizeof address.storage;
-    if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
-        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
-        ::getsockname(descriptor, address.get(), &address.bytes) != 0) {
-        throw_at(errno, endpoint);
-    }
-    return address;
-}
-
-void refuse_adopted(const Endpoint& endpoint, const std::string& what) {
-    throw std::system_error(EADDRNOTAVAIL, std::generic_category(),
-                            to_string(endpoint) + ": the inherited socket " + what);
 }
 
 }  // namespace telegate::transport

@@ -4,8 +4,8 @@
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "reactor/busy_polls.hpp"
-#include "transport/inproc_in_flight.hpp"
-#include "transport/inproc_link.hpp"
+#include "transport/inproc/inproc_in_flight.hpp"
+#include "transport/inproc/inproc_link.hpp"
 #include "transport/stream.hpp"
 
 #include <chrono>

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
 #include "support/scratch_dir.hpp"
-#include "transport/ipc_file.hpp"
+#include "transport/ipc/ipc_file.hpp"
 
 #include <sys/file.h>
 #include <sys/stat.h>

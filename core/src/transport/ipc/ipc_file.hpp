@@ -5,6 +5,7 @@
 #include "transport/socket_address.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace telegate::transport {
@@ -25,11 +26,10 @@ struct FileIdentity {
 /// Threads: one. Limits: one file. Failure: a file that cannot be removed stays.
 class IpcFile {
   public:
-    IpcFile() = default;
     /// `scratch_directory`: empty if the directory is not ours.
     IpcFile(std::string path, std::string scratch_directory) noexcept;
-    IpcFile(IpcFile&& other) noexcept;
-    IpcFile& operator=(IpcFile&&) = delete;
+    IpcFile(const IpcFile&) = delete;
+    IpcFile& operator=(const IpcFile&) = delete;
     ~IpcFile();
 
     /// Takes ownership of the file that the path names now.
@@ -38,8 +38,8 @@ class IpcFile {
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   private:
-    std::string path_;
-    std::string scratch_directory_;
+    const std::string path_;
+    const std::string scratch_directory_;
     FileIdentity identity_;
 };
 
@@ -49,7 +49,8 @@ class IpcFile {
 /// A file that exists at the path is removed only if it is a socket that no process listens on. Between checking and
 /// removing, and between bind() and listen(), a live socket looks dead; a lock on the directory keeps other processes
 /// out meanwhile. Unlike a lock file, it leaves nothing behind and ends with the process.
-[[nodiscard]] IpcFile listen_at_path(int descriptor, const Endpoint& endpoint, const SocketOptions& options);
+[[nodiscard]] std::shared_ptr<const IpcFile> listen_at_path(int descriptor, const Endpoint& endpoint,
+                                                            const SocketOptions& options);
 
 /// Returns the socket address of an ipc endpoint, a path or an abstract name. Throws std::system_error if it has none.
 [[nodiscard]] SocketAddress ipc_address(const Endpoint& endpoint);

@@ -1,10 +1,12 @@
-#include "transport/inproc_stream.hpp"
+#include "transport/inproc/inproc_stream.hpp"
 #include "transport/transport.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -13,6 +15,16 @@ namespace telegate::transport {
 namespace {
 
 constexpr std::size_t name_bytes_max = 255;
+
+std::variant<Endpoint, EndpointFault> parse_inproc(std::string_view text) {
+    if (text.empty() || text.size() > name_bytes_max) {
+        return EndpointFault{"invalid name: must be 1 to " + std::to_string(name_bytes_max) + " bytes"};
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        return EndpointFault{"invalid name: contains a zero byte"};
+    }
+    return Endpoint{Transport::inproc, "", 0, std::string(text)};
+}
 
 /// The callbacks of one side of the registry, and the reactor that runs them. `gone` is only used on the reactor's
 /// thread.
@@ -69,7 +81,7 @@ class Registry {
   public:
     void add(const Endpoint& endpoint, const std::shared_ptr<Acceptor>& acceptor) {
         const std::lock_guard lock(mutex_);
-        Name& name = names_[endpoint.path];
+        Name& name = name_of(endpoint);
         if (name.acceptor) {
             throw_at(EADDRINUSE, endpoint);
         }
@@ -86,7 +98,7 @@ class Registry {
 
     void add(const Endpoint& endpoint, const std::shared_ptr<Attempt>& attempt) {
         const std::lock_guard lock(mutex_);
-        Name& name = names_[endpoint.path];
+        Name& name = name_of(endpoint);
         if (name.acceptor) {
             join(name.acceptor, attempt);
         } else {
@@ -112,6 +124,13 @@ class Registry {
         std::vector<std::shared_ptr<Attempt>> waiting;
     };
 
+    Name& name_of(const Endpoint& endpoint) {
+        if (endpoint.path.empty() || endpoint.path.size() > name_bytes_max) {
+            throw_at(EINVAL, endpoint);
+        }
+        return names_[endpoint.path];
+    }
+
     std::mutex mutex_;
     std::map<std::string, Name, std::less<>> names_;
 };
@@ -119,12 +138,6 @@ class Registry {
 Registry& registry() {
     static Registry only;
     return only;
-}
-
-void check(const Endpoint& endpoint) {
-    if (endpoint.path.empty() || endpoint.path.size() > name_bytes_max) {
-        throw_at(EINVAL, endpoint);
-    }
 }
 
 /// Listener at a name. Threads: the reactor's thread. Limits, Failure: as Listener.
@@ -165,14 +178,19 @@ class InprocConnector final : public Connector {
 
 }  // namespace
 
-std::unique_ptr<Listener> listen_inproc(Reactor& reactor, const Endpoint& endpoint, ListenerEvents events) {
-    check(endpoint);
-    return std::make_unique<InprocListener>(reactor, endpoint, std::move(events));
-}
-
-std::unique_ptr<Connector> connect_inproc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
-    check(endpoint);
-    return std::make_unique<InprocConnector>(reactor, endpoint, std::move(on_connected));
-}
+extern const TransportRow inproc_row{
+    .name = "inproc",
+    .stays_in_process = true,
+    .parse = parse_inproc,
+    .text = [](const Endpoint& endpoint) { return endpoint.path; },
+    .is_any = [](const Endpoint&) { return false; },
+    .listen = [](Reactor& reactor, const Endpoint& endpoint, const SocketOptions&, ListenerEvents events)
+        -> std::unique_ptr<Listener> { return std::make_unique<InprocListener>(reactor, endpoint, std::move(events)); },
+    .adopt = [](Reactor&, const Endpoint& endpoint, UniqueFd, ListenerEvents) -> std::unique_ptr<Listener> {
+        throw_at(EINVAL, endpoint);
+    },
+    .connect = [](Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) -> std::unique_ptr<Connector> {
+        return std::make_unique<InprocConnector>(reactor, endpoint, std::move(on_connected));
+    }};
 
 }  // namespace telegate::transport

@@ -1,4 +1,4 @@
-#include "transport/ipc_file.hpp"
+#include "transport/ipc/ipc_file.hpp"
 
 #include "core/unique_fd.hpp"
 #include "transport/transport.hpp"
@@ -155,11 +155,6 @@ FileIdentity identify(const std::string& path) noexcept {
 IpcFile::IpcFile(std::string path, std::string scratch_directory) noexcept
     : path_(std::move(path)), scratch_directory_(std::move(scratch_directory)) {}
 
-IpcFile::IpcFile(IpcFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      scratch_directory_(std::exchange(other.scratch_directory_, {})),
-      identity_(std::exchange(other.identity_, {})) {}
-
 IpcFile::~IpcFile() {
     if (identity_ != FileIdentity{} && identify(path_) == identity_) {
         ::unlink(path_.c_str());
@@ -190,18 +185,18 @@ SocketAddress ipc_address(const Endpoint& endpoint) {
     return address;
 }
 
-IpcFile listen_at_path(int descriptor, const Endpoint& endpoint, const SocketOptions& options) {
+std::shared_ptr<const IpcFile> listen_at_path(int descriptor, const Endpoint& endpoint, const SocketOptions& options) {
     const bool is_scratch = endpoint.path == "*";
     const std::string directory = is_scratch ? make_scratch_directory(endpoint) : "";
-    IpcFile file(is_scratch ? directory + "/socket" : endpoint.path, directory);
-    const Endpoint bound{Transport::ipc, "", 0, file.path()};
+    const auto file = std::make_shared<IpcFile>(is_scratch ? directory + "/socket" : endpoint.path, directory);
+    const Endpoint bound{Transport::ipc, "", 0, file->path()};
     const SocketAddress address = ipc_address(bound);
     const DirectoryLock lock(bound);
-    if (const int error = bind_over_stale(descriptor, file.path(), address); error != 0) {
-        fail(error, to_string(bound) + obstacle(file.path()));
+    if (const int error = bind_over_stale(descriptor, file->path(), address); error != 0) {
+        fail(error, to_string(bound) + obstacle(file->path()));
     }
-    file.claim();
-    set_rights(file, bound, options);
+    file->claim();
+    set_rights(*file, bound, options);
     if (::listen(descriptor, accept_backlog) != 0) {
         fail(errno, to_string(bound));
     }

@@ -1,6 +1,6 @@
-#include "transport/socket_address.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
+#include "transport/tcp/tcp_address.hpp"
 #include "transport/transport.hpp"
 
 #include <netinet/in.h>
@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <system_error>
 #include <utility>
 
 namespace telegate::transport {
@@ -32,7 +30,7 @@ PeerName name_tcp_peer(int descriptor) {
         return {"gone", ""};
     }
     const Endpoint peer = to_endpoint(address);
-    return {to_string(peer).substr(std::strlen("tcp://")), peer.host};
+    return {tcp_text(peer), peer.host};
 }
 
 /// Leaves the kernel's buffer sizes alone, because setting them would disable their automatic tuning.
@@ -43,7 +41,7 @@ std::unique_ptr<Stream> make_tcp_stream(Reactor& reactor, UniqueFd descriptor) {
     set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_s);
     set_option(number, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
     set_option(number, IPPROTO_TCP, TCP_KEEPCNT, keepalive_count);
-    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::tcp, name_tcp_peer(number));
+    return std::make_unique<SocketStream>(reactor, std::move(descriptor), name_tcp_peer(number));
 }
 
 /// Returns 0, or the errno value why this address cannot be listened on.
@@ -64,9 +62,8 @@ int try_listen(UniqueFd& descriptor, const SocketAddress& address) {
     return 0;
 }
 
-}  // namespace
-
-std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint, ListenerEvents events) {
+std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& /*options*/,
+                                     ListenerEvents events) {
     const Destination places = resolve(endpoint);
     UniqueFd descriptor;
     int error = places.error;
@@ -82,8 +79,8 @@ std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint,
     SocketAddress bound;
     bound.bytes = sizeof bound.storage;
     ::getsockname(descriptor.get(), bound.get(), &bound.bytes);
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound), {}},
-                                            make_tcp_stream, std::move(events));
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound)}, make_tcp_stream,
+                                            std::move(events));
 }
 
 std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
@@ -99,7 +96,7 @@ std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, 
     if (!is_there || (endpoint.port != 0 && endpoint.port != bound.port)) {
         refuse_adopted(endpoint, bound.host.empty() ? "is not a TCP socket" : "is bound to " + to_string(bound));
     }
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, {}}, make_tcp_stream,
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound}, make_tcp_stream,
                                             std::move(events));
 }
 
@@ -109,5 +106,16 @@ std::unique_ptr<Connector> connect_tcp(Reactor& reactor, const Endpoint& endpoin
     }
     return std::make_unique<SocketConnector>(reactor, resolve(endpoint), make_tcp_stream, std::move(on_connected));
 }
+
+}  // namespace
+
+extern const TransportRow tcp_row{.name = "tcp",
+                                  .stays_in_process = false,
+                                  .parse = parse_tcp,
+                                  .text = tcp_text,
+                                  .is_any = [](const Endpoint& endpoint) { return endpoint.port == 0; },
+                                  .listen = listen_tcp,
+                                  .adopt = adopt_tcp,
+                                  .connect = connect_tcp};
 
 }  // namespace telegate::transport

@@ -3,8 +3,8 @@
 #include "core/unique_fd.hpp"
 #include "support/catch.hpp"
 #include "support/raw_peer.hpp"
-#include "transport/socket_address.hpp"
 #include "transport/socket_connector.hpp"
+#include "transport/tcp/tcp_address.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

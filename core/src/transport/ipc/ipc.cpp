@@ -1,4 +1,4 @@
-#include "transport/ipc_file.hpp"
+#include "transport/ipc/ipc_file.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_connector.hpp"
 #include "transport/socket_listener.hpp"
@@ -11,11 +11,26 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 namespace telegate::transport {
 namespace {
+
+constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1;
+
+std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
+    if (text.empty() || text == "@") {
+        return EndpointFault{"empty path: use ipc://PATH, ipc://@NAME or ipc://*"};
+    }
+    if (text.size() > path_bytes_max) {
+        return EndpointFault{"path too long: must be at most " + std::to_string(path_bytes_max) + " bytes"};
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        return EndpointFault{"invalid path: contains a zero byte"};
+    }
+    return Endpoint{Transport::ipc, "", 0, std::string(text)};
+}
 
 PeerName name_ipc_peer(int descriptor) {
     ucred credentials{};
@@ -31,15 +46,7 @@ std::unique_ptr<Stream> make_ipc_stream(Reactor& reactor, UniqueFd descriptor) {
     const int send_buffer_bytes = 1 << 20;
     ::setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
     PeerName name = name_ipc_peer(descriptor.get());
-    return std::make_unique<SocketStream>(reactor, std::move(descriptor), Transport::ipc, std::move(name));
-}
-
-IpcFile listen_at_name(int descriptor, const Endpoint& endpoint) {
-    const SocketAddress address = ipc_address(endpoint);
-    if (::bind(descriptor, address.get(), address.bytes) != 0 || ::listen(descriptor, accept_backlog) != 0) {
-        throw_at(errno, endpoint);
-    }
-    return IpcFile(endpoint.path, "");
+    return std::make_unique<SocketStream>(reactor, std::move(descriptor), std::move(name));
 }
 
 /// Returns the path as an endpoint has it: abstract names begin with '@'.
@@ -52,19 +59,25 @@ std::string bound_path(const SocketAddress& address) {
     return {name.sun_path, ::strnlen(name.sun_path, bytes)};
 }
 
-}  // namespace
-
 std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
                                      ListenerEvents events) {
     UniqueFd descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (descriptor.get() < 0) {
         throw_at(errno, endpoint);
     }
-    IpcFile file = endpoint.path.starts_with('@') ? listen_at_name(descriptor.get(), endpoint)
-                                                  : listen_at_path(descriptor.get(), endpoint, options);
-    Endpoint bound{Transport::ipc, "", 0, file.path()};
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), std::move(bound), std::move(file)},
-                                            make_ipc_stream, std::move(events));
+    Bound bound{std::move(descriptor), endpoint};
+    if (endpoint.path.starts_with('@')) {
+        const SocketAddress address = ipc_address(endpoint);
+        if (::bind(bound.descriptor.get(), address.get(), address.bytes) != 0 ||
+            ::listen(bound.descriptor.get(), accept_backlog) != 0) {
+            throw_at(errno, endpoint);
+        }
+    } else {
+        const auto file = listen_at_path(bound.descriptor.get(), endpoint, options);
+        bound.endpoint.path = file->path();
+        bound.file = file;
+    }
+    return std::make_unique<SocketListener>(reactor, std::move(bound), make_ipc_stream, std::move(events));
 }
 
 std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
@@ -77,8 +90,8 @@ std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, 
     if (endpoint.path != "*" && endpoint.path != bound.path) {
         refuse_adopted(endpoint, "is bound to " + to_string(bound));
     }
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound, IpcFile(bound.path, "")},
-                                            make_ipc_stream, std::move(events));
+    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound}, make_ipc_stream,
+                                            std::move(events));
 }
 
 std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
@@ -88,5 +101,16 @@ std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoin
     return std::make_unique<SocketConnector>(reactor, Destination{{ipc_address(endpoint)}, 0}, make_ipc_stream,
                                              std::move(on_connected));
 }
+
+}  // namespace
+
+extern const TransportRow ipc_row{.name = "ipc",
+                                  .stays_in_process = false,
+                                  .parse = parse_ipc,
+                                  .text = [](const Endpoint& endpoint) { return endpoint.path; },
+                                  .is_any = [](const Endpoint& endpoint) { return endpoint.path == "*"; },
+                                  .listen = listen_ipc,
+                                  .adopt = adopt_ipc,
+                                  .connect = connect_ipc};
 
 }  // namespace telegate::transport

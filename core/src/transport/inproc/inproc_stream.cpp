@@ -1,4 +1,4 @@
-#include "transport/inproc_stream.hpp"
+#include "transport/inproc/inproc_stream.hpp"
 
 #include "core/assert.hpp"
 

@@ -1,4 +1,4 @@
-#include "transport/inproc_in_flight.hpp"
+#include "transport/inproc/inproc_in_flight.hpp"
 
 #include "core/assert.hpp"
 
