@@ -23,11 +23,9 @@ struct AddressClaim {
     std::string section;  // publish "local"
     std::string setting;  // publish.local.endpoint
     std::string value;    // as given
-    Endpoint endpoint;    // for a file: ipc
+    Endpoint endpoint;    // for a file: ipc; with file_identity() as its path
     bool is_udp = false;  // UDP and TCP ports are independent
 };
-
-constexpr std::string_view tcp_scheme = "tcp://";  // omitted in [rest] and [device]
 
 /// The addresses of this machine that a host refers to.
 struct Reach {
@@ -64,13 +62,8 @@ bool meet(const Reach& a, const Reach& b) {
 bool exclude(const AddressClaim& one, const AddressClaim& other) {
     const Endpoint& a = one.endpoint;
     const Endpoint& b = other.endpoint;
-    if (a.transport != b.transport || one.is_udp != other.is_udp) {
-        return false;
-    }
-    if (a.transport == Transport::tcp) {
-        return a.port != 0 && a.port == b.port && meet(reach_of(a.host), reach_of(b.host));
-    }
-    return a.path != "*" && file_identity(a.path) == file_identity(b.path);
+    return one.is_udp == other.is_udp && !is_any(a) && may_conflict(a, b) &&
+           (a.host == b.host || meet(reach_of(a.host), reach_of(b.host)));
 }
 
 std::string told(const AddressClaim& claim) {
@@ -82,7 +75,7 @@ std::string told(const AddressClaim& claim) {
 }
 
 std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
-    const char* const what = claim.endpoint.transport == Transport::tcp ? "port" : "file";
+    const char* const what = claim.endpoint.path.empty() ? "port" : "file";
     std::string text = '"' + claim.value + "\" uses the same ";
     text.append(what)
         .append(" as ")
@@ -95,15 +88,18 @@ std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
 
 Endpoint file_endpoint(const std::string& path) {
     const bool looks_abstract = path.starts_with('@');  // an abstract address only in an endpoint
-    return {Transport::ipc, "", 0, (looks_abstract || path == "*" ? "./" : "") + path};
+    return {Transport::ipc, "", 0, file_identity((looks_abstract ? "./" : "") + path)};
 }
 
 template <class EndpointSettings>
 void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>& sections,
                    std::vector<AddressClaim>& claims) {
     for (const EndpointSettings& each : sections) {
-        const auto parsed = parse_endpoint(each.endpoint);
-        if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+        auto parsed = parse_endpoint(each.endpoint);
+        if (auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
+            if (!endpoint->path.empty() && !is_any(*endpoint)) {
+                endpoint->path = file_identity(endpoint->path);
+            }
             claims.push_back({each.place, kind + " \"" + each.name + '"', kind + '.' + each.name + ".endpoint",
                               each.endpoint, *endpoint});
         }
@@ -152,8 +148,8 @@ std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     }
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
-        claims.push_back(
-            {place_of("listen"), "rest", "rest.listen", to_string(listen).substr(tcp_scheme.size()), listen});
+        claims.push_back({place_of("listen"), "rest", "rest.listen",
+                          to_string(listen).substr(std::string_view("tcp://").size()), listen});
     }
     if (!rest.unix_socket.empty()) {
         claims.push_back(
