@@ -197,10 +197,11 @@ std::string key_owner_fault(const std::string& setting) {
 }
 
 std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>& own) {
-    if (endpoint.transport != Transport::ipc) {
+    if (endpoint.path.empty()) {
         return host_fault(endpoint.host, own);
     }
-    return endpoint.path == "*" || endpoint.path.starts_with('@') ? "" : socket_fault(endpoint.path);
+    const bool has_file = !is_any(endpoint) && !endpoint.path.starts_with('@') && !stays_in_process(endpoint.transport);
+    return has_file ? socket_fault(endpoint.path) : "";
 }
 
 }  // namespace
