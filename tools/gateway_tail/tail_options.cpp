@@ -53,7 +53,6 @@ constexpr const char* endpoints_allowed =
     "ipc://PATH or ipc://@NAME";
 
 constexpr const char* program = "gateway_tail";
-constexpr std::uint16_t port_max = 65'535;
 constexpr const char* times_allowed = "a number with ms, s, m, h or d";
 /// A one-time query of the last values, often in a script, must not wait for a gateway that never starts. Long enough
 /// for a few connection attempts.
@@ -254,7 +253,7 @@ Endpoint read_endpoint(const std::string& option, const std::string& text) {
         throw Refusal(option + ": invalid endpoint \"" + text + "\": must be " + endpoints_allowed);
     }
     Endpoint& endpoint = std::get<Endpoint>(parsed);
-    if (is_any(endpoint) || endpoint.host == "*" || endpoint.transport == Transport::inproc) {
+    if (is_any(endpoint) || endpoint.host == "*" || stays_in_process(endpoint.transport)) {
         throw Refusal(option + ": cannot connect to \"" + text + "\": must be " + endpoints_allowed);
     }
     return std::move(endpoint);
@@ -335,12 +334,9 @@ std::vector<std::string> read_prefixes(std::vector<std::string> prefixes) {
 
 std::optional<Endpoint> default_services(const Endpoint& publish) {
     Endpoint services = publish;
-    if (publish.transport == Transport::tcp) {
-        if (publish.port == port_max) {
-            return std::nullopt;
-        }
+    if (publish.port != 0) {
         ++services.port;
-        return services;
+        return services.port == 0 ? std::nullopt : std::optional(services);
     }
     for (const std::string_view mark : {"-pub", "/pub"}) {
         const std::size_t at = services.path.rfind(mark);
@@ -400,7 +396,7 @@ ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
 }
 
 Endpoint resolved(Endpoint endpoint) {
-    if (endpoint.transport != Transport::tcp || is_known_to_sockets(endpoint.host)) {
+    if (endpoint.host.empty() || is_known_to_sockets(endpoint.host)) {
         return endpoint;
     }
     addrinfo hints{};
