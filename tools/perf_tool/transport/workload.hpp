@@ -3,6 +3,7 @@
 #include "core/endpoint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,9 +36,9 @@ struct Workload {
 };
 
 /// Returns whether the workload can exist.
-[[nodiscard]] constexpr bool is_possible(const Workload& work) noexcept {
+[[nodiscard]] inline bool is_possible(const Workload& work) noexcept {
     return (work.pattern == Pattern::pubsub || (work.receivers == 1 && work.topics == 1)) &&
-           (work.transport != Transport::inproc || !(work.two_processes || work.curve)) && work.receivers > 0 &&
+           !(stays_in_process(work.transport) && (work.two_processes || work.curve)) && work.receivers > 0 &&
            (work.topics == 1 || work.topics >= work.receivers);
 }
 
@@ -95,14 +96,15 @@ struct Engine {
     return bytes % (kib * kib) == 0 ? std::to_string(bytes / kib / kib) + " MiB" : std::to_string(bytes / kib) + " KiB";
 }
 
-[[nodiscard]] inline Transport transport_of(std::string_view name) {
-    return name == "tcp" ? Transport::tcp : name == "ipc" ? Transport::ipc : Transport::inproc;
-}
-/// Returns the endpoint that engines bind.
+/// The endpoints that engines bind, in the order of Transport.
+inline constexpr std::array<const char*, 3> endpoint_texts{"tcp://127.0.0.1:*", "ipc://*", "inproc://perf_tool"};
 [[nodiscard]] inline const char* endpoint_text(Transport transport) noexcept {
-    return transport == Transport::tcp   ? "tcp://127.0.0.1:*"
-           : transport == Transport::ipc ? "ipc://*"
-                                         : "inproc://perf_tool";
+    return endpoint_texts[static_cast<std::size_t>(transport)];
+}
+[[nodiscard]] inline Transport transport_of(std::string_view name) {
+    const auto text =
+        std::ranges::find_if(endpoint_texts, [&](std::string_view each) { return each.starts_with(name); });
+    return static_cast<Transport>(text - endpoint_texts.begin());
 }
 [[nodiscard]] inline Endpoint endpoint_over(Transport transport) {
     return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
