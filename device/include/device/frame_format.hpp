@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -25,9 +26,29 @@ struct FrameNumber {
     bool little_endian = false;
 };
 
-/// Parses int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32 and float64; all but the first two need the
-/// suffix _be or _le.
-[[nodiscard]] std::optional<FrameNumber> to_frame_number(std::string_view text) noexcept;
+/// All of them with their names; none: not in a frame.
+inline constexpr std::pair<std::string_view, std::optional<FrameNumber>> named_frame_numbers[] = {
+    {"none", std::nullopt},
+    {"int8", FrameNumber{FrameNumber::Kind::signed_integer, 1}},
+    {"uint8", FrameNumber{FrameNumber::Kind::unsigned_integer, 1}},
+    {"int16_be", FrameNumber{FrameNumber::Kind::signed_integer, 2, false}},
+    {"int16_le", FrameNumber{FrameNumber::Kind::signed_integer, 2, true}},
+    {"uint16_be", FrameNumber{FrameNumber::Kind::unsigned_integer, 2, false}},
+    {"uint16_le", FrameNumber{FrameNumber::Kind::unsigned_integer, 2, true}},
+    {"int32_be", FrameNumber{FrameNumber::Kind::signed_integer, 4, false}},
+    {"int32_le", FrameNumber{FrameNumber::Kind::signed_integer, 4, true}},
+    {"uint32_be", FrameNumber{FrameNumber::Kind::unsigned_integer, 4, false}},
+    {"uint32_le", FrameNumber{FrameNumber::Kind::unsigned_integer, 4, true}},
+    {"int64_be", FrameNumber{FrameNumber::Kind::signed_integer, 8, false}},
+    {"int64_le", FrameNumber{FrameNumber::Kind::signed_integer, 8, true}},
+    {"uint64_be", FrameNumber{FrameNumber::Kind::unsigned_integer, 8, false}},
+    {"uint64_le", FrameNumber{FrameNumber::Kind::unsigned_integer, 8, true}},
+    {"float32_be", FrameNumber{FrameNumber::Kind::real, 4, false}},
+    {"float32_le", FrameNumber{FrameNumber::Kind::real, 4, true}},
+    {"float64_be", FrameNumber{FrameNumber::Kind::real, 8, false}},
+    {"float64_le", FrameNumber{FrameNumber::Kind::real, 8, true}}};
+/// Returns nullopt for none and for unknown names.
+[[nodiscard]] std::optional<FrameNumber> to_frame_number(std::string_view name) noexcept;
 
 struct FrameChannel {
     std::string name;

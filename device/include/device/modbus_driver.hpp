@@ -8,12 +8,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
 
 /// The four tables of a Modbus unit: two of bits, two of 16-bit registers.
 enum class ModbusTable : std::uint8_t { coil, discrete, holding, input };
+/// Their names in settings and messages.
+inline constexpr std::pair<std::string_view, ModbusTable> named_modbus_tables[] = {{"holding", ModbusTable::holding},
+                                                                                   {"input", ModbusTable::input},
+                                                                                   {"coil", ModbusTable::coil},
+                                                                                   {"discrete", ModbusTable::discrete}};
 
 /// The type of the registers of a channel. Bits are always boolean.
 enum class ModbusType : std::uint8_t { boolean, int16, uint16, int32, uint32, int64, uint64, float32, float64 };

@@ -50,9 +50,6 @@ void check(const IioDriverOptions& options) {
     if (!(options.sampling_frequency >= 0.0 && options.sampling_frequency <= sampling_frequency_max)) {
         refuse("sampling_frequency", std::to_string(options.sampling_frequency), "0 to 1000000000");
     }
-    if (options.timestamp_clock != "monotonic" && options.timestamp_clock != "realtime") {
-        refuse("timestamp_clock", options.timestamp_clock, "monotonic or realtime");
-    }
 }
 
 /// Reads one device, and searches for it again after it was removed.
@@ -231,7 +228,7 @@ class IioDriver final : public Driver {
 
     [[nodiscard]] std::string capture(SampleBatch& batch, const iio::FoundDevice& device) {
         std::string problem = buffer_.start(device, {options_.channels, options_.trigger, options_.buffer_length,
-                                                     options_.timestamp_clock == "realtime", options_.dev_root});
+                                                     options_.wants_realtime, options_.dev_root});
         if (!problem.empty()) {
             return problem;
         }

@@ -1,3 +1,4 @@
+#include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
 #include "device/iio_driver.hpp"
@@ -29,7 +30,7 @@ struct IioSettings {
 
 using I = IioSettings;
 
-constexpr std::array<std::string_view, 2> clocks{"monotonic", "realtime"};
+constexpr auto clocks = enum_names<bool>({{"monotonic", false}, {"realtime", true}});  // whether it is the wall clock
 constexpr TextRule device_rule{.prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
 constexpr TextRule trigger_rule{
     .prefixes = {}, .allowed = "the name of a trigger, or empty", .bytes_max = 128, .may_be_empty = true};
@@ -62,7 +63,7 @@ constexpr std::array rows{
                .rule = RealRule{.min = 1e-6, .max = 1e9}, .unit = "Hz", .applies = Applies::file,
                .unset = "the current setting of the device",
                .meaning = "Sampling frequency of the device.", .slot = driver_slot<&I::sampling_frequency>},
-    SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks},
+    SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks.names},
                .applies = Applies::file,
                .meaning = "With buffered: clock of the kernel's timestamps.",
                .slot = driver_slot<&I::timestamp_clock>},
@@ -88,7 +89,7 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*chan
     options.trigger = from.trigger;
     options.buffer_length = from.buffer_length;
     options.sampling_frequency = from.sampling_frequency.value_or(0.0);
-    options.timestamp_clock = from.timestamp_clock;
+    options.wants_realtime = clocks.value(from.timestamp_clock);
     options.silence_ms = from.silence_ms;
     options.sys_root = from.sys_root;
     options.dev_root = from.dev_root;

@@ -36,13 +36,7 @@ constexpr std::uint8_t gateway_path_unavailable = 10;
 constexpr std::uint8_t gateway_target_silent = 11;
 
 std::string_view name_of(ModbusTable table) noexcept {
-    switch (table) {
-        case ModbusTable::coil: return "coil";
-        case ModbusTable::discrete: return "discrete";
-        case ModbusTable::holding: return "holding";
-        case ModbusTable::input: break;
-    }
-    return "input";
+    return std::ranges::find(named_modbus_tables, table, &std::pair<std::string_view, ModbusTable>::second)->first;
 }
 
 bool is_of_address(std::uint8_t exception) noexcept {

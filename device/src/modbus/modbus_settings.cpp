@@ -30,7 +30,7 @@ constexpr auto types = enum_names<std::optional<ModbusType>>({{"auto", std::null
                                                               {"uint64", ModbusType::uint64},
                                                               {"float32", ModbusType::float32},
                                                               {"float64", ModbusType::float64}});
-constexpr std::array<std::string_view, 2> orders{"big", "little"};
+constexpr auto word_orders = enum_names<bool>({{"big", false}, {"little", true}});  // whether the low word is first
 constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
 constexpr TextRule endpoint_rule{
     .prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
@@ -97,7 +97,7 @@ constexpr std::array rows{
                .applies = Applies::live,
                .meaning = "Type of the value; auto means bool for a bit and uint16 for a register.",
                .slot = driver_slot<&N::type>},
-    SettingRow{.section = "channel", .key = "word_order", .rule = ChoiceRule{orders},
+    SettingRow{.section = "channel", .key = "word_order", .rule = ChoiceRule{word_orders.names},
                .applies = Applies::live, .column = "order",
                .meaning = "Order of the registers of a value: the high register first (big) or the low register first "
                           "(little).",
@@ -124,7 +124,7 @@ ModbusChannel to_channel(const ChannelSettings& from) {
     channel.table = modbus_tables.value(said.table);
     channel.address = static_cast<int>(said.address.value_or(0));
     channel.type = types.value(said.type);
-    channel.low_word_first = said.word_order == "little";
+    channel.low_word_first = word_orders.value(said.word_order);
     channel.byte_swap = said.byte_swap;
     channel.bit = to_int(said.bit);
     return channel;

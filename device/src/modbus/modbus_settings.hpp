@@ -38,10 +38,7 @@ struct ModbusChannelSettings {
     std::optional<std::int64_t> bit;  // not set: the whole register
 };
 
-inline constexpr auto modbus_tables = enum_names<ModbusTable>({{"holding", ModbusTable::holding},
-                                                               {"input", ModbusTable::input},
-                                                               {"coil", ModbusTable::coil},
-                                                               {"discrete", ModbusTable::discrete}});
+inline constexpr auto modbus_tables = enum_names(named_modbus_tables);
 
 /// Adds warnings about the channels of a modbus device for settings that are valid but usually mistakes: addresses as
 /// numbered in manuals, such as 40101, and channels whose registers partly overlap (at most 20 warnings).

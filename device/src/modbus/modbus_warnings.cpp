@@ -1,4 +1,5 @@
 #include "modbus/modbus_settings.hpp"
+#include "modbus/read_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,13 +15,13 @@ namespace {
 
 /// The numbers of a table's registers in manuals: address 0 has the number `first`.
 struct ManualNumbers {
-    std::string_view table;
+    ModbusTable table;
     std::int64_t first;
     std::string_view words;
 };
-constexpr std::array manual_numbers{ManualNumbers{"discrete", 10'001, "discrete input"},
-                                    ManualNumbers{"input", 30'001, "input register"},
-                                    ManualNumbers{"holding", 40'001, "holding register"}};
+constexpr std::array manual_numbers{ManualNumbers{ModbusTable::discrete, 10'001, "discrete input"},
+                                    ManualNumbers{ModbusTable::input, 30'001, "input register"},
+                                    ManualNumbers{ModbusTable::holding, 40'001, "holding register"}};
 constexpr std::int64_t manual_numbers_count = 9'999;
 constexpr std::size_t overlaps_reported_max = 20;
 
@@ -70,7 +71,7 @@ void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& w
     for (const ManualNumbers& numbers : manual_numbers) {
         const auto is_one = [&](const ChannelSettings* channel) {
             const std::int64_t address = settings_of(*channel).address.value_or(0);
-            return settings_of(*channel).table == numbers.table && address >= numbers.first &&
+            return modbus_tables.value(settings_of(*channel).table) == numbers.table && address >= numbers.first &&
                    address < numbers.first + manual_numbers_count;
         };
         const auto first = std::find_if(channels.begin(), channels.end(), is_one);
@@ -87,7 +88,7 @@ std::vector<Registers> registers_of(const DeviceSettings& device, DeviceChannels
     std::vector<Registers> all;
     for (const ChannelSettings* const channel : channels) {
         const ModbusChannelSettings& from = settings_of(*channel);
-        const bool is_word = from.table == "holding" || from.table == "input";
+        const bool is_word = !modbus::has_bits(modbus_tables.value(from.table));
         if (from.address && is_word && !from.bit) {
             all.push_back({channel, from.unit_id.value_or(unit_id), from.table, *from.address,
                            *from.address + register_count(from.type)});

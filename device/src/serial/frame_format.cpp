@@ -1,44 +1,15 @@
 #include "device/frame_format.hpp"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <system_error>
 
 namespace telegate {
-namespace {
 
-struct NamedNumber {
-    std::string_view name;
-    FrameNumber number;
-};
-
-using Kind = FrameNumber::Kind;
-
-constexpr std::array<NamedNumber, 10> numbers{{{"int8", {Kind::signed_integer, 1}},
-                                               {"uint8", {Kind::unsigned_integer, 1}},
-                                               {"int16", {Kind::signed_integer, 2}},
-                                               {"uint16", {Kind::unsigned_integer, 2}},
-                                               {"int32", {Kind::signed_integer, 4}},
-                                               {"uint32", {Kind::unsigned_integer, 4}},
-                                               {"int64", {Kind::signed_integer, 8}},
-                                               {"uint64", {Kind::unsigned_integer, 8}},
-                                               {"float32", {Kind::real, 4}},
-                                               {"float64", {Kind::real, 8}}}};
-
-}  // namespace
-
-std::optional<FrameNumber> to_frame_number(std::string_view text) noexcept {
-    const std::size_t line = text.find('_');
-    const std::string_view order = line == std::string_view::npos ? std::string_view() : text.substr(line);
-    for (const NamedNumber& each : numbers) {
-        const bool has_order = each.number.bytes > 1;
-        if (each.name == text.substr(0, line) && (has_order ? order == "_be" || order == "_le" : order.empty())) {
-            FrameNumber number = each.number;
-            number.little_endian = order == "_le";
-            return number;
-        }
-    }
-    return std::nullopt;
+std::optional<FrameNumber> to_frame_number(std::string_view name) noexcept {
+    const auto* const found = std::ranges::find(named_frame_numbers, name, [](const auto& row) { return row.first; });
+    return found == std::end(named_frame_numbers) ? std::nullopt : found->second;
 }
 
 std::optional<std::string> to_frame_start(std::string_view hex) {

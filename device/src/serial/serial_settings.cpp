@@ -63,10 +63,7 @@ constexpr auto checksums = enum_names<FrameChecksum>({{"none", FrameChecksum::no
                                                       {"sum8", FrameChecksum::sum8},
                                                       {"xor8", FrameChecksum::xor8},
                                                       {"crc16", FrameChecksum::crc16}});
-constexpr std::array<std::string_view, 19> types{"none",       "int8",       "uint8",      "int16_be",  "int16_le",
-                                                 "uint16_be",  "uint16_le",  "int32_be",   "int32_le",  "uint32_be",
-                                                 "uint32_le",  "int64_be",   "int64_le",   "uint64_be", "uint64_le",
-                                                 "float32_be", "float32_le", "float64_be", "float64_le"};
+constexpr auto types = enum_names(named_frame_numbers);
 constexpr TextRule port_rule{.prefixes = {}, .allowed = "the path of a tty"};
 constexpr TextRule start_rule{
     .prefixes = {}, .allowed = "pairs of hexadecimal digits, or empty", .bytes_max = 32, .may_be_empty = true};
@@ -138,7 +135,7 @@ constexpr std::array rows{
                .meaning = "frames: checksum at the end of a frame: the sum of all bytes before it (sum8), their "
                           "exclusive or (xor8), or the CRC-16 of Modbus (crc16).",
                .slot = driver_slot<&S::frame_checksum>},
-    SettingRow{.section = "channel", .key = "frame_type", .rule = ChoiceRule{types},
+    SettingRow{.section = "channel", .key = "frame_type", .rule = ChoiceRule{types.names},
                .applies = Applies::live,
                .meaning = "frames: type of the channel's number in a frame, with the high byte first (be) or last "
                           "(le).",

@@ -104,7 +104,7 @@ TEST_CASE("each frame produces a sample of every channel, with the kernel's time
 
 TEST_CASE("wall-clock timestamps are used unchanged", "[device][iio]") {
     Capture capture;
-    capture.options.timestamp_clock = "realtime";
+    capture.options.wants_realtime = true;
     const auto bench = capture.started();
     const std::int64_t taken_ns = SystemClock{}.utc_now_ns() - 5'000'000;
     capture.tree.put(frame(1, 1, taken_ns));

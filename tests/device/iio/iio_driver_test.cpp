@@ -206,10 +206,6 @@ TEST_CASE("invalid IIO options are refused with the reason", "[device][iio]") {
     options.buffer_length = 0;
     CHECK_THROWS_WITH(make_iio_driver(options), "buffer_length: invalid value: 0; must be 1 to 65536");
     options.buffer_length = 1;
-    options.timestamp_clock = "boottime";
-    CHECK_THROWS_WITH(make_iio_driver(options),
-                      "timestamp_clock: invalid value: boottime; must be monotonic or realtime");
-    options.timestamp_clock = "realtime";
     options.sampling_frequency = -1.0;
     CHECK_THROWS_AS(make_iio_driver(options), std::invalid_argument);
 }
