@@ -1,3 +1,4 @@
+#include "config/setting_rules.hpp"
 #include "rows.hpp"
 
 #include <array>
@@ -32,11 +33,6 @@ namespace processing_section {
 using C = ChannelSettings;
 using P = ProcessingSettings;
 
-constexpr std::array<std::string_view, 2> out_of_range{"uncertain", "drop"};
-constexpr std::array<std::string_view, 3> derive{"none", "rate", "counter_rate"};
-constexpr std::array<std::string_view, 3> window_align{"auto", "wall", "monotonic"};
-constexpr std::array<std::string_view, 5> aggregates{"min", "max", "mean", "last", "count"};
-
 // Wide enough for raw 64-bit values, and small enough that sums of them stay finite.
 constexpr double value_max = 1e20;
 constexpr RealRule value{.min = -value_max, .max = value_max};
@@ -59,7 +55,8 @@ constexpr std::array rows{
     SettingRow{.section = "channel", .key = "valid_max", .rule = value, .applies = Applies::live, .unset = "none",
                .meaning = "Largest valid value, after scaling.",
                .slot = slot<&C::processing, &P::valid_max>},
-    SettingRow{.section = "channel", .key = "out_of_range", .rule = ChoiceRule{out_of_range}, .applies = Applies::live,
+    SettingRow{.section = "channel", .key = "out_of_range", .rule = ChoiceRule{rules::out_of_range},
+               .applies = Applies::live,
                .meaning = "Treatment of a value outside valid_min to valid_max: it is sent with quality uncertain, "
                           "or filtered.",
                .slot = slot<&C::processing, &P::out_of_range>},
@@ -80,18 +77,19 @@ constexpr std::array rows{
                .applies = Applies::live,
                .meaning = "Minimum time between two sent values; values in between are filtered. 0 means no limit.",
                .slot = slot<&C::processing, &P::send_interval_min_ms>},
-    SettingRow{.section = "channel", .key = "derive", .rule = ChoiceRule{derive}, .applies = Applies::live,
+    SettingRow{.section = "channel", .key = "derive", .rule = ChoiceRule{rules::derive}, .applies = Applies::live,
                .meaning = "Quantity sent instead of the value: its change per second (rate), or that of a counter that "
                           "may wrap at 32 bits or restart (counter_rate).",
                .slot = slot<&C::processing, &P::derive>},
     SettingRow{.section = "channel", .key = "window_ms", .rule = pause_ms, .unit = "ms", .applies = Applies::live,
                .meaning = "Length of the windows whose aggregates are sent instead of the values. 0 means none.",
                .slot = slot<&C::processing, &P::window_ms>},
-    SettingRow{.section = "channel", .key = "window_align", .rule = ChoiceRule{window_align}, .applies = Applies::live,
+    SettingRow{.section = "channel", .key = "window_align", .rule = ChoiceRule{rules::window_align},
+               .applies = Applies::live,
                .meaning = "Clock that aligns windows to whole multiples of their length. auto means wall for windows "
                           "of whole seconds, otherwise monotonic.",
                .slot = slot<&C::processing, &P::window_align>},
-    SettingRow{.section = "channel", .key = "aggregates", .rule = ListRule{aggregates}, .applies = Applies::live,
+    SettingRow{.section = "channel", .key = "aggregates", .rule = ListRule{rules::aggregates}, .applies = Applies::live,
                .meaning = "Aggregates to send for each window, each on a channel such as NAME.min.",
                .slot = slot<&C::processing, &P::aggregates>},
     SettingRow{.section = "channel", .key = "window_raw", .rule = BooleanRule{}, .applies = Applies::live,

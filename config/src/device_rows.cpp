@@ -8,7 +8,6 @@ namespace device_section {
 
 using D = DeviceSettings;
 
-constexpr std::array<std::string_view, 3> alignments{"start", "wall", "spread"};
 // The minimum leaves a thread enough time to wake up and read without running all the time.
 constexpr WholeRule interval_us{.min = 10, .max = 3'600'000'000};
 
@@ -26,7 +25,7 @@ constexpr std::array rows{
                .applies = Applies::live, .excludes = "interval_ms", .unset = "interval_ms",
                .meaning = "The same as interval_ms, in microseconds. Only one of the two can be set.",
                .slot = slot<&D::interval_us>},
-    SettingRow{.section = "device", .key = "align", .rule = ChoiceRule{alignments}, .applies = Applies::live,
+    SettingRow{.section = "device", .key = "align", .rule = ChoiceRule{rules::alignments}, .applies = Applies::live,
                .meaning = "When readings are due: counted from the start (start), at whole multiples of the interval "
                           "by the wall clock (wall), or spread over the interval so that devices with the same "
                           "interval are not read at the same time (spread).",

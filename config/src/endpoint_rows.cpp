@@ -10,9 +10,6 @@ namespace publish_section {
 
 using P = PublishSettings;
 
-constexpr std::array<std::string_view, 5> slow_policies{"drop_oldest", "drop_newest", "disconnect", "block",
-                                                        "conflate"};
-
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "publish", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
@@ -31,7 +28,8 @@ constexpr std::array rows{
                .meaning = "Directory with the public keys of allowed clients, in files NAME.public. * means any "
                           "client that knows the server's key.",
                .slot = slot<&P::curve_clients_dir>},
-    SettingRow{.section = "publish", .key = "policy", .rule = ChoiceRule{slow_policies}, .applies = Applies::live,
+    SettingRow{.section = "publish", .key = "policy", .rule = ChoiceRule{rules::slow_policies},
+               .applies = Applies::live,
                .meaning = "Treatment of messages for a slow subscriber: its oldest messages are dropped "
                           "(drop_oldest), the new message is dropped (drop_newest), the subscriber is disconnected "
                           "(disconnect), publishing blocks (block), or only the newest message of each topic is kept "

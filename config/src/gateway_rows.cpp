@@ -13,10 +13,7 @@ using C = RecordSettings;
 using L = LogSettings;
 
 constexpr std::array<std::string_view, 6> log_levels{"trace", "debug", "info", "warn", "error", "off"};
-constexpr std::array<std::string_view, 3> queue_policies{"drop_oldest", "drop_newest", "block"};
-constexpr std::array<std::string_view, 3> full_policies{"drop_oldest", "drop_newest", "block"};
 constexpr WholeRule log_bytes{.min = 0, .max = 1'099'511'627'776};
-constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
 constexpr WholeListRule processors{.min = 0, .max = 1'023};  // the fixed CPU set of the system has 1024
 constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
 
@@ -93,7 +90,7 @@ constexpr std::array rows{
                .meaning = "CPUs that the sampling thread may run on. Empty means any.",
                .slot = slot<&S::cpu_affinity>},
 
-    SettingRow{.section = "queue", .key = "policy", .rule = ChoiceRule{queue_policies},
+    SettingRow{.section = "queue", .key = "policy", .rule = ChoiceRule{rules::overflow_policies},
                .applies = Applies::live,
                .meaning = "Action of a sampling thread with a new sample when its share of the queue is full: drop "
                           "its oldest queued sample (drop_oldest), drop the new sample (drop_newest), or block until "
@@ -120,12 +117,13 @@ constexpr std::array rows{
                .meaning = "Maximum time until a written sample is safe from a power failure. Samples are written within "
                           "1 s. 0 means that every write is synced.",
                .slot = slot<&S::log, &L::sync_interval_ms>},
-    SettingRow{.section = "log", .key = "when_full", .rule = ChoiceRule{full_policies}, .applies = Applies::live,
+    SettingRow{.section = "log", .key = "when_full", .rule = ChoiceRule{rules::overflow_policies},
+               .applies = Applies::live,
                .meaning = "Policy when the log reaches a limit: its oldest samples are removed (drop_oldest), "
                           "new samples are not logged (drop_newest), or publishing waits (block).",
                .slot = slot<&S::log, &L::when_full>},
 
-    SettingRow{.section = "logging", .key = "format", .rule = ChoiceRule{log_formats},
+    SettingRow{.section = "logging", .key = "format", .rule = ChoiceRule{rules::log_formats},
                .meaning = "Log format: human-readable text, or one JSON object per line.", .slot = slot<&S::log_format>},
     SettingRow{.section = "logging", .key = "file", .rule = log_file,
                .meaning = "Where the log is written: stderr, which a service manager collects, or a file. SIGUSR1 "

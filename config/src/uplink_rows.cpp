@@ -10,7 +10,6 @@ namespace uplink_section {
 using U = UplinkSettings;
 
 constexpr std::array<std::string_view, 1> types{"nats"};
-constexpr std::array<std::string_view, 2> orders{"strict", "live_first"};
 constexpr TextListRule urls{
     .allowed = "nats://HOST or tls://HOST, with :PORT or without", .count_max = 8, .may_be_empty = false};
 constexpr TextListRule prefixes{.allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
@@ -78,7 +77,7 @@ constexpr std::array rows{
                .meaning = "Maximum rate at which a backlog is sent, as a multiple of the rate at which the log grows: 0 "
                           "for no limit, or 2 or more.",
                .slot = slot<&U::catch_up>},
-    SettingRow{.section = "uplink", .key = "order", .rule = ChoiceRule{orders}, .applies = Applies::live,
+    SettingRow{.section = "uplink", .key = "order", .rule = ChoiceRule{rules::uplink_orders}, .applies = Applies::live,
                .meaning = "Order of delivery: that of the log (strict), or new samples first (live_first), after which "
                           "samples that are more than 10 seconds late follow.",
                .slot = slot<&U::order>},

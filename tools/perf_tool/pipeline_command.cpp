@@ -6,6 +6,7 @@
 #include "pipeline/wake_ups.hpp"
 
 #include "config/payload_format.hpp"
+#include "config/setting_rules.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/telemetry_sample.hpp"
 
@@ -301,8 +302,7 @@ void add_options(CLI::App& app, PipelineOptions& chosen) {
         ->check(CLI::Range(10, 1'000'000));
     app.add_option("--queue", work.queue_size, "Capacity of the queue in samples")
         ->check(CLI::Range(std::size_t{1}, BoundedQueue<TelemetrySample>::capacity_max));
-    app.add_option("--policy", work.policy, "Policy of a full queue")
-        ->check(CLI::IsMember({"drop_oldest", "drop_newest", "block"}));
+    app.add_option("--policy", work.policy, "Policy of a full queue")->check(CLI::IsMember(rules::overflow_policies));
     app.add_flag("--log", chosen.compares_log,
                  "Measure without and with a durable log in turn; with rate max, each part waits for the next one");
 }

@@ -8,7 +8,7 @@
 
 namespace telegate {
 
-/// The names of a ChoiceRule and their values.
+/// The names of a ChoiceRule or a ListRule, and their values.
 template <class Enum, std::size_t count>
 struct EnumNames {
     std::array<std::string_view, count> names;
@@ -28,6 +28,13 @@ template <class Enum, std::size_t count>
         table.values[i] = rows[i].second;
     }
     return table;
+}
+
+/// Like above, for names of another table: one value for each, in the same order.
+template <class Enum, std::size_t count>
+[[nodiscard]] constexpr EnumNames<Enum, count> enum_names(const std::array<std::string_view, count>& names,
+                                                          const Enum (&values)[count]) {
+    return {names, std::to_array(values)};
 }
 
 }  // namespace telegate

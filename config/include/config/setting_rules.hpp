@@ -27,4 +27,16 @@ inline constexpr TextRule endpoint{
 /// Larger whole numbers are not exact in JSON readers that use doubles.
 inline constexpr std::int64_t whole_number_max = 9'007'199'254'740'992;
 
+/// The names of choices whose enumerators are in other modules. gateway/src/plan adds the enumerators, in this order.
+inline constexpr std::array<std::string_view, 3> overflow_policies{"drop_oldest", "drop_newest", "block"};
+inline constexpr std::array<std::string_view, 5> slow_policies{"drop_oldest", "drop_newest", "disconnect", "block",
+                                                               "conflate"};
+inline constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
+inline constexpr std::array<std::string_view, 2> uplink_orders{"strict", "live_first"};
+inline constexpr std::array<std::string_view, 3> alignments{"start", "wall", "spread"};
+inline constexpr std::array<std::string_view, 2> out_of_range{"uncertain", "drop"};
+inline constexpr std::array<std::string_view, 3> derive{"none", "rate", "counter_rate"};
+inline constexpr std::array<std::string_view, 3> window_align{"auto", "wall", "monotonic"};
+inline constexpr std::array<std::string_view, 5> aggregates{"min", "max", "mean", "last", "count"};
+
 }  // namespace telegate::rules

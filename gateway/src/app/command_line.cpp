@@ -2,6 +2,7 @@
 
 #include "config/load.hpp"
 #include "config/nearest_name.hpp"
+#include "config/setting_rules.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -120,7 +121,7 @@ void add_options(CLI::App& app, Options& options) {
                    "Minimum severity of log lines, " + log_level_choices() + "; overrides all other sources")
         ->type_name("LEVEL");
     app.add_option("--log-format", options.log_format, "text or json; same as --set logging.format=FORMAT")
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(CLI::IsMember(rules::log_formats))
         ->type_name("FORMAT");
     app.add_flag("--check,--test", options.check, "Check the settings as at start-up, then exit");
     app.add_option("--against", options.line.against,

@@ -19,9 +19,9 @@ using Level = spdlog::level::level_enum;
 /// Maximum size of the members of a JSON line, which must fit in one atomic write to a pipe.
 constexpr std::size_t json_members_max = PIPE_BUF - 128;
 
-std::unique_ptr<spdlog::formatter> make_formatter(std::string_view format) {
+std::unique_ptr<spdlog::formatter> make_formatter(bool is_json) {
     const char* const pattern =
-        format == "json" ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
+        is_json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
     return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc);
 }
 
@@ -45,10 +45,7 @@ std::shared_ptr<LogSink> make_sink(const std::string& file, bool is_json) {
 
 struct Log::Output {
     explicit Output(const LogOptions& options)
-        : file(options.file),
-          is_json(options.format == "json"),
-          sink(make_sink(file, is_json)),
-          logger("telegate", sink) {}
+        : file(options.file), is_json(options.is_json), sink(make_sink(file, is_json)), logger("telegate", sink) {}
 
     [[nodiscard]] std::string format(const LogLine& line) const {
         return is_json ? line.json_members(json_members_max) : line.text();
@@ -61,7 +58,7 @@ struct Log::Output {
 };
 
 Log::Log(const LogOptions& options) : output_(std::make_unique<Output>(options)) {
-    output_->logger.set_formatter(make_formatter(options.format));
+    output_->logger.set_formatter(make_formatter(options.is_json));
     output_->logger.set_level(spdlog::level::from_str(options.level));
 }
 

@@ -15,9 +15,9 @@ namespace telegate {
 
 /// Format and destination of the log: the settings of [logging], and the level.
 struct LogOptions {
-    std::string level = "info";   // a name allowed by the setting log_level
-    std::string format = "text";  // or "json"
-    std::string file = {};        // "": stderr
+    std::string level = "info";  // a name allowed by the setting log_level
+    bool is_json = false;        // whether lines are JSON objects, not text
+    std::string file = {};       // "": stderr
 };
 
 /// The gateway's log: one line per event with time, level, message and key=value fields, or the same as JSON. Levels:

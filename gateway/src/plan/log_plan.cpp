@@ -1,3 +1,5 @@
+#include "config/enum_names.hpp"
+#include "config/setting_rules.hpp"
 #include "plan/address_claims.hpp"
 #include "plan/plan_sections.hpp"
 
@@ -12,12 +14,8 @@ namespace {
 constexpr std::int64_t bytes_least = 1'048'576;
 constexpr std::int64_t ns_per_ms = 1'000'000;
 
-store::WhenFull when_full(const std::string& name) {
-    if (name == "drop_newest") {
-        return store::WhenFull::drop_newest;
-    }
-    return name == "block" ? store::WhenFull::block : store::WhenFull::drop_oldest;
-}
+constexpr auto when_full = enum_names(
+    rules::overflow_policies, {store::WhenFull::drop_oldest, store::WhenFull::drop_newest, store::WhenFull::block});
 
 void check_bytes_max(std::int64_t bytes, std::string key, std::string setting, std::vector<SettingsProblem>& problems) {
     if (bytes > 0 && bytes < bytes_least) {
@@ -62,7 +60,7 @@ DurableLogOptions plan_log(const Settings& settings, std::vector<SettingsProblem
     options.limits.bytes_max = static_cast<std::uint64_t>(log.bytes_max);
     options.limits.age_max_ns = log.age_max_ms * ns_per_ms;
     options.limits.free_bytes_min = static_cast<std::uint64_t>(log.free_bytes_min);
-    options.limits.when_full = when_full(log.when_full);
+    options.limits.when_full = when_full.value(log.when_full);
     options.sync_interval = std::chrono::milliseconds(log.sync_interval_ms);
     return options;
 }

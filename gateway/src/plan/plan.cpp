@@ -1,6 +1,8 @@
 #include "plan/plan.hpp"
 
+#include "config/enum_names.hpp"
 #include "config/section_problems.hpp"
+#include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "plan/address_claims.hpp"
@@ -18,14 +20,13 @@
 namespace telegate {
 namespace {
 
-OverflowPolicy to_policy(std::string_view name) {
-    for (const OverflowPolicy policy : {OverflowPolicy::drop_newest, OverflowPolicy::block}) {
-        if (to_string(policy) == name) {
-            return policy;
-        }
-    }
-    return OverflowPolicy::drop_oldest;
-}
+constexpr auto overflow_policies = enum_names(
+    rules::overflow_policies, {OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest, OverflowPolicy::block});
+constexpr auto slow_policies =
+    enum_names(rules::slow_policies, {SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::disconnect,
+                                      SlowPolicy::block, SlowPolicy::conflate});
+constexpr auto alignments = enum_names(rules::alignments, {Alignment::start, Alignment::wall, Alignment::spread});
+constexpr auto log_formats = enum_names(rules::log_formats, {false, true});  // whether lines are JSON
 
 Duration interval_of(const DeviceSettings& device, std::int64_t default_interval_ms) {
     if (device.interval_us > 0) {
@@ -69,12 +70,7 @@ std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& se
 
 Delivery to_delivery(const PublishSettings& publish) {
     Delivery delivery;
-    for (const SlowPolicy policy :
-         {SlowPolicy::drop_newest, SlowPolicy::disconnect, SlowPolicy::block, SlowPolicy::conflate}) {
-        if (to_string(policy) == publish.policy) {
-            delivery.policy = policy;
-        }
-    }
+    delivery.policy = slow_policies.value(publish.policy);
     delivery.backlog_bytes_max = static_cast<std::size_t>(publish.backlog_bytes);
     delivery.backlog_age_max = std::chrono::milliseconds(publish.backlog_age);
     return delivery;
@@ -96,10 +92,6 @@ void plan_endpoints(const Settings& settings, SecretFile secret, Plan& plan, std
             plan.services.push_back({std::move(*endpoint), services.name, -1, std::move(curve)});
         }
     }
-}
-
-Alignment to_alignment(std::string_view name) {
-    return name == "wall" ? Alignment::wall : name == "spread" ? Alignment::spread : Alignment::start;
 }
 
 std::string duration_text(Duration duration) {
@@ -150,7 +142,7 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
 
 LogOptions log_options(const Settings& settings) {
     return {.level = settings.log_level,
-            .format = settings.log_format,
+            .is_json = log_formats.value(settings.log_format),
             .file = settings.log_file == "stderr" ? "" : settings.log_file};
 }
 
@@ -168,7 +160,7 @@ DeviceOptions device_options(const Settings& settings, const DeviceSettings& dev
     DeviceOptions options;
     options.name = device.name;
     options.interval = interval_of(device, settings.sampling_interval_ms);
-    options.alignment = to_alignment(device.align);
+    options.alignment = alignments.value(device.align);
     options.offset = std::chrono::milliseconds(device.offset_ms);
     if (device.errors_before_safe) {
         options.errors_before_safe = static_cast<std::uint32_t>(*device.errors_before_safe);
@@ -186,7 +178,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     std::vector<SettingsProblem> problems;
     plan.io_threads = static_cast<std::size_t>(settings.io_threads);
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
-    plan.queue_policy = to_policy(settings.queue_policy);
+    plan.queue_policy = overflow_policies.value(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
     for (const TagSettings& tag : settings.tags) {
         plan.tags.push_back({tag.name, tag.value});

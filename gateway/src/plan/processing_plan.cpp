@@ -1,6 +1,8 @@
 #include "plan/plan_sections.hpp"
 
+#include "config/enum_names.hpp"
 #include "config/section_problems.hpp"
+#include "config/setting_rules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +22,13 @@ using std::chrono::milliseconds;
 /// The ending of the names of alarm channels.
 constexpr std::string_view alarm_ending = ".alarm";
 
+constexpr auto out_of_range = enum_names(rules::out_of_range, {OutOfRange::uncertain, OutOfRange::drop});
+constexpr auto derive = enum_names(rules::derive, {Derive::none, Derive::rate, Derive::counter_rate});
+constexpr auto window_align = enum_names<std::optional<WindowAlign>>(
+    rules::window_align, {std::nullopt, WindowAlign::wall, WindowAlign::monotonic});
+constexpr auto aggregates =
+    enum_names(rules::aggregates, {Aggregate::min, Aggregate::max, Aggregate::mean, Aggregate::last, Aggregate::count});
+
 std::string number_text(double value) {
     constexpr std::size_t bytes_max = 32;
     std::array<char, bytes_max> text{};
@@ -32,20 +41,18 @@ std::string quoted(double value) {
 }
 
 std::vector<Aggregate> to_aggregates(const std::vector<std::string>& names) {
-    std::vector<Aggregate> aggregates;
-    for (std::size_t kind = 0; kind < aggregate_kinds; ++kind) {
-        const auto aggregate = static_cast<Aggregate>(kind);
-        if (std::find(names.begin(), names.end(), to_string(aggregate)) != names.end()) {
-            aggregates.push_back(aggregate);
-        }
+    std::vector<Aggregate> chosen;
+    for (const std::string& name : names) {
+        chosen.push_back(aggregates.value(name));
     }
-    return aggregates;
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
 }
 
 WindowAlign to_window_align(const ProcessingSettings& from) {
     constexpr std::int64_t second_ms = 1'000;
-    const bool is_wall = from.window_align == "auto" ? from.window_ms % second_ms == 0 : from.window_align == "wall";
-    return is_wall ? WindowAlign::wall : WindowAlign::monotonic;
+    return window_align.value(from.window_align)
+        .value_or(from.window_ms % second_ms == 0 ? WindowAlign::wall : WindowAlign::monotonic);
 }
 
 std::string_view text_part(std::string_view text) {
@@ -85,14 +92,12 @@ ChannelProcessing to_processing(const ChannelSettings& channel) {
     how.offset = from.offset;
     how.valid_min = from.valid_min;
     how.valid_max = from.valid_max;
-    how.out_of_range = from.out_of_range == "drop" ? OutOfRange::drop : OutOfRange::uncertain;
+    how.out_of_range = out_of_range.value(from.out_of_range);
     how.deadband = from.deadband;
     how.deadband_percent = from.deadband_percent;
     how.send_interval_max = milliseconds(from.send_interval_max_ms);
     how.send_interval_min = milliseconds(from.send_interval_min_ms);
-    how.derive = from.derive == "rate"           ? Derive::rate
-                 : from.derive == "counter_rate" ? Derive::counter_rate
-                                                 : Derive::none;
+    how.derive = derive.value(from.derive);
     how.window = milliseconds(from.window_ms);
     how.window_align = to_window_align(from);
     how.aggregates = to_aggregates(from.aggregates);
@@ -117,7 +122,7 @@ void check_values(const ProcessingSettings& from, SectionProblems& problems) {
         problems.add("valid_min", quoted(*from.valid_min) + " is too large: must be less than valid_max, which is " +
                                       number_text(*from.valid_max));
     }
-    if (from.out_of_range == "drop" && !from.valid_min && !from.valid_max) {
+    if (out_of_range.value(from.out_of_range) == OutOfRange::drop && !from.valid_min && !from.valid_max) {
         problems.add("out_of_range", "\"drop\" requires a range: set valid_min or valid_max");
     }
 }

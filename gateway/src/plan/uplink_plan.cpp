@@ -1,6 +1,8 @@
 #include "plan/plan_sections.hpp"
 
+#include "config/enum_names.hpp"
 #include "config/section_problems.hpp"
+#include "config/setting_rules.hpp"
 
 #include "uplink/adapter_module.hpp"
 #include "uplink/nats_address.hpp"
@@ -17,6 +19,9 @@ namespace {
 
 /// Messages that are not acknowledged, and as many bytes that are not written to the connection yet.
 constexpr std::size_t window_bytes_min = 2'097'152;
+
+using Order = uplink::UplinkRunner::Order;
+constexpr auto orders = enum_names(rules::uplink_orders, {Order::strict, Order::live_first});
 
 /// Checks that the certificate and its key are given together.
 void check_tls(const UplinkSettings& uplink, SectionProblems& found) {
@@ -71,8 +76,7 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
         found.add("catch_up", "1 never catches up: must be 0, or 2 or more");
     }
     options.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
-    options.order =
-        uplink.order == "live_first" ? uplink::UplinkRunner::Order::live_first : uplink::UplinkRunner::Order::strict;
+    options.order = orders.value(uplink.order);
     options.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;

@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include "config/problems.hpp"
+#include "config/setting_rules.hpp"
 #include "config/settings_text.hpp"
 #include "gateway/plan/plan_problems.hpp"
 #include "support/catch.hpp"
@@ -217,9 +218,19 @@ TEST_CASE("the maximum wait of a breaker must not be less than its wait", "[gate
 }
 
 TEST_CASE("queue size and policy are taken from the settings, and size 0 means the default", "[gateway][plan]") {
-    const Plan plan = make_plan(parse_settings("queue_size = 0\n[queue]\npolicy = block\n", "x.ini"));
-    CHECK(plan.queue_capacity == 1'024);
-    CHECK(plan.queue_policy == OverflowPolicy::block);
+    for (const std::string_view policy : rules::overflow_policies) {
+        const std::string ini = "queue_size = 0\n[queue]\npolicy = " + std::string(policy);
+        const Plan plan = make_plan(parse_settings(ini, "x.ini"));
+        CHECK(plan.queue_capacity == 1'024);
+        CHECK(to_string(plan.queue_policy) == policy);
+    }
+}
+
+TEST_CASE("the policy of an endpoint is taken from its settings", "[gateway][plan]") {
+    for (const std::string_view policy : rules::slow_policies) {
+        const std::string ini = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:5556\npolicy = " + std::string(policy);
+        CHECK(to_string(make_plan(parse_settings(ini, "x.ini")).publish.at(0).delivery.policy) == policy);
+    }
 }
 
 TEST_CASE("a modbus setting of a channel without an address is a problem with its line", "[gateway][plan]") {
