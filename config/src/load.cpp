@@ -9,13 +9,14 @@
 #include "problem_list.hpp"
 #include "settings_builder.hpp"
 #include "settings_files.hpp"
-#include "short_sections.hpp"
 #include "templates.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -30,6 +31,33 @@ std::string joined_texts(const std::vector<SettingsProblem>& problems) {
 
 const SettingRow& log_level_row() {
     return *find_setting("gateway", "log_level");
+}
+
+const SectionRow* short_row(const GivenSection& section) {
+    const SectionRow* const row = section.name ? nullptr : find_section(section.kind);
+    return row == nullptr || row->short_key.empty() ? nullptr : row;
+}
+
+/// Replaces each section that is short for several (SectionRow::short_key): [tags] with `site = north` becomes [tags
+/// "site"] with `value = north`.
+void expand_short_sections(SettingsSource& source) {
+    std::vector<GivenSection> expanded;
+    for (GivenSection& section : source.sections) {
+        const SectionRow* const row = short_row(section);
+        if (row == nullptr) {
+            expanded.push_back(std::move(section));
+            continue;
+        }
+        for (GivenEntry& entry : section.entries) {
+            GivenSection& whole = expanded.emplace_back();
+            whole.place = entry.place;
+            whole.shown = entry.shown;
+            whole.kind = section.kind;
+            whole.name = std::exchange(entry.key, std::string(row->short_key));
+            whole.entries.push_back(std::move(entry));
+        }
+    }
+    source.sections = std::move(expanded);
 }
 
 /// Reads all sources, then parses their settings.

@@ -3,6 +3,7 @@
 #include "config/setting_row.hpp"
 
 #include <span>
+#include <string_view>
 
 namespace telegate {
 
@@ -27,5 +28,8 @@ template <auto first, auto... rest>
 SettingSlot slot(const SettingOwner& owner) {
     return &((owner_of(owner, first).*first).*....*rest);
 }
+
+/// Returns the defaults of a kind of section, which are shared and must not be changed. Threads: any.
+[[nodiscard]] SettingOwner default_owner(std::string_view section);
 
 }  // namespace telegate

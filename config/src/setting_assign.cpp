@@ -1,7 +1,7 @@
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
-#include "default_owner.hpp"
+#include "rows.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"

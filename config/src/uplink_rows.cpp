@@ -1,4 +1,4 @@
-#include "config/message_format.hpp"
+#include "config/payload_format.hpp"
 #include "config/setting_rules.hpp"
 #include "rows.hpp"
 

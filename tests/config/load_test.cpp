@@ -1,26 +1,22 @@
 #include "config/load.hpp"
 
 #include "config/problems.hpp"
+#include "config/scratch_files.hpp"
 #include "support/catch.hpp"
-#include "support/scratch_dir.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <cstdint>
 #include <fstream>
+#include <string>
+#include <tuple>
 
 using namespace telegate;
 using telegate::test::has;
+using telegate::test::ScratchFiles;
 
 namespace {
-
-struct Scratch : telegate::test::ScratchDir {
-    [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(path(name), std::ios::binary) << text;
-        return path(name);
-    }
-};
 
 std::string error_of(const std::string& path) {
     try {
@@ -34,25 +30,25 @@ std::string error_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("problems name the file that was read", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     CHECK(load_settings(scratch.write("a.ini", "queue_size = 9")).queue_size == 9);
     const std::string bad = scratch.write("b.ini", "\nqueue_size = x");
     CHECK(error_of(bad).starts_with(bad + ":2: queue_size: "));
 }
 
 TEST_CASE("a missing file is a problem", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     CHECK(error_of(scratch.path("none.ini")) ==
           scratch.path("none.ini") + ": cannot be read: No such file or directory");
 }
 
 TEST_CASE("a directory is not accepted as a file", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     CHECK(has(error_of(scratch.path("")), ": cannot be read: Is a directory"));
 }
 
 TEST_CASE("a file without read permission is a problem", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     const std::string path = scratch.write("a.ini", "queue_size = 9");
     REQUIRE(::chmod(path.c_str(), 0) == 0);
     if (::access(path.c_str(), R_OK) == 0) {
@@ -63,7 +59,7 @@ TEST_CASE("a file without read permission is a problem", "[config][load]") {
 }
 
 TEST_CASE("a file that could block the reader is not read", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     const std::string pipe = scratch.path("pipe.ini");
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     CHECK(error_of(pipe) == pipe + ": cannot be read: not a regular file");
@@ -71,7 +67,7 @@ TEST_CASE("a file that could block the reader is not read", "[config][load]") {
 }
 
 TEST_CASE("a file of 1 MiB is accepted, a larger one is refused", "[config][load]") {
-    const Scratch scratch;
+    const ScratchFiles scratch;
     CHECK(error_of(scratch.write("a.ini", std::string(1024 * 1024, '\n'))).empty());
     CHECK(has(error_of(scratch.write("b.ini", std::string(1024 * 1024 + 1, '\n'))), "file too large"));
 }
@@ -107,4 +103,22 @@ TEST_CASE("the shipped settings load and match the documentation", "[config][loa
     CHECK(settings.devices[1].name == "gateway");
     CHECK(settings.devices[2].driver == "simulated");
     CHECK(settings.devices[2].interval_ms == 0);
+}
+
+TEST_CASE("the settings files for three kinds of deployment load and have the intended values", "[config][load]") {
+    const auto [name, interval_ms, queue_size, log_level] =
+        GENERATE(table<std::string, std::int64_t, std::int64_t, std::string>(
+            {{"embedded", 200, 64, "error"}, {"high_frequency", 10, 512, "warn"}, {"cloud", 50, 2'048, "info"}}));
+    CAPTURE(name);
+    const Settings settings = load_settings(TELEGATE_SOURCE_DIR "/config/" + name + ".ini");
+    CHECK(settings.sampling_interval_ms == interval_ms);
+    CHECK(settings.queue_size == queue_size);
+    CHECK(settings.log_level == log_level);
+    CHECK(settings.queue_policy == "drop_oldest");
+    CHECK(settings.rest_host == "127.0.0.1");
+    REQUIRE_FALSE(settings.publish.empty());
+    CHECK(settings.publish.front().endpoint == "tcp://127.0.0.1:5556");
+    REQUIRE_FALSE(settings.devices.empty());
+    CHECK(settings.devices.back().name == "simulated");  // perf_tool footprint appends to the last section
+    CHECK(settings.devices.back().interval_ms == 0);
 }

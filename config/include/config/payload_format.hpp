@@ -20,4 +20,17 @@ inline constexpr std::size_t payload_formats = payload_format_names.names.size()
     return payload_format_names.names[static_cast<std::size_t>(format)];
 }
 
+/// The format of the messages of an uplink, see docs/uplinks.md.
+enum class MessageFormat : std::uint8_t { json, cbor, record, block };
+
+/// The names in the settings, in the order of the enumerators.
+inline constexpr auto message_format_names = enum_names<MessageFormat>({{"json", MessageFormat::json},
+                                                                        {"cbor", MessageFormat::cbor},
+                                                                        {"record", MessageFormat::record},
+                                                                        {"block", MessageFormat::block}});
+
+[[nodiscard]] constexpr std::string_view to_string(MessageFormat format) noexcept {
+    return message_format_names.names[static_cast<std::size_t>(format)];
+}
+
 }  // namespace telegate

@@ -1,17 +1,100 @@
 #pragma once
 
-#include "config/device_settings.hpp"
-#include "config/settings_place.hpp"
-#include "config/tag_settings.hpp"
-
+#include <any>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
 
-/// The settings of the gateway as plain values within their ranges. The initializers are the defaults; ranges, units
-/// and meanings are in the settings table (config/src/*_rows.cpp; for drivers device/src/*/*_settings.cpp).
+enum class SettingSource : std::uint8_t { file, environment, command_line };
+
+/// The place where a section or a key is given.
+struct SettingsPlace {
+    std::string name;      // file, variable, or option as given; "" for none, as in JSON
+    std::size_t line = 0;  // line in the file, from 1; 0: no line
+    SettingSource source = SettingSource::file;
+
+    /// Returns "FILE:LINE", "env TELEGATE_X" or "--set SECTION.KEY=VALUE".
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool operator==(const SettingsPlace&) const = default;
+};
+
+/// The places of the keys that one section gives.
+using SettingsPlaces = std::map<std::string, SettingsPlace, std::less<>>;
+
+/// How the values of one channel are processed, in the order of the stages. The defaults change nothing.
+struct ProcessingSettings {
+    double scale = 1.0;
+    double offset = 0.0;
+    std::optional<double> valid_min;
+    std::optional<double> valid_max;
+    std::string out_of_range = "uncertain";
+    double deadband = 0.0;                  // 0: none
+    double deadband_percent = 0.0;          // 0: none
+    std::int64_t send_interval_max_ms = 0;  // 0: none
+    std::int64_t send_interval_min_ms = 0;  // 0: none
+    std::string derive = "none";
+    std::int64_t window_ms = 0;  // 0: none
+    std::string window_align = "auto";
+    std::vector<std::string> aggregates{"min", "max", "mean", "last"};
+    bool window_raw = false;
+    std::optional<double> alarm_high;
+    std::optional<double> alarm_low;
+    double alarm_hysteresis = 0.0;
+    std::int64_t alarm_delay_ms = 0;
+    std::int64_t alarm_clear_delay_ms = 0;
+    std::optional<std::int64_t> decimals;  // not set: values are not rounded
+    std::vector<std::string> texts;        // VALUE:TEXT
+};
+
+struct DeviceSettings {
+    std::string name;
+    SettingsPlace place;
+    SettingsPlaces places;
+    std::string driver;
+    std::int64_t interval_ms = 0;  // 0: use interval_us
+    std::int64_t interval_us = 0;  // 0: use interval_ms; both 0: use sampling_interval_ms
+    std::string align = "start";
+    std::int64_t offset_ms = 0;
+    std::optional<std::int64_t> errors_before_safe;  // not set: the driver's default
+    std::int64_t breaker_failures = 3;               // 0: never
+    std::int64_t breaker_wait_ms = 1'000;
+    std::int64_t breaker_wait_max_ms = 60'000;
+    bool autostart = true;
+    std::string record;        // "": not recorded
+    std::any driver_settings;  // see driver_rows.hpp
+};
+
+/// The settings of one channel of a device.
+struct ChannelSettings {
+    std::string name;  // DEVICE/CHANNEL, as its topic
+    SettingsPlace place;
+    SettingsPlaces places;
+    std::string unit;  // "": the driver's unit
+    std::any driver_settings;
+    ProcessingSettings processing;
+
+    [[nodiscard]] std::string_view device() const noexcept { return std::string_view(name).substr(0, name.find('/')); }
+    [[nodiscard]] std::string_view channel() const noexcept {
+        const std::size_t slash = name.find('/');
+        return slash == std::string::npos ? std::string_view() : std::string_view(name).substr(slash + 1);
+    }
+};
+
+/// A name and value that describe the whole gateway and are sent with its samples.
+struct TagSettings {
+    std::string name;
+    SettingsPlace place;
+    SettingsPlaces places;
+    std::string value;
+};
+
 struct PublishSettings {
     std::string name;
     SettingsPlace place;
@@ -88,6 +171,8 @@ struct LogSettings {
     std::string when_full = "drop_oldest";
 };
 
+/// The settings of the gateway as plain values within their ranges. The initializers are the defaults; ranges, units
+/// and meanings are in the settings table (config/src/*_rows.cpp; for drivers device/src/*/*_settings.cpp).
 struct Settings {
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/message_format.hpp"
+#include "config/payload_format.hpp"
 #include "encode/tags.hpp"
 #include "uplinks/subject_template.hpp"
 
