@@ -1,5 +1,7 @@
 #include "sampler_device.hpp"
 
+#include "device/device_news.hpp"
+
 // Transitions of a device are rare, so they are separate from the code of every reading.
 
 namespace telegate {
@@ -64,6 +66,16 @@ void Sampler::Device::tell(DeviceNews news, std::string_view why) const {
         news.why = why;
         observer_(news);
     }
+}
+
+std::string_view to_string(DeviceState state) noexcept {
+    switch (state) {
+        case DeviceState::idle: return "idle";
+        case DeviceState::measuring: return "measuring";
+        case DeviceState::error: return "error";
+        case DeviceState::safe: return "safe";
+    }
+    return "";
 }
 
 }  // namespace telegate

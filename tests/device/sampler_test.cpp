@@ -1,8 +1,8 @@
 #include "device/sampler.hpp"
 
 #include "allocation_counter.hpp"
-#include "device/simulated_driver.hpp"
 #include "sampler_harness.hpp"
+#include "simulated/simulated_driver.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;

@@ -1,6 +1,6 @@
 #include "device/sampling_threads.hpp"
 
-#include "device/simulated_driver.hpp"
+#include "simulated/simulated_driver.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "threads_harness.hpp"

@@ -1,4 +1,4 @@
-#include "device/simulated_driver.hpp"
+#include "simulated/simulated_driver.hpp"
 
 #include "support/catch.hpp"
 

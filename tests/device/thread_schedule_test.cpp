@@ -7,8 +7,11 @@
 #include "support/first_processor.hpp"
 #include "support/without_nice.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <thread>
 
@@ -121,4 +124,34 @@ TEST_CASE("the machine has at least the processors that this process may use", "
     const SeenSchedule seen = look_at_this_thread();
     CHECK(processor_count() >= static_cast<unsigned>(CPU_COUNT(&seen.processors)));
     CHECK(processor_count() > first_processor());
+}
+
+TEST_CASE(
+    "a real-time thread that frees capacity in a full queue lets an ordinary thread on its "
+    "processor finish its push",
+    "[device][schedule]") {
+    SystemClock clock;
+    Script script;
+    script.on_read = [](SampleBatch& batch) {
+        for (std::int64_t value = 0; value < 1'024; ++value) {
+            batch.add(SampleBatch::Channel{0}, value);
+        }
+    };
+    SamplerHarness h(512);
+    h.add(script, device_options("boiler", 200us));
+    const unsigned processor = first_processor();
+    SamplingThreads thread(h.sampler, clock, {1, {processor}});
+    std::atomic<bool> stop{false};
+    std::thread consumer([&] {
+        (void)schedule_thread(::pthread_self(), {0, {processor}});
+        std::array<TelemetrySample, 256> samples;
+        while (!stop) {
+            h.queue.pop(samples);
+        }
+    });
+    thread.start();
+    CHECK(eventually([&] { return h.sampler.status(DeviceId{0}).reads >= 500; }));
+    stop = true;
+    thread.stop();
+    consumer.join();
 }

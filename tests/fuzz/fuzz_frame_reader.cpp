@@ -2,7 +2,7 @@
 
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
-#include "device/frame_format.hpp"
+#include "serial/frame_format.hpp"
 #include "serial/frame_reader.hpp"
 
 #include <array>

@@ -8,6 +8,16 @@
 
 namespace telegate {
 
+/// The state of a device.
+enum class DeviceState : std::uint8_t {
+    idle,       // stopped: not read
+    measuring,  // read at its interval; the last reading succeeded
+    error,      // read at its interval; the last reading failed
+    safe,       // failed too often in a row: not read until it is reset
+};
+
+[[nodiscard]] std::string_view to_string(DeviceState state) noexcept;
+
 /// The transitions of a device.
 enum class DeviceTransition : std::uint8_t {
     failed,          // measuring -> error or safe

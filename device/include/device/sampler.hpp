@@ -8,7 +8,6 @@
 #include "device/alignment.hpp"
 #include "device/breaker.hpp"
 #include "device/device_news.hpp"
-#include "device/device_state.hpp"
 #include "device/driver.hpp"
 #include "device/processing.hpp"
 

@@ -1,4 +1,4 @@
-#include "device/clock_driver.hpp"
+#include "clock/clock_driver.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/exec_driver.hpp"
 #include "exec/child_process.hpp"
+#include "exec/exec_driver.hpp"
 #include "exec/json_reader.hpp"
 #include "exec/last_line.hpp"
 #include "lines/line_reader.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/exec_driver.hpp"
 #include "exec/command_run.hpp"
+#include "exec/exec_driver.hpp"
 #include "random.hpp"
 
 #include <chrono>

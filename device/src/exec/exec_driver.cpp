@@ -1,4 +1,4 @@
-#include "device/exec_driver.hpp"
+#include "exec/exec_driver.hpp"
 
 #include "exec/continuous_driver.hpp"
 #include "exec/once_driver.hpp"

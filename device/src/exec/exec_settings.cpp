@@ -1,7 +1,7 @@
 #include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
-#include "device/exec_driver.hpp"
+#include "exec/exec_driver.hpp"
 #include "lines/line_settings.hpp"
 #include "metrics/metric_settings.hpp"
 

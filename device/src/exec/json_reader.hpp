@@ -1,10 +1,10 @@
 #pragma once
 
-#include "device/line_format.hpp"
-#include "device/metric_rules.hpp"
 #include "device/sample_batch.hpp"
 #include "lines/line_assembler.hpp"
+#include "lines/line_format.hpp"
 #include "metrics/line_intake.hpp"
+#include "metrics/metric_rules.hpp"
 #include "metrics/metric_sink.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "device/gateway_driver.hpp"
 
-#include "device/clock_driver.hpp"
+#include "clock/clock_driver.hpp"
 
 #include <new>
 #include <optional>

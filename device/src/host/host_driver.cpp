@@ -1,4 +1,4 @@
-#include "device/host_driver.hpp"
+#include "host/host_driver.hpp"
 
 #include "host/cpu_source.hpp"
 #include "host/disk_source.hpp"

@@ -1,6 +1,6 @@
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
-#include "device/host_driver.hpp"
+#include "host/host_driver.hpp"
 
 #include <array>
 #include <string>

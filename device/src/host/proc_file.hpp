@@ -8,6 +8,14 @@
 
 namespace telegate::host {
 
+/// Returns the current content of a file, up to the size of `buffer`. For files that are read once; ProcFile keeps its
+/// file open. Opens only regular files, which includes those of procfs and sysfs. Returns nullopt if the file cannot be
+/// read.
+[[nodiscard]] std::optional<std::string_view> file_text(const char* path, std::span<char> buffer) noexcept;
+
+/// Returns whether `path` is a regular file, or a link to one.
+[[nodiscard]] bool is_regular_file(const char* path) noexcept;
+
 /// A file of procfs or sysfs that stays open and is read from its start in every tick.
 ///
 /// Threads: the sampling thread.

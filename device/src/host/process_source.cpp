@@ -1,7 +1,7 @@
 #include "host/process_source.hpp"
 
 #include "host/channel_names.hpp"
-#include "host/file_text.hpp"
+#include "host/proc_file.hpp"
 #include "host/text_scan.hpp"
 
 #include <linux/magic.h>

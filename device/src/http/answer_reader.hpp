@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/http_driver.hpp"
 #include "device/sample_batch.hpp"
+#include "http/http_driver.hpp"
 #include "http/json_pointers.hpp"
 #include "http/metrics_text.hpp"
 #include "metrics/line_intake.hpp"

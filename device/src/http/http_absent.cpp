@@ -1,4 +1,4 @@
-#include "device/http_driver.hpp"
+#include "http/http_driver.hpp"
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include "device/http_driver.hpp"
+#include "http/http_driver.hpp"
 #include "device/option_error.hpp"
 
 #include "http/answer_reader.hpp"

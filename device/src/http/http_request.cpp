@@ -2,7 +2,7 @@
 
 #include "core/start_thread.hpp"
 #include "core/unique_fd.hpp"
-#include "host/file_text.hpp"
+#include "host/proc_file.hpp"
 
 #include <arpa/inet.h>
 #include <httplib.h>

@@ -2,7 +2,7 @@
 #include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
-#include "device/http_driver.hpp"
+#include "http/http_driver.hpp"
 
 #include <array>
 #include <chrono>

@@ -4,15 +4,20 @@
 #include "iio/channel_kind.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace telegate::iio {
 namespace {
 
 constexpr std::string_view device_prefix = "iio:device";
 constexpr std::string_view input_prefix = "in_";
+constexpr std::string_view frequency_attribute = "sampling_frequency";
 
 double number_of(const FoundDevice& device, std::string_view channel, std::string_view attribute, double otherwise) {
     for (const std::string& name : attribute_names(channel, attribute)) {
@@ -25,6 +30,36 @@ double number_of(const FoundDevice& device, std::string_view channel, std::strin
 
 std::string channel_of(const std::string& attribute, std::string_view suffix) {
     return attribute.substr(input_prefix.size(), attribute.size() - input_prefix.size() - suffix.size());
+}
+
+std::string frequency_path(const std::string& directory) {
+    return directory + '/' + std::string(frequency_attribute);
+}
+
+/// Returns the directory of the trigger; one that does not exist if there is no such trigger.
+std::string trigger_directory(const std::string& sys_root, const std::string& trigger) {
+    const std::string directory = sys_root + "/bus/iio/devices/";
+    for (const std::string& name : names_in(directory, "trigger", "")) {
+        if (!trigger.empty() && read_attribute(directory + name + "/name") == trigger) {
+            return directory + name;
+        }
+    }
+    return directory + "trigger";
+}
+
+std::vector<std::string> frequency_paths(const std::string& sys_root, const FoundDevice& device,
+                                         const std::string& trigger) {
+    std::vector<std::string> paths;
+    if (read_attribute(frequency_path(device.path))) {
+        return {frequency_path(device.path)};
+    }
+    for (const std::string& name : names_in(device.path, "in_", '_' + std::string(frequency_attribute))) {
+        paths.push_back(device.path + '/' + name);
+    }
+    if (paths.empty()) {
+        paths.push_back(frequency_path(trigger_directory(sys_root, trigger)));
+    }
+    return paths;
 }
 
 }  // namespace
@@ -104,6 +139,23 @@ Input scaled_input(const FoundDevice& device, std::string_view channel, bool is_
         input.offset = number_of(device, channel, "offset", 0.0);
     }
     return input;
+}
+
+std::string set_sampling_frequency(const std::string& sys_root, const FoundDevice& device, const std::string& trigger,
+                                   double hertz) {
+    std::array<char, 32> text{};  // the kernel does not accept exponents
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), hertz, std::chars_format::fixed);
+    const std::string_view value(text.data(), error == std::errc{} ? static_cast<std::size_t>(end - text.data()) : 0);
+    for (const std::string& path : frequency_paths(sys_root, device, trigger)) {
+        if (const int failure = write_attribute(path, value)) {
+            return failure_text(path + ": " + std::string(value), failure);
+        }
+    }
+    return {};
+}
+
+std::string failure_text(const std::string& path, int error) {
+    return path + ": " + std::generic_category().message(error);
 }
 
 }  // namespace telegate::iio

@@ -1,7 +1,7 @@
 #include "iio/frame_buffer.hpp"
 
 #include "iio/attribute.hpp"
-#include "iio/sampling_frequency.hpp"
+#include "iio/found_device.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

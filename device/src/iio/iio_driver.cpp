@@ -1,4 +1,4 @@
-#include "device/iio_driver.hpp"
+#include "iio/iio_driver.hpp"
 #include "device/option_error.hpp"
 
 #include "core/topic.hpp"
@@ -7,7 +7,6 @@
 #include "iio/channel_kind.hpp"
 #include "iio/found_device.hpp"
 #include "iio/frame_buffer.hpp"
-#include "iio/sampling_frequency.hpp"
 #include "path_fault.hpp"
 
 #include <unistd.h>

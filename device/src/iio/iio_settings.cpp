@@ -1,7 +1,7 @@
 #include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
-#include "device/iio_driver.hpp"
+#include "iio/iio_driver.hpp"
 
 #include <array>
 #include <cstdint>

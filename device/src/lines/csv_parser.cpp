@@ -2,7 +2,6 @@
 #include "device/option_error.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
-#include "lines/refusal.hpp"
 
 #include <algorithm>
 #include <optional>

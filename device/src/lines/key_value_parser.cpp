@@ -1,6 +1,5 @@
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
-#include "lines/refusal.hpp"
 
 #include <algorithm>
 #include <optional>

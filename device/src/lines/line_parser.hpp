@@ -1,8 +1,10 @@
 #pragma once
 
-#include "device/line_format.hpp"
+#include "lines/field_value.hpp"
 #include "lines/line_fields.hpp"
+#include "lines/line_format.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,5 +60,29 @@ class LineParser {
 [[nodiscard]] std::unique_ptr<LineParser> make_csv_parser(const LineFormat& format);
 [[nodiscard]] std::unique_ptr<LineParser> make_nmea_parser(bool checksum_required);
 [[nodiscard]] std::unique_ptr<LineParser> make_regex_parser(const LineFormat& format);
+
+/// Builds the text of why a line was refused. Reuses its memory.
+///
+/// Threads: one at a time.
+/// Limits: a quoted text is truncated by excerpt().
+/// Failure: std::bad_alloc for a text longer than any before.
+class Refusal {
+  public:
+    Refusal() { text_.reserve(bytes_usual); }
+
+    /// Builds `what`, then `quoted` in quotes, then `more`.
+    [[nodiscard]] LineResult operator()(std::string_view what, std::string_view quoted, std::string_view more = {}) {
+        text_ = what;
+        text_ += " \"";
+        text_ += excerpt(quoted);
+        text_ += '"';
+        text_ += more;
+        return {LineResult::Status::refused, text_};
+    }
+
+  private:
+    static constexpr std::size_t bytes_usual = 160;
+    std::string text_;
+};
 
 }  // namespace telegate

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "device/line_format.hpp"
 #include "device/sample_batch.hpp"
 #include "lines/channel_set.hpp"
 #include "lines/line_assembler.hpp"
+#include "lines/line_format.hpp"
 #include "lines/line_parser.hpp"
 
 #include <cstddef>

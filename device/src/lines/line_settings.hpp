@@ -2,7 +2,7 @@
 
 #include "config/enum_names.hpp"
 #include "config/setting_row.hpp"
-#include "device/line_format.hpp"
+#include "lines/line_format.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 #include "lines/line_parser.hpp"
 #include "lines/nmea_fields.hpp"
 #include "lines/nmea_sentences.hpp"
-#include "lines/refusal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/metric_rules.hpp"
+#include "metrics/metric_rules.hpp"
 
 #include <cstdint>
 #include <optional>

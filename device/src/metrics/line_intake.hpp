@@ -1,8 +1,8 @@
 #pragma once
 
-#include "device/metric_rules.hpp"
 #include "metrics/influx.hpp"
 #include "metrics/json_scan.hpp"
+#include "metrics/metric_rules.hpp"
 #include "metrics/metric_sink.hpp"
 #include "metrics/statsd.hpp"
 

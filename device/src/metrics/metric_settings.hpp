@@ -2,7 +2,7 @@
 
 #include "config/enum_names.hpp"
 #include "config/setting_row.hpp"
-#include "device/metric_rules.hpp"
+#include "metrics/metric_rules.hpp"
 
 #include <string_view>
 

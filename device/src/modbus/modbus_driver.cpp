@@ -1,4 +1,4 @@
-#include "device/modbus_driver.hpp"
+#include "modbus/modbus_driver.hpp"
 
 #include "device/breaker.hpp"
 #include "modbus/link.hpp"

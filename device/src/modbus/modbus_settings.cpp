@@ -1,6 +1,6 @@
 #include "modbus/modbus_settings.hpp"
 
-#include "device/modbus_driver.hpp"
+#include "modbus/modbus_driver.hpp"
 
 #include <array>
 #include <chrono>

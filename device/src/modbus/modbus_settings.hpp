@@ -2,7 +2,7 @@
 
 #include "config/enum_names.hpp"
 #include "device/driver_row.hpp"
-#include "device/modbus_driver.hpp"
+#include "modbus/modbus_driver.hpp"
 
 #include <cstddef>
 #include <cstdint>

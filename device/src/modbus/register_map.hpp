@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/modbus_driver.hpp"
+#include "modbus/modbus_driver.hpp"
 #include "modbus/read_plan.hpp"
 #include "modbus/register_value.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/clock.hpp"
-#include "device/modbus_driver.hpp"
 #include "modbus/link.hpp"
+#include "modbus/modbus_driver.hpp"
 #include "network/wait.hpp"
 
 #include <modbus/modbus.h>

@@ -1,5 +1,5 @@
-#include "device/modbus_driver.hpp"
 #include "modbus/link.hpp"
+#include "modbus/modbus_driver.hpp"
 #include "network/host_lookup.hpp"
 #include "network/wait.hpp"
 

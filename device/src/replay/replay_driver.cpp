@@ -1,4 +1,4 @@
-#include "device/replay_driver.hpp"
+#include "replay/replay_driver.hpp"
 #include "device/option_error.hpp"
 
 #include "path_fault.hpp"

@@ -1,6 +1,6 @@
 #include "config/enum_names.hpp"
 #include "device/driver_row.hpp"
-#include "device/replay_driver.hpp"
+#include "replay/replay_driver.hpp"
 
 #include <array>
 #include <string>

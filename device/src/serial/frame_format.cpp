@@ -1,4 +1,4 @@
-#include "device/frame_format.hpp"
+#include "serial/frame_format.hpp"
 
 #include <algorithm>
 #include <charconv>

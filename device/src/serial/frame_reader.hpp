@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/frame_format.hpp"
 #include "device/sample_batch.hpp"
+#include "serial/frame_format.hpp"
 
 #include <cstddef>
 #include <cstdint>

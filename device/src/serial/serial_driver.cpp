@@ -1,4 +1,4 @@
-#include "device/serial_driver.hpp"
+#include "serial/serial_driver.hpp"
 #include "device/option_error.hpp"
 
 #include "lines/line_reader.hpp"

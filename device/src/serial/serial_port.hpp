@@ -1,7 +1,7 @@
 #pragma once
 
 #include "device/cancel_signal.hpp"
-#include "device/serial_driver.hpp"
+#include "serial/serial_driver.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "config/enum_names.hpp"
 #include "device/driver_row.hpp"
 #include "device/option_error.hpp"
-#include "device/serial_driver.hpp"
 #include "lines/line_settings.hpp"
+#include "serial/serial_driver.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
-#include "device/simulated_driver.hpp"
+#include "simulated/simulated_driver.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "device/simulated_driver.hpp"
 #include "random.hpp"
+#include "simulated/simulated_driver.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 #include "config/enum_names.hpp"
 #include "device/driver_row.hpp"
-#include "device/udp_driver.hpp"
 #include "metrics/metric_settings.hpp"
+#include "udp/udp_driver.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "device/clock_driver.hpp"
+#include "clock/clock_driver.hpp"
 
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"

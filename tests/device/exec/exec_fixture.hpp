@@ -1,7 +1,7 @@
 #pragma once
 
 #include "device/driver_bench.hpp"
-#include "device/exec_driver.hpp"
+#include "exec/exec_driver.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
 

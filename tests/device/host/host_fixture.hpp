@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/channel_table.hpp"
-#include "device/host_driver.hpp"
+#include "host/host_driver.hpp"
 #include "host/proc_file.hpp"
 #include "scratch_tree.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/driver_bench.hpp"
-#include "device/http_driver.hpp"
 #include "device/peer_thread.hpp"
+#include "http/http_driver.hpp"
 
 #include <sys/socket.h>
 

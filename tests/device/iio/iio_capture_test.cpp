@@ -1,4 +1,4 @@
-#include "device/iio_driver.hpp"
+#include "iio/iio_driver.hpp"
 
 #include "core/clock.hpp"
 #include "device/driver_bench.hpp"

@@ -1,4 +1,4 @@
-#include "device/iio_driver.hpp"
+#include "iio/iio_driver.hpp"
 
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"

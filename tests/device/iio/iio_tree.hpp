@@ -1,7 +1,7 @@
 #pragma once
 
 #include "device/host/scratch_tree.hpp"
-#include "device/iio_driver.hpp"
+#include "iio/iio_driver.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,11 +1,22 @@
 #include "line_bench.hpp"
-#include "nmea_bench.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace telegate {
 namespace {
 
 using test::LineBench;
-using test::sentence;
+
+/// Adds $ and checksum to a body such as "GPHDT,1,T".
+std::string sentence(std::string_view body) {
+    unsigned sum = 0;
+    for (const char byte : body) {
+        sum ^= static_cast<unsigned char>(byte);
+    }
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    return "$" + std::string(body) + '*' + digits[sum / 16] + digits[sum % 16];
+}
 
 LineFormat nmea(bool checksum_required = false) {
     return {.kind = LineFormat::Kind::nmea, .checksum_required = checksum_required};

@@ -1,5 +1,5 @@
 #include "modbus/frames.hpp"
-#include "frame_bytes.hpp"
+#include "modbus_bench.hpp"
 #include "support/catch.hpp"
 
 #include <cstdint>

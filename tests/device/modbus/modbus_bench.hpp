@@ -1,9 +1,11 @@
 #pragma once
 
 #include "device/driver_bench.hpp"
-#include "device/modbus_driver.hpp"
+#include "modbus/frames.hpp"
+#include "modbus/modbus_driver.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,15 @@ inline constexpr std::chrono::milliseconds impatience{50};
     REQUIRE(sample.quality == Quality::good);
     REQUIRE(sample.type == ValueType::integer);
     return sample.value.integer;
+}
+
+using FrameBytes = std::vector<std::uint8_t>;
+
+[[nodiscard]] inline FrameBytes with_crc(FrameBytes bytes) {
+    const std::uint16_t crc = modbus::crc16(bytes);
+    bytes.push_back(static_cast<std::uint8_t>(crc & 0xFFU));
+    bytes.push_back(static_cast<std::uint8_t>(crc >> 8U));
+    return bytes;
 }
 
 }  // namespace telegate::test

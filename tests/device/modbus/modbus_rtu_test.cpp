@@ -1,4 +1,3 @@
-#include "frame_bytes.hpp"
 #include "modbus_bench.hpp"
 #include "modbus_units.hpp"
 #include "support/catch.hpp"

@@ -31,11 +31,6 @@ void ModbusUnits::set_coil(int address, bool value) {
     mapping_->tab_bits[address] = value ? 1 : 0;
 }
 
-void ModbusUnits::set_discrete(int address, bool value) {
-    const std::lock_guard lock(mutex_);
-    mapping_->tab_input_bits[address] = value ? 1 : 0;
-}
-
 void ModbusUnits::silence(int unit) {
     const std::lock_guard lock(mutex_);
     silent_.insert(unit);

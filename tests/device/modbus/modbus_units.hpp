@@ -36,7 +36,6 @@ class ModbusUnits {
     void set_holding(int address, std::vector<std::uint16_t> values);
     void set_input(int address, std::uint16_t value);
     void set_coil(int address, bool value);
-    void set_discrete(int address, bool value);
 
     void silence(int unit);
     void heal(int unit);

@@ -1,4 +1,4 @@
-#include "device/replay_driver.hpp"
+#include "replay/replay_driver.hpp"
 
 #include "device/driver_bench.hpp"
 #include "device/recording/made_recording.hpp"

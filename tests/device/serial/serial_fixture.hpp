@@ -2,7 +2,7 @@
 
 #include "device/driver_bench.hpp"
 #include "device/pty.hpp"
-#include "device/serial_driver.hpp"
+#include "serial/serial_driver.hpp"
 #include "support/eventually.hpp"
 
 #include <chrono>

@@ -3,7 +3,7 @@
 #include "core/publisher.hpp"
 #include "device/driver.hpp"
 #include "device/sampler.hpp"
-#include "device/simulated_driver.hpp"
+#include "device/scripted_driver.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
 #include "support/manual_clock.hpp"
@@ -188,9 +188,10 @@ TEST_CASE("a device that loses samples because the queue is full is reported for
     Sampler sampler(clock, channels, {queue, ledger, waker});
     DeviceOptions options;
     options.name = "flooding";
-    sampler.add(std::move(options), make_simulated_driver({}));
+    Script script{.channels = {"a", "b"}};
+    sampler.add(std::move(options), std::make_unique<ScriptedDriver>(script));
     CHECK(check_queue(sampler, clock.mono_now()).good);
-    sampler.step(clock.mono_now());  // several channels
+    sampler.step(clock.mono_now());
     const HealthCheck check = check_queue(sampler, clock.mono_now());
     CHECK(check.detail == "flooding is losing samples: the queue is full");
     CHECK_FALSE(check.vital);

@@ -2,8 +2,8 @@
 
 #include "core/clock.hpp"
 #include "device/driver.hpp"
-#include "device/frame_format.hpp"
-#include "device/line_format.hpp"
+#include "lines/line_format.hpp"
+#include "serial/frame_format.hpp"
 
 #include <chrono>
 #include <cstdint>

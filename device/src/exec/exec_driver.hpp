@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/driver.hpp"
-#include "device/line_format.hpp"
-#include "device/metric_rules.hpp"
+#include "lines/line_format.hpp"
+#include "metrics/metric_rules.hpp"
 
 #include <cstddef>
 #include <cstdint>
