@@ -1,7 +1,6 @@
 #include "metrics/metrics_table.hpp"
 #include "pages.hpp"
 #include "rest/rest_table.hpp"
-#include "settings_page.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #include "pages.hpp"
 #include "settings/settings_json.hpp"
-#include "settings_page.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -45,7 +44,7 @@ std::vector<Page> pages() {
          [](const std::string& root) {
              return reference::with_routes(read(root + "/docs/rest.md"));
          }},
-        {"docs/settings.md", whole(settings_page)},
+        {"docs/settings.md", whole(reference::settings_page)},
         {"docs/settings.schema.json", whole(settings_schema_json)},
         {"packaging/man/gateway.ini.5", whole(reference::settings_manual)},
         {"docs/drivers.md",
@@ -54,7 +53,7 @@ std::vector<Page> pages() {
                                          read(root + "/tests/device/example_driver_test.cpp"));
          }},
     };
-    for (const std::string_view driver : driver_names()) {
+    for (const std::string_view driver : reference::driver_names()) {
         const std::string file = "docs/drivers/" + std::string(driver) + ".md";
         all.push_back({file, [file, driver](const std::string& root) {
                            return reference::with_settings(read(path_of(root, file)), driver);

@@ -1,11 +1,21 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 /// Pages of docs/ that are partly generated. All functions throw std::runtime_error if an input is missing or lacks a
 /// marker.
 namespace telegate::reference {
+
+/// Returns docs/settings.md: an introduction and a table for each section, without settings added by drivers.
+[[nodiscard]] std::string settings_page();
+
+/// Returns a table for each section to which the driver adds settings.
+[[nodiscard]] std::string driver_settings(std::string_view driver);
+
+/// Returns the names of all drivers in the order of the setting `driver`.
+[[nodiscard]] std::span<const std::string_view> driver_names();
 
 /// Returns the page of a driver with the tables of its settings between the lines <!-- settings --> and <!-- /settings
 /// -->.

@@ -1,11 +1,11 @@
-#include "settings_page.hpp"
+#include "pages.hpp"
 
 #include "config/settings_table.hpp"
 
 #include <string_view>
 #include <variant>
 
-namespace telegate {
+namespace telegate::reference {
 namespace {
 
 constexpr std::string_view introduction = R"(# Settings
@@ -265,4 +265,4 @@ std::string driver_settings(std::string_view driver) {
     return text + '\n';
 }
 
-}  // namespace telegate
+}  // namespace telegate::reference

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "uplink/adapter.hpp"
-#include "uplink/adapter_loop.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "uplink/adapter_loop.hpp"
+#include "uplink/adapter.hpp"
 
 #include "core/reactor.hpp"
 #include "core/watch.hpp"

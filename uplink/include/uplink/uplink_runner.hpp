@@ -4,10 +4,9 @@
 #include "uplink/cursor_file.hpp"
 #include "uplink/delivery.hpp"
 #include "uplink/log_feed.hpp"
-#include "uplink/progress.hpp"
 #include "uplink/quarantine.hpp"
+#include "uplink/rates.hpp"
 #include "uplink/receipts.hpp"
-#include "uplink/sending_rates.hpp"
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
