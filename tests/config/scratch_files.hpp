@@ -4,20 +4,12 @@
 #include "config/settings_sources.hpp"
 #include "support/scratch_dir.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace telegate::test {
 
 /// Settings files in a temporary directory. `root` replaces its path in texts, so that they do not depend on it.
 struct ScratchFiles : ScratchDir {
-    std::string write(const std::string& name, const std::string& text) const {
-        std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-        std::ofstream(path(name), std::ios::binary) << text;
-        return path(name);
-    }
-
     /// Removes the path of the directory: "a.ini:1: ...".
     [[nodiscard]] std::string relative(std::string text) const {
         const std::string root = path("");

@@ -4,8 +4,7 @@
 #include "sampler_harness.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
-#include "support/first_processor.hpp"
-#include "support/without_nice.hpp"
+#include "support/scheduling.hpp"
 
 #include <pthread.h>
 #include <sched.h>

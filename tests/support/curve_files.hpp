@@ -2,7 +2,6 @@
 
 #include "core/curve.hpp"
 #include "support/scratch_dir.hpp"
-#include "support/scratch_file.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace telegate::test {
@@ -25,10 +29,30 @@ class ScratchDir {
     ScratchDir(const ScratchDir&) = delete;
     ScratchDir& operator=(const ScratchDir&) = delete;
 
-    [[nodiscard]] std::string path(const std::string& name = "") const { return (path_ / name).string(); }
+    [[nodiscard]] std::string path(std::string_view name = "") const { return (path_ / name).string(); }
+
+    /// Writes a file, and creates its directories. Rewrites an existing one in place, as procfs does. Returns its path.
+    std::string write(std::string_view name, std::string_view text) const {
+        std::filesystem::create_directories((path_ / name).parent_path());
+        std::ofstream(path(name)) << text;
+        return path(name);
+    }
+    void make_directory(std::string_view name) const { std::filesystem::create_directories(path(name)); }
+    void remove(std::string_view name) const {
+        if (std::filesystem::remove_all(path(name)) == 0) {
+            throw std::runtime_error("nothing to remove: " + path(name));
+        }
+    }
 
   private:
     std::filesystem::path path_;
 };
+
+/// Writes a file that only its owner can read, replacing an existing one. Returns its path.
+inline std::string write_private(const ScratchDir& folder, const std::string& name, const std::string& text) {
+    std::string path = folder.write(name, text);
+    ::chmod(path.c_str(), 0600);
+    return path;
+}
 
 }  // namespace telegate::test

@@ -3,7 +3,8 @@
 #include "core/channel_table.hpp"
 #include "host/host_driver.hpp"
 #include "host/proc_file.hpp"
-#include "scratch_tree.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <chrono>
 #include <memory>
@@ -38,7 +39,7 @@ class HostFixture {
         samples_.reserve(16'384);
     }
 
-    ScratchTree tree;
+    ScratchDir tree;
 
     /// The options of the driver.
     HostDriverOptions& options() { return options_; }

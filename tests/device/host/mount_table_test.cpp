@@ -1,7 +1,7 @@
 #include "host/mount_table.hpp"
 
-#include "scratch_tree.hpp"
 #include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <array>
 #include <memory>
@@ -62,7 +62,7 @@ TEST_CASE("only types that need no other process or machine are local", "[device
 }
 
 TEST_CASE("a missing or long mount table is reported, and changes are detected", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     constexpr std::size_t bytes = 64 * 1'024;
     const auto buffer = std::make_unique<char[]>(bytes);
     const std::span<char> room(buffer.get(), bytes);

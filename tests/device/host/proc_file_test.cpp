@@ -1,6 +1,6 @@
 #include "host/proc_file.hpp"
-#include "scratch_tree.hpp"
 #include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@ using namespace telegate::test;
 using host::ProcFile;
 
 TEST_CASE("a file is read from its start each time", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 64> buffer{};
     tree.write("file", "one\ntwo\n");
     ProcFile file(tree.path("file"));
@@ -22,7 +22,7 @@ TEST_CASE("a file is read from its start each time", "[device][host]") {
 }
 
 TEST_CASE("a file that does not fit is truncated after its last whole line", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 10> buffer{};
     tree.write("file", "one\ntwo\nthree\n");
     ProcFile file(tree.path("file"));
@@ -32,7 +32,7 @@ TEST_CASE("a file that does not fit is truncated after its last whole line", "[d
 }
 
 TEST_CASE("a missing file is tried again on every tenth read", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 64> buffer{};
     ProcFile file(tree.path("file"));
     CHECK_FALSE(file.read(buffer));
@@ -44,7 +44,7 @@ TEST_CASE("a missing file is tried again on every tenth read", "[device][host]")
 }
 
 TEST_CASE("a file that was removed does not give its last content", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 64> buffer{};
     tree.write("file", "old\n");
     ProcFile file(tree.path("file"));
@@ -56,7 +56,7 @@ TEST_CASE("a file that was removed does not give its last content", "[device][ho
 }
 
 TEST_CASE("a path that is not a regular file has no text and does not block", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 64> buffer{};
     tree.make_directory("directory");
     REQUIRE(::mkfifo(tree.path("pipe").c_str(), 0600) == 0);
@@ -65,7 +65,7 @@ TEST_CASE("a path that is not a regular file has no text and does not block", "[
 }
 
 TEST_CASE("a file continues after it was moved to another owner", "[device][host]") {
-    ScratchTree tree;
+    ScratchDir tree;
     std::array<char, 64> buffer{};
     tree.write("file", "text\n");
     ProcFile first(tree.path("file"));

@@ -50,9 +50,7 @@ class HttpPeer {
         const std::lock_guard lock(mutex_);
         return last_request_;
     }
-    [[nodiscard]] std::string url(std::string_view target = "/") const {
-        return "http://127.0.0.1:" + std::to_string(listener_.port()) + std::string(target);
-    }
+    [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()) + '/'; }
     [[nodiscard]] HttpDriverOptions options(HttpFormat format = HttpFormat::json) const {
         HttpDriverOptions options;
         options.url = url();

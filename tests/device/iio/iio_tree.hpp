@@ -1,7 +1,8 @@
 #pragma once
 
-#include "device/host/scratch_tree.hpp"
 #include "iio/iio_driver.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ class IioTree {
     IioTree(const IioTree&) = delete;
     IioTree& operator=(const IioTree&) = delete;
 
-    ScratchTree tree;
+    ScratchDir tree;
 
     [[nodiscard]] static std::string at(std::string_view attribute, std::string_view device = "iio:device0") {
         return "sys/bus/iio/devices/" + std::string(device) + '/' + std::string(attribute);

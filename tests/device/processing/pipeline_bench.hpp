@@ -38,11 +38,11 @@ class PipelineBench {
     processing::Outcome text(std::int64_t ms) { return keep(pipeline_.take_text({0.0, ns(ms)})); }
     processing::Outcome advance(std::int64_t ms) { return keep(pipeline_.advance(ns(ms))); }
 
-    /// Returns what was sent for some values, one every `step` ms.
-    std::vector<double> sent_of(const std::vector<double>& values, std::int64_t step_ms = 1) {
+    /// Returns what was sent for some values, one every ms.
+    std::vector<double> sent_of(const std::vector<double>& values) {
         std::vector<double> sent;
         for (const double value : values) {
-            const processing::Outcome outcome = take(now_ms_ += step_ms, value);
+            const processing::Outcome outcome = take(++now_ms_, value);
             if (!outcome.suppressed) {
                 sent.push_back(outcome.reading.value);
             }

@@ -2,7 +2,6 @@
 #include "live/reload_source.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
-#include "support/scratch_file.hpp"
 
 #include <httplib.h>
 #include <nlohmann/json.hpp>

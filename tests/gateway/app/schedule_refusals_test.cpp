@@ -1,9 +1,8 @@
 #include "app/schedule_refusals.hpp"
 
 #include "support/catch.hpp"
-#include "support/first_processor.hpp"
 #include "support/gateway_fixture.hpp"
-#include "support/without_nice.hpp"
+#include "support/scheduling.hpp"
 
 #include <string>
 #include <system_error>

@@ -1,7 +1,7 @@
 #include "http/access_tokens.hpp"
 
 #include "support/catch.hpp"
-#include "support/scratch_file.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <sys/stat.h>
 

@@ -5,7 +5,7 @@
 #include "rest/rest_access.hpp"
 #include "rest/rest_server.hpp"
 #include "support/catch.hpp"
-#include "support/scratch_file.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include "gateway/plan/plan_problems.hpp"
 #include "support/catch.hpp"
 #include "support/certificates.hpp"
-#include "support/scratch_file.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,6 @@
 #include "gateway/rest/fake_gateway.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
-#include "support/scratch_file.hpp"
 
 #include <httplib.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 #include "gateway/rest/fake_gateway.hpp"
 #include "support/catch.hpp"
 #include "support/certificates.hpp"
-#include "support/scratch_file.hpp"
+#include "support/scratch_dir.hpp"
 
 #include <httplib.h>
 #include <openssl/ssl.h>

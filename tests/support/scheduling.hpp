@@ -1,6 +1,7 @@
 #pragma once
 
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +48,19 @@ inline void without_nice(const std::function<void()>& body) {
     if (fault) {
         std::rethrow_exception(fault);
     }
+}
+
+/// Returns the lowest-numbered processor that this thread may run on.
+inline unsigned first_processor() {
+    cpu_set_t set;
+    if (::sched_getaffinity(0, sizeof set, &set) != 0) {
+        throw std::system_error(errno, std::generic_category(), "sched_getaffinity");
+    }
+    unsigned number = 0;
+    while (!CPU_ISSET(number, &set)) {
+        ++number;
+    }
+    return number;
 }
 
 }  // namespace telegate::test
