@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>

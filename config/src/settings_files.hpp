@@ -3,9 +3,7 @@
 #include "problem_list.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <utility>
 
 namespace telegate {
 namespace {

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "sampler_harness.hpp"
 #include "support/catch.hpp"
 
-#include <stdexcept>
-
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;

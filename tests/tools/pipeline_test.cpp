@@ -8,7 +8,6 @@
 #include "core/telemetry_sample.hpp"
 #include "device/sample_batch.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstring>

@@ -3,7 +3,6 @@
 #include "transport/harness.hpp"
 #include "transport/results.hpp"
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <string>
-#include <variant>
 
 namespace telegate::uplink {
 using std::chrono::milliseconds;

@@ -3,11 +3,9 @@
 #include "uplink/uplink_world.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 #include <string>
 
 namespace telegate::uplink {

@@ -4,8 +4,6 @@
 #include "gateway_tail/sample_text.hpp"
 #include "gateway_tail/time_words.hpp"
 
-#include <algorithm>
-
 namespace telegate::log_tool {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <stdexcept>
 #include <utility>

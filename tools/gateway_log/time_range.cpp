@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <utility>
 
 namespace telegate::log_tool {
 namespace {

@@ -2,10 +2,8 @@
 
 #include "service_messages.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace telegate::tail {
 

@@ -7,7 +7,6 @@
 
 #include <exception>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <vector>
 

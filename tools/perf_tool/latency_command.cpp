@@ -3,7 +3,6 @@
 
 #include <array>
 #include <iterator>
-#include <memory>
 
 namespace telegate::perf {
 

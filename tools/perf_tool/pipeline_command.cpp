@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <memory>
 
 namespace telegate::perf {
 

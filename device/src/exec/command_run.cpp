@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <new>
 #include <utility>
 

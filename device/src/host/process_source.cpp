@@ -13,7 +13,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <stdexcept>
 
 namespace telegate::host {
 namespace {

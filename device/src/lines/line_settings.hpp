@@ -4,10 +4,6 @@
 #include "config/setting_row.hpp"
 #include "lines/line_format.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace telegate {
 
 // Settings of line formats, shared by several drivers.

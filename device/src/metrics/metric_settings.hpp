@@ -4,8 +4,6 @@
 #include "config/setting_row.hpp"
 #include "metrics/metric_rules.hpp"
 
-#include <string_view>
-
 namespace telegate {
 
 // Settings of lines with metric names, shared by several drivers.

@@ -2,8 +2,6 @@
 
 #include "core/topic.hpp"
 
-#include <array>
-
 namespace telegate::metrics {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>

@@ -4,7 +4,6 @@
 #include "device/driver_row.hpp"
 #include "modbus/modbus_driver.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -5,7 +5,6 @@
 #include "modbus/register_value.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "processing/value_window.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>

@@ -3,8 +3,6 @@
 #include "device/processing.hpp"
 #include "processing/reading.hpp"
 
-#include <cstdint>
-
 namespace telegate::processing {
 
 /// Replaces each value with its change per second since the previous value.

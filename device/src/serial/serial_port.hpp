@@ -4,7 +4,6 @@
 #include "serial/serial_driver.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace telegate::test {
 

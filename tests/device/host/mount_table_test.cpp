@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 
-#include <array>
 #include <memory>
 
 using namespace telegate;

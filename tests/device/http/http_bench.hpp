@@ -7,12 +7,10 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace telegate::test {
 

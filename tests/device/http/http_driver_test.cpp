@@ -2,7 +2,6 @@
 #include "support/scratch_dir.hpp"
 
 #include <fstream>
-#include <limits>
 #include <stdexcept>
 
 namespace telegate::test {

@@ -5,7 +5,6 @@
 #include <httplib.h>
 
 #include <chrono>
-#include <memory>
 #include <thread>
 
 namespace telegate::test {

@@ -2,7 +2,6 @@
 
 #include "support/catch.hpp"
 
-#include <stdexcept>
 #include <string>
 
 namespace telegate::http {

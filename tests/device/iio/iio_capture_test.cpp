@@ -5,7 +5,6 @@
 #include "iio_tree.hpp"
 #include "support/catch.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>

@@ -3,8 +3,6 @@
 #include "modbus_units.hpp"
 #include "support/catch.hpp"
 
-#include <stdexcept>
-
 using namespace telegate;
 using namespace telegate::test;
 

@@ -3,9 +3,7 @@
 #include "processing/channel_pipeline.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,8 +1,6 @@
 #include "pipeline_bench.hpp"
 #include "support/catch.hpp"
 
-#include <limits>
-
 using namespace telegate;
 using namespace telegate::test;
 using namespace std::chrono_literals;

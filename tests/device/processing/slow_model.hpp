@@ -3,7 +3,6 @@
 #include "processing/channel_pipeline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "support/eventually.hpp"
 
 #include <chrono>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -4,8 +4,6 @@
 #include "serial_fixture.hpp"
 #include "support/catch.hpp"
 
-#include <stdexcept>
-
 namespace telegate {
 namespace {
 

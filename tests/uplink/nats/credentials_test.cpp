@@ -3,7 +3,6 @@
 
 #include "support/catch.hpp"
 
-#include <stdexcept>
 #include <string>
 #include <variant>
 

@@ -5,7 +5,6 @@
 #include <poll.h>
 
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>

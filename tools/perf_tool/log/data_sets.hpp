@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <stdexcept>
 #include <string>
 #include <vector>
 

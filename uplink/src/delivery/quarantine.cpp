@@ -12,7 +12,6 @@
 #include <span>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace telegate::uplink {
 namespace {

@@ -1,7 +1,6 @@
 #include "nats/jetstream_adapter.hpp"
 
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace {
