@@ -1,7 +1,5 @@
 #pragma once
 
-#include "problem_list.hpp"
-
 #include <cstddef>
 #include <string>
 #include <system_error>
