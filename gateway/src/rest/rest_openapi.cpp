@@ -65,10 +65,7 @@ Json schemas_json() {
     for (const auto& [name, schema] : described.all()) {
         schemas[name] = Json::parse(schema);
     }
-    Json settings = Json::parse(settings_schema_json());
-    settings.erase("$schema");
-    settings.erase("title");  // otherwise generated code would be named after it
-    schemas["Settings"] = std::move(settings);
+    schemas["Settings"] = settings_schema();
     schemas["Format"] = {{"enum", payload_format_names.names}};
     return schemas;
 }

@@ -207,7 +207,7 @@ LoadedSettings settings_from_json(std::string_view text) {
 }
 
 LoadedSettings settings_from_patch(const Settings& base, std::string_view patch) {
-    Json document = Json::parse(settings_json(base));
+    Json document = settings_document(base);
     document.merge_patch(parsed_settings(patch));
     return settings_from_document(document);
 }

@@ -18,6 +18,8 @@
 namespace telegate {
 namespace {
 
+using OrderedJson = nlohmann::ordered_json;
+
 /// `Json` determines whether the order of sections is kept.
 template <class Json>
 struct JsonOf {
@@ -43,7 +45,7 @@ Json value_of(const SettingSpot& spot) {
 
 /// `value` returns the JSON of a setting.
 template <class Json, class Value>
-std::string document(const Settings& settings, int indent, const Value& value) {
+Json document(const Settings& settings, const Value& value) {
     Json json = Json::object();
     Settings copy = settings;
     std::string_view section_name;
@@ -66,13 +68,21 @@ std::string document(const Settings& settings, int indent, const Value& value) {
             (*fields)[std::string(spot.row.key)] = value(spot);
         }
     });
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return json;
+}
+
+std::string text_of(const OrderedJson& document) {
+    return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
+OrderedJson settings_document(const Settings& settings) {
+    return document<OrderedJson>(settings, value_of<OrderedJson>);
+}
+
 std::string settings_json(const Settings& settings) {
-    return document<nlohmann::ordered_json>(settings, 2, value_of<nlohmann::ordered_json>) + '\n';
+    return text_of(settings_document(settings));
 }
 
 std::string settings_origins_json(const Settings& settings, const LoadedSettings& sources) {
@@ -80,19 +90,17 @@ std::string settings_origins_json(const Settings& settings, const LoadedSettings
     for (const SettingChange& change : diff(sources.settings, settings)) {
         changed.insert({change.section, change.name, change.key});
     }
-    return document<nlohmann::ordered_json>(
-               settings, 2,
-               [&](const SettingSpot& spot) {
-                   const SettingKey key = spot.key();
-                   const bool is_changed = changed.contains(key) || changed.contains({key.section, key.name, ""});
-                   return is_changed ? "changed at run time" : sources.origins.text(key);
-               }) +
-           '\n';
+    return text_of(document<OrderedJson>(settings, [&](const SettingSpot& spot) {
+        const SettingKey key = spot.key();
+        const bool is_changed = changed.contains(key) || changed.contains({key.section, key.name, ""});
+        return is_changed ? "changed at run time" : sources.origins.text(key);
+    }));
 }
 
 std::string settings_hash(const Settings& settings) {
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : document<nlohmann::json>(settings, -1, value_of<nlohmann::json>)) {
+    const auto sorted = document<nlohmann::json>(settings, value_of<nlohmann::json>);
+    for (const char c : sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     }
     std::array<char, 16> digits{};

@@ -3,6 +3,8 @@
 #include "config/load.hpp"
 #include "config/settings_sources.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,10 +14,11 @@ namespace telegate {
 /// Larger documents are refused, like larger files.
 inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 
-/// Returns the settings as a JSON document: {"gateway":{...},...,"device":{"NAME":{...}}}. Of channels it contains only
+/// Return the settings as a JSON document: {"gateway":{...},...,"device":{"NAME":{...}}}. Of channels it contains only
 /// values that differ from the default. Numbers are in the unit of their key; unset values without a default are
 /// omitted.
 [[nodiscard]] std::string settings_json(const Settings& settings);
+[[nodiscard]] nlohmann::ordered_json settings_document(const Settings& settings);
 
 /// Returns the origins of these values in the same form, each as a text: "default", "FILE:LINE", "env TELEGATE_X",
 /// "--set", or "changed at run time" for a value that `sources` do not have.
@@ -29,7 +32,9 @@ inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 /// default. Throws as settings_from_json().
 [[nodiscard]] LoadedSettings settings_from_patch(const Settings& base, std::string_view patch);
 
-/// Returns the JSON Schema (2020-12) of these documents, generated from the settings table.
+/// Return the JSON Schema (2020-12) of these documents, generated from the settings table. Only the text has a
+/// title, because generated code would be named after it.
+[[nodiscard]] nlohmann::ordered_json settings_schema();
 [[nodiscard]] std::string settings_schema_json();
 
 /// Returns a hash of 16 hexadecimal digits that is the same for equal settings, whatever the order of their sections.

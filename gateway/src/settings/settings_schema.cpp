@@ -16,15 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Names>
-Json names_json(const Names& names) {
-    Json json = Json::array();
-    for (const std::string_view name : names) {
-        json.push_back(std::string(name));
-    }
-    return json;
-}
-
 Json text_schema(const TextRule& rule) {
     // A text fits on a line of a file: no control characters, no surrounding spaces, no backslash at the end.
     const std::string inner = R"([^\u0000-\u001f\u007f])";
@@ -76,12 +67,9 @@ Json rule_schema(const SettingRule& rule) {
         Json operator()(const RealRule& real) const {
             return {{"type", "number"}, {"minimum", real.min}, {"maximum", real.max}};
         }
-        Json operator()(const ChoiceRule& choice) const { return {{"enum", names_json(choice.choices)}}; }
+        Json operator()(const ChoiceRule& choice) const { return {{"enum", choice.choices}}; }
         Json operator()(const ListRule& list) const {
-            return {{"type", "array"},
-                    {"items", {{"enum", names_json(list.choices)}}},
-                    {"minItems", 1},
-                    {"uniqueItems", true}};
+            return {{"type", "array"}, {"items", {{"enum", list.choices}}}, {"minItems", 1}, {"uniqueItems", true}};
         }
         Json operator()(const WholeListRule& list) const {
             return {{"type", "array"},
@@ -148,19 +136,15 @@ std::string instance_name(const SectionRow& section, std::string_view driver) {
     return section.of_channel() ? name + "/any" : name;
 }
 
-/// Returns the member with this name, or null.
-Json schema_member(const Json& object, const std::string& name) {
-    return object.contains(name) ? object[name] : Json();
-}
-
 /// A device names its driver, which determines its keys. A channel does not, so it may have the keys of all drivers.
 Json instance_schema(const SectionRow& section, const Json& defaults) {
     if (section.name != "device") {
-        return section_schema(section, "", schema_member(defaults, instance_name(section, "")));
+        return section_schema(section, "", defaults.value(instance_name(section, ""), Json::object()));
     }
     Json devices = Json::array();
     for (const std::string_view driver : all_drivers()) {
-        devices.push_back(section_schema(section, driver, schema_member(defaults, instance_name(section, driver))));
+        devices.push_back(
+            section_schema(section, driver, defaults.value(instance_name(section, driver), Json::object())));
         devices.back()["title"] = std::string(driver);  // a name for generated code
     }
     return Json::object({{"oneOf", std::move(devices)}});
@@ -185,22 +169,26 @@ Json default_document() {
             }
         }
     }
-    return Json::parse(settings_json(settings));
+    return settings_document(settings);
 }
 
 }  // namespace
 
-std::string settings_schema_json() {
+Json settings_schema() {
     const Json defaults = default_document();
-    Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                {"title", "Telegate settings"},
-                {"type", "object"},
-                {"additionalProperties", false}};
+    Json schema{{"type", "object"}, {"additionalProperties", false}};
     for (const SectionRow& section : section_table()) {
         const std::string name(section.name);
-        schema["properties"][name] = section.named() ? instances_schema(section, schema_member(defaults, name))
-                                                     : section_schema(section, "", schema_member(defaults, name));
+        const Json of_section = defaults.value(name, Json::object());
+        schema["properties"][name] =
+            section.named() ? instances_schema(section, of_section) : section_schema(section, "", of_section);
     }
+    return schema;
+}
+
+std::string settings_schema_json() {
+    Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Telegate settings"}};
+    schema.update(settings_schema());
     return schema.dump(2) + '\n';
 }
 
