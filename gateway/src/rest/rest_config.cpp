@@ -120,7 +120,7 @@ constexpr std::array config_parameters{
     dry_run_parameter,
     RestParameter{
         .name = "revert_after",
-        .schema = R"({"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"})",
+        .schema = R"({"$ref": "#/components/schemas/RevertAfter"})",
         .meaning =
             "1s to 24h: the previous settings are restored after this time unless POST /config/confirm is called."},
     RestParameter{

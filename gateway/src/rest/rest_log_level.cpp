@@ -1,7 +1,6 @@
 #include "base/json_excerpt.hpp"
 #include "base/strict_json.hpp"
-#include "config/joined.hpp"
-#include "config/settings_table.hpp"
+#include "config/load.hpp"
 #include "encode/time_text.hpp"
 #include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"
@@ -9,12 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace telegate {
@@ -24,11 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t body_bytes_max = 1'024;
 constexpr std::size_t body_depth_max = 8;
-
-std::span<const std::string_view> level_names() {
-    const SettingRow* const row = find_setting("gateway", "log_level", "");
-    return std::get<ChoiceRule>(row->rule).choices;
-}
 
 /// The parsed body, or its faults.
 struct LevelChange {
@@ -44,9 +36,8 @@ struct LevelChange {
 void read_member(LevelChange& change, const std::string& name, const Json& value) {
     if (name == "level") {
         change.level = value.is_string() ? value.get<std::string>() : "";
-        const auto names = level_names();
-        if (std::find(names.begin(), names.end(), change.level) == names.end()) {
-            change.fault("/level", json_excerpt(value) + " is not a level: must be one of " + joined(level_names()));
+        if (!is_log_level(change.level)) {
+            change.fault("/level", json_excerpt(value) + " is not a level: must be " + log_level_choices());
         }
     } else if (name == "revert_after") {
         change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
@@ -78,7 +69,7 @@ LevelChange to_change(std::string_view body) {
         read_member(change, name, value);
     }
     if (!json.contains("level")) {
-        change.fault("/level", "is missing: must be one of " + joined(level_names()));
+        change.fault("/level", "is missing: must be " + log_level_choices());
     }
     return change;
 }

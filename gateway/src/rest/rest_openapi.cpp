@@ -3,6 +3,7 @@
 #include "base/build_info.hpp"
 #include "base/json_object.hpp"
 #include "config/payload_format.hpp"
+#include "config/settings_table.hpp"
 #include "http/problem.hpp"
 #include "rest/channel_answer.hpp"
 #include "rest/rest_refusals.hpp"
@@ -13,6 +14,7 @@
 
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace telegate {
 namespace {
@@ -67,6 +69,7 @@ Json schemas_json() {
     }
     schemas["Settings"] = settings_schema();
     schemas["Format"] = {{"enum", payload_format_names.names}};
+    schemas["Level"] = {{"enum", std::get<ChoiceRule>(find_setting("gateway", "log_level")->rule).choices}};
     return schemas;
 }
 

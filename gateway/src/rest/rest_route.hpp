@@ -43,7 +43,7 @@ struct RestRoute {
     HttpRole role = HttpRole::reader;
     std::string_view summary;
     std::span<const RestParameter> parameters = {};
-    std::string_view body_schema = {};  // of a JSON body, see rest_schemas.hpp; "": no body
+    std::string_view body_schema = {};  // of a JSON body, see rest_schemas(); "": no body
     std::string_view body_type = "application/json";
     std::span<const std::string_view> gives;            // media types, the preferred one first
     void (*answer_members)(JsonObject& out) = nullptr;  // of a JSON response, see JsonObject

@@ -27,15 +27,14 @@ constexpr std::string_view schemas = R"json({
 "ChannelSamplesOrIntervals": {
   "oneOf": [{"$ref": "#/components/schemas/ChannelSamples"}, {"$ref": "#/components/schemas/ChannelIntervals"}]
 },
-"Level": {"enum": ["trace", "debug", "info", "warn", "error", "off"]},
+"RevertAfter": {"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"},
 "LogLevelChange": {
   "type": "object",
   "required": ["level"],
+  "additionalProperties": false,
   "properties": {
-    "level": {"$ref": "#/components/schemas/Level"},
-    "revert_after": {"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"}
-  },
-  "additionalProperties": false
+    "level": {"$ref": "#/components/schemas/Level"}, "revert_after": {"$ref": "#/components/schemas/RevertAfter"}
+  }
 },
 "UplinkRewind": {
   "type": "object",
