@@ -126,7 +126,6 @@ void HttpConnection::received(bool ok, std::size_t bytes) {
 }
 
 void HttpConnection::sent(bool ok, std::size_t bytes) {
-    is_sending_ = false;
     guarded([&] {
         if (!ok || phase_ == Phase::closed) {
             return close();
@@ -158,7 +157,6 @@ void HttpConnection::receive() {
 void HttpConnection::send() {
     const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
     const std::size_t own = std::min(out_sent_, out_.bytes.size());
-    is_sending_ = true;
     socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own, send_bytes_max),
                   done(&HttpConnection::sent));
 }
@@ -239,7 +237,7 @@ void HttpConnection::linger() {
 void HttpConnection::wake_stream() noexcept {
     if (stream_) {
         stream_->wake();
-        if (!is_sending_) {
+        if (out_.bytes.empty()) {
             guarded([&] { go_on(); });
         }
     }
@@ -247,7 +245,7 @@ void HttpConnection::wake_stream() noexcept {
 
 void HttpConnection::finish() noexcept {
     guarded([&] {
-        if (stream_ && !is_sending_) {
+        if (stream_ && out_.bytes.empty()) {
             stream_->finish(out_.bytes);
             send();
         }
@@ -263,7 +261,7 @@ void HttpConnection::at_due(MonoTime now) noexcept {
             go_on();
         } else if (now >= deadline_) {
             close();
-        } else if (stream_ && !is_sending_) {
+        } else if (stream_ && out_.bytes.empty()) {
             go_on();
         }
     });
@@ -273,7 +271,7 @@ MonoTime HttpConnection::due() const noexcept {
     if (phase_ == Phase::closed) {
         return MonoTime::max();
     }
-    return stream_ && !is_sending_ ? std::min(deadline_, stream_->speaks_at()) : deadline_;
+    return stream_ && out_.bytes.empty() ? std::min(deadline_, stream_->speaks_at()) : deadline_;
 }
 
 std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {

@@ -139,7 +139,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     MonoTime deadline_{};
     MonoTime taken_at_{};  // when the response began, or when the peer last received a part of it
     bool is_receiving_ = false;
-    bool is_sending_ = false;
     bool is_last_ = false;     // nothing is read after the current response
     bool goes_first_ = false;  // the last request was for a prioritized path
     std::size_t requests_ = 0;
@@ -160,7 +159,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::forward_list<std::string> joined_;  // values of fields that occur several times
 
     // Output.
-    HttpReply out_;
+    HttpReply out_;              // of a stream: without bytes unless they are being sent
     std::size_t out_sent_ = 0;   // of out_.bytes and out_.shared together
     bool has_response_ = false;  // out_.shared is reserved in the budget
     std::optional<HttpStream> stream_;
