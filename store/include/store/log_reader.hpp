@@ -100,6 +100,7 @@ class LogReader {
     [[nodiscard]] Position position() const noexcept { return position_; }
 
   private:
+    enum class Reported : std::uint8_t { nothing, header, stop };  // of the segment
     /// Samples of a channel up to a number, before a sample of the batch.
     struct Missing {
         ChannelId channel{};
@@ -136,8 +137,7 @@ class LogReader {
     std::optional<Position> limit_;                 // the first position of the segment after it, which ends this one
     std::size_t next_block_ = 0;
     bool is_oldest_ = false;  // no segment is before it
-    bool is_begun_ = false;   // the header of the segment has been reported
-    bool is_stop_reported_ = false;
+    Reported reported_ = Reported::nothing;
     bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
     bool leaves_encoded_ = false;
     std::optional<std::int64_t> epoch_ms_;

@@ -141,8 +141,7 @@ bool LogReader::open_segment() {
         limit_ = next + 1 == segments.end() ? std::nullopt : std::optional((next + 1)->first_position);
         is_oldest_ = next == segments.begin();
         segment_ = std::move(segment);
-        is_begun_ = false;
-        is_stop_reported_ = false;
+        reported_ = Reported::nothing;
         searched_ = 0;
         selected_.reset();
         const auto& blocks = segment_->index().blocks;
@@ -165,7 +164,7 @@ bool LogReader::next(LogBatch& batch) {
         batch.definitions = &segment_->index().definitions;
         batch.selected = selected_channel();
         batch.segment = segment_.get();
-        if (!is_begun_) {
+        if (reported_ == Reported::nothing) {
             begin_segment(batch);
         }
         const auto& blocks = segment_->index().blocks;
@@ -208,7 +207,7 @@ bool LogReader::next(LogBatch& batch) {
 
 /// Reports the start of a gateway, and samples that are missing before the segment.
 void LogReader::begin_segment(LogBatch& batch) {
-    is_begun_ = true;
+    reported_ = Reported::header;
     const SegmentHead& head = segment_->head();
     const bool is_new_epoch = epoch_ms_ != head.epoch_ms;
     const bool is_skipped = position_ < head.first_position;  // earlier entries no longer exist
@@ -250,7 +249,7 @@ void LogReader::end_segment(LogBatch& batch) {
             }
         }
     }
-    if (index.stop && !std::exchange(is_stop_reported_, true)) {
+    if (index.stop && std::exchange(reported_, Reported::stop) != Reported::stop) {
         batch.ends_epoch = true;
     }
 }
