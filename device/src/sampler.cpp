@@ -69,7 +69,7 @@ MonoTime Sampler::step(Device& device, MonoTime now) {
     if (!device.runs()) {
         return MonoTime::max();
     }
-    return device.streams ? step_stream(device, now) : step_on_grid(device, now);
+    return device.traits.streams ? step_stream(device, now) : step_on_grid(device, now);
 }
 
 MonoTime Sampler::step_on_grid(Device& device, MonoTime now) {
@@ -141,7 +141,7 @@ bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
 }
 
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
-    if (!device.waits_for_room) {
+    if (!device.traits.waits_for_room) {
         push(device, samples);
         return;
     }

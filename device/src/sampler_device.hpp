@@ -38,8 +38,7 @@ struct Sampler::Device {
     MonoTime read_at{};                      // start of the last reading
     MonoTime retry_at{};                     // for a streaming device
     Breaker breaker;
-    bool streams = false;
-    bool waits_for_room = false;
+    DriverTraits traits;  // of the driver
 
     std::atomic<bool> own{false};  // has its own thread; never reset
     std::atomic<bool> present{false};
@@ -149,7 +148,7 @@ struct Sampler::Device {
         if (result.status == ReadResult::Status::failed) {
             return note_failure(result);
         }
-        if (!streams || batch->has_samples()) {  // a streaming device may have sent nothing
+        if (!traits.streams || batch->has_samples()) {  // a streaming device may have sent nothing
             last_good_utc_ns.store(read_utc_ns, std::memory_order_relaxed);
         }
         if (!result.what.empty()) {
@@ -226,8 +225,7 @@ struct Sampler::Device {
         other_batch->go_on_from(batch == nullptr ? std::exchange(past, {}) : batch->retire(), batch.get());
         driver.swap(other_driver);
         batch.swap(other_batch);
-        streams = driver->traits().streams;
-        waits_for_room = driver->traits().waits_for_room;
+        traits = driver->traits();
         lost_seen_ = 0;
         refusals_seen_ = 0;
         bad_seen_ = 0;
