@@ -161,12 +161,10 @@ void Tail::ask(Time now) {
 }
 
 void Tail::say_what_is_new() {
-    if (!was_connected_ && !has_said_waiting_ && steady_clock::now() - began_ >= silent_wait) {
-        has_said_waiting_ = true;
+    if (!was_connected_ && steady_clock::now() - began_ >= silent_wait && said_.insert(Said::waiting).second) {
         say("waiting for " + to_string(options_.is_last_only() ? *options_.services : options_.publish));
     }
-    if (reader_.not_understood() > 0 && strange_said_ == 0) {
-        strange_said_ = reader_.not_understood();
+    if (reader_.not_understood() > 0 && said_.insert(Said::strange_message).second) {
         std::string topic;
         append_printable(topic, reader_.strange_topic());
         say("cannot parse a message on topic \"" + topic + "\"; further ones are not reported");
@@ -178,10 +176,9 @@ void Tail::say_what_is_new() {
 void Tail::say_splice_news() {
     const SpliceCounts& counts = splice_.counts();
     const bool is_refused = counts.refusal != refusal_said_;
-    const bool is_without_begin = counts.baseline_failed && !has_said_baseline_ && options_.services;
+    const bool is_without_begin = counts.baseline_failed && options_.services && said_.insert(Said::no_baseline).second;
     if (is_refused || is_without_begin) {
         refusal_said_ = counts.refusal;
-        has_said_baseline_ = has_said_baseline_ || is_without_begin;
         std::string words = "the services at " + to_string(*options_.services);
         words += is_refused ? " refused the request: " : " sent no reply";
         append_printable(words, is_refused ? counts.refusal : "");
@@ -192,8 +189,7 @@ void Tail::say_splice_news() {
         }
         say(words);
     }
-    if (counts.lines.topics_refused > 0 && refused_said_ == 0) {
-        refused_said_ = counts.lines.topics_refused;
+    if (counts.lines.topics_refused > 0 && said_.insert(Said::refused_topic).second) {
         say("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
     }
 }
@@ -201,10 +197,9 @@ void Tail::say_splice_news() {
 /// The gateway does not report where its history begins, so this is derived from the earliest sample that it returned.
 void Tail::say_begin_of_history() {
     const std::optional<std::int64_t> first = splice_.counts().since_first_utc_ns;
-    if (has_said_history_ || !splice_.has_begun() || !first) {
+    if (!splice_.has_begun() || !first || !said_.insert(Said::begin_of_history).second) {
         return;
     }
-    has_said_history_ = true;
     constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times in seconds fits
     const std::int64_t asked_s = options_.since_now_utc_ns / ns_per_s - options_.since_utc_ns / ns_per_s;
     const std::int64_t late_s = *first / ns_per_s - options_.since_utc_ns / ns_per_s;
@@ -367,10 +362,10 @@ bool Tail::say_unmatched() const {
 }
 
 int Tail::finish_last() const {
-    if (is_begun_ && !splice_.counts().baseline_failed && splice_.counts().refusal.empty()) {
+    if (splice_.has_begun() && !splice_.counts().baseline_failed && splice_.counts().refusal.empty()) {
         return !output_.is_done() && say_unmatched() ? exit_code::lost : exit_code::nothing_lost;
     }
-    if (splice_.counts().refusal.empty() && !has_said_baseline_) {
+    if (splice_.counts().refusal.empty() && !said_.contains(Said::no_baseline)) {
         say("the services at " + to_string(*options_.services) + " sent no reply");
     }
     return exit_code::unavailable;
@@ -392,7 +387,6 @@ int Tail::finish_stream() {
 }
 
 int Tail::finish() {
-    is_begun_ = splice_.has_begun();
     if (!output_.is_done()) {
         splice_.finish();
     }

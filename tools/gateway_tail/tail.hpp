@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ class Tail {
 
   private:
     enum class News : std::uint8_t { live_up, live_down, services_up, services_down };
+    /// Reports that are made only once.
+    enum class Said : std::uint8_t { waiting, strange_message, refused_topic, no_baseline, begin_of_history };
 
     void connect();
     void watch(const MonitorEvent& event, bool is_live);
@@ -79,13 +82,8 @@ class Tail {
     bool takes_live_ = true;
     bool is_connected_ = false;  // the required connections are established
     bool was_connected_ = false;
-    bool has_said_waiting_ = false;
-    bool is_begun_ = false;  // the first snapshot was complete before the end
     Troubles troubles_;
-    std::uint64_t strange_said_ = 0;
-    std::uint64_t refused_said_ = 0;
-    bool has_said_baseline_ = false;
-    bool has_said_history_ = false;
+    std::set<Said> said_;
     std::string refusal_said_;
 };
 
