@@ -23,3 +23,8 @@ TEST_CASE("a merge patch replaces members, and null restores the default", "[gat
     CHECK_THROWS_AS(settings_from_patch(base, "[]"), SettingsError);
     CHECK_THROWS_AS(settings_from_patch(base, R"({"gateway":{"queue_size":1,"queue_size":2}})"), SettingsError);
 }
+
+TEST_CASE("a merge patch leaves other settings as they are, even bytes that are not UTF-8", "[gateway][json]") {
+    const Settings base = parse_settings("record = /tmp/a\xff\n", "t.ini");
+    CHECK(settings_from_patch(base, R"({"gateway":{"queue_size":9}})").settings.record.path == base.record.path);
+}
