@@ -1,7 +1,9 @@
 #include "store/reserve_file.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
+#include <vector>
 
 namespace telegate::store {
 
@@ -20,7 +22,7 @@ void ReserveFile::keep() {
 /// Takes the rest of the space, or nothing: what is left of a full disk is for samples.
 void ReserveFile::fill(File& file, std::uint64_t from) {
     try {
-        file.write(from, ByteBuffer(bytes - from));
+        file.write(from, std::vector<std::byte>(bytes - from));
     } catch (const std::exception&) {
         file.truncate(from);
     }
