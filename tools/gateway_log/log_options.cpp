@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 namespace telegate::log_tool {
 namespace {

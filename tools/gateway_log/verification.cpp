@@ -1,9 +1,7 @@
 #include "verification.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace telegate::log_tool {

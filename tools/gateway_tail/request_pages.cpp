@@ -1,7 +1,5 @@
 #include "request_pages.hpp"
 
-#include <utility>
-
 namespace telegate::tail {
 namespace {
 

@@ -1,7 +1,5 @@
 #include "sample_text.hpp"
 
-#include "sample.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -2,7 +2,6 @@
 
 #include "parse_any.hpp"
 #include "sample_text.hpp"
-#include "tail_options.hpp"
 #include "time_words.hpp"
 
 #include <algorithm>

@@ -11,14 +11,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>

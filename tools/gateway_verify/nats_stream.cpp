@@ -7,12 +7,9 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 namespace telegate::verify_tool {

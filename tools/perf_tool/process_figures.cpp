@@ -1,6 +1,5 @@
 #include "process_figures.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

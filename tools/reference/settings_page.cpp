@@ -2,7 +2,6 @@
 
 #include "config/settings_table.hpp"
 
-#include <string_view>
 #include <variant>
 
 namespace telegate::reference {

@@ -7,7 +7,6 @@
 #include "plan/plan.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

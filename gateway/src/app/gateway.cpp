@@ -4,7 +4,6 @@
 #include "base/call_on_reactor.hpp"
 #include "events/device_events.hpp"
 #include "log/log_line.hpp"
-#include "status/state_text.hpp"
 
 #include "core/start_thread.hpp"
 

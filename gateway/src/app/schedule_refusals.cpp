@@ -1,7 +1,5 @@
 #include "app/schedule_refusals.hpp"
 
-#include "log/log_line.hpp"
-
 namespace telegate {
 namespace {
 

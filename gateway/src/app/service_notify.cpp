@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <system_error>

@@ -8,7 +8,6 @@
 #include "status/status_parts.hpp"
 
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <fstream>

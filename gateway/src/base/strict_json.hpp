@@ -3,7 +3,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include "core/topic.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace telegate {

@@ -6,7 +6,6 @@
 #include "core/telemetry_sample.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>

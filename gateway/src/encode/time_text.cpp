@@ -4,7 +4,6 @@
 #include "encode/digits.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 

@@ -3,7 +3,6 @@
 #include "log/log_line.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace telegate {
 namespace {

@@ -2,8 +2,6 @@
 
 #include "base/setting_failure.hpp"
 
-#include <utility>
-
 namespace telegate {
 
 Endpoint ServiceSockets::bind(const Wanted& wanted) {

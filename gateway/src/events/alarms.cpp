@@ -7,7 +7,6 @@
 #include <charconv>
 #include <new>
 #include <set>
-#include <utility>
 
 namespace telegate {
 namespace {

@@ -14,10 +14,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace telegate {
 namespace {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <string_view>
-#include <utility>
 
 namespace telegate {
 namespace {

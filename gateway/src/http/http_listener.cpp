@@ -15,7 +15,6 @@
 #include <memory>
 #include <new>
 #include <system_error>
-#include <utility>
 
 namespace telegate {
 namespace {

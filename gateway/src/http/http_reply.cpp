@@ -6,7 +6,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdint>
 #include <utility>
 
 namespace telegate {

@@ -5,7 +5,6 @@
 
 #include "core/clock.hpp"
 
-#include <cstddef>
 #include <string>
 
 namespace telegate {

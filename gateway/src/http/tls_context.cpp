@@ -11,7 +11,6 @@
 
 #include <array>
 #include <stdexcept>
-#include <string>
 
 namespace telegate {
 namespace {

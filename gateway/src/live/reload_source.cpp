@@ -1,7 +1,6 @@
 #include "live/reload_source.hpp"
 
 #include "config/load.hpp"
-#include "config/settings_sources.hpp"
 #include "settings/settings_json.hpp"
 
 namespace telegate {

@@ -2,12 +2,10 @@
 
 #include "base/call_on_reactor.hpp"
 #include "events/device_events.hpp"
-#include "live/plan_change.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
-#include <utility>
 
 namespace telegate {
 namespace {

@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace telegate {
 namespace {

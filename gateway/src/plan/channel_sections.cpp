@@ -2,7 +2,6 @@
 
 #include "config/nearest_name.hpp"
 #include "core/channel_table.hpp"
-#include "core/clock.hpp"
 #include "device/sample_batch.hpp"
 
 #include <algorithm>

@@ -14,7 +14,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace telegate {

@@ -1,7 +1,5 @@
 #include "publish/slow_gaps_runs.hpp"
 
-#include "encode/notice_encoder.hpp"
-
 #include <charconv>
 #include <system_error>
 #include <utility>

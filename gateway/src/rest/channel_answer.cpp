@@ -7,7 +7,6 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace telegate {
 namespace {

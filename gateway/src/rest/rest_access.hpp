@@ -6,7 +6,6 @@
 #include "http/tls_context.hpp"
 #include "status/reload_report.hpp"
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>

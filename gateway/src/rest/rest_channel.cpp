@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <string>
 #include <utility>
 
 namespace telegate {

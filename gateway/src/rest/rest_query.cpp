@@ -4,7 +4,6 @@
 #include "http/http_head.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <variant>
 

@@ -7,7 +7,6 @@
 #include "core/clock.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

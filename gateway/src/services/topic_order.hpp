@@ -2,7 +2,6 @@
 
 #include "core/channel_table.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>

@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

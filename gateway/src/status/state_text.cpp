@@ -1,8 +1,5 @@
 #include "status/state_text.hpp"
 
-#include "log/log_line.hpp"
-#include "status/status.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

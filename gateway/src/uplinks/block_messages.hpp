@@ -5,7 +5,6 @@
 #include "uplink/delivery.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

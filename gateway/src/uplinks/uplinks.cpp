@@ -15,8 +15,6 @@
 #include <exception>
 #include <new>
 #include <random>
-#include <stdexcept>
-#include <string_view>
 #include <thread>
 #include <utility>
 
