@@ -11,11 +11,6 @@ namespace {
 constexpr std::size_t first_width = 26;
 constexpr std::size_t topic_width = 16;
 
-void pad(std::string& out, std::size_t begin, std::size_t width) {
-    const std::size_t size = out.size() - begin;
-    out.append(size < width ? width - size : 0, ' ');
-}
-
 class TextDump final : public EntryVisitor {
   public:
     explicit TextDump(std::ostream& out) : out_(write_to(out)) {}
@@ -29,14 +24,7 @@ class TextDump final : public EntryVisitor {
         line.time_utc_ns = sample.time_utc_ns;
         line.unit = channel.unit;
         line.quality = sample.quality;
-        line.value.type = sample.type;
-        switch (sample.type) {
-            case ValueType::real: line.value.real = sample.value.real; break;
-            case ValueType::integer: line.value.integer = sample.value.integer; break;
-            case ValueType::boolean: line.value.boolean = sample.value.boolean; break;
-            case ValueType::text: line.value.text = sample.text(); break;
-            case ValueType::none: break;
-        }
+        line.value = tail::value_of(sample);
         lines_.append(out_.text(), line);
         out_.added();
     }
@@ -46,9 +34,9 @@ class TextDump final : public EntryVisitor {
         begin_line("gap");
         const std::size_t begin = out.size();
         tail::append_printable(out, channel.topic);
-        pad(out, begin, topic_width);
+        tail::pad(out, begin, topic_width);
         out += ' ' + tail::counted(gap.last_seq - gap.first_seq + 1, "sample") +
-               " missing: " + range_text(gap.first_seq, gap.last_seq) + " (";
+               " missing: " + tail::range_text(gap.first_seq, gap.last_seq) + " (";
         out.append(to_string(gap.reason)).append(")\n");
         out_.added();
     }
@@ -59,7 +47,7 @@ class TextDump final : public EntryVisitor {
     void begin_line(std::string_view word) {
         const std::size_t begin = out_.text().size();
         out_.text() += word;
-        pad(out_.text(), begin, first_width);
+        tail::pad(out_.text(), begin, first_width);
     }
 
     void add_epoch(std::string_view word, std::int64_t epoch_ms) {

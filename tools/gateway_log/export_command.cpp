@@ -11,8 +11,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -93,26 +91,6 @@ std::string as_utf8(std::string_view text) {
     return valid;
 }
 
-/// Also appends numbers that JSON does not have, such as nan.
-template <class Number>
-void append_number(std::string& out, Number number) {
-    std::array<char, 32> digits;
-    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
-}
-
-void append_csv_text(std::string& out, std::string_view text) {
-    const std::string valid = as_utf8(text);
-    if (valid.find_first_of(",\"\r\n") == std::string::npos) {
-        out += valid;
-        return;
-    }
-    out += '"';
-    for (const char byte : valid) {
-        out.append(byte == '"' ? 2 : 1, byte);
-    }
-    out += '"';
-}
-
 /// Counts what is exported.
 class Export : public EntryVisitor {
   public:
@@ -156,21 +134,21 @@ class CsvExport final : public Export {
   private:
     void add(const EntryChannel& channel, const TelemetrySample& sample) override {
         std::string& out = out_.text();
-        append_number(out, channel.epoch_ms);
-        append_csv_text(out += ',', channel.topic);
-        append_number(out += ',', sample.seq);
-        append_number(out += ',', sample.time_utc_ns);
+        tail::append_number(out, channel.epoch_ms);
+        tail::append_csv_text(out += ',', as_utf8(channel.topic));
+        tail::append_number(out += ',', sample.seq);
+        tail::append_number(out += ',', sample.time_utc_ns);
         out += ',';
         switch (sample.type) {
-            case ValueType::real: append_number(out, sample.value.real); break;
-            case ValueType::integer: append_number(out, sample.value.integer); break;
+            case ValueType::real: tail::append_number(out, sample.value.real); break;
+            case ValueType::integer: tail::append_number(out, sample.value.integer); break;
             case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
-            case ValueType::text: append_csv_text(out, sample.text()); break;
+            case ValueType::text: tail::append_csv_text(out, as_utf8(sample.text())); break;
             case ValueType::none: break;
         }
         out.append(",").append(type_name(sample.type)).append(",").append(to_string(sample.quality)) += ',';
-        append_number(out, static_cast<unsigned>(sample.flags));
-        append_csv_text(out += ',', channel.unit);
+        tail::append_number(out, static_cast<unsigned>(sample.flags));
+        tail::append_csv_text(out += ',', as_utf8(channel.unit));
         out += '\n';
         out_.added();
     }
@@ -186,23 +164,14 @@ class JsonExport final : public Export {
   private:
     void add(const EntryChannel& channel, const TelemetrySample& sample) override {
         std::string& out = out_.text();
-        append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
+        tail::append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
         tail::append_json_text(out += R"(,"topic":)", channel.topic);
-        append_number(out += R"(,"seq":)", sample.seq);
-        append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
-        out += R"(,"value":)";
-        switch (sample.type) {
-            case ValueType::real:
-                std::isfinite(sample.value.real) ? append_number(out, sample.value.real) : void(out += "null");
-                break;
-            case ValueType::integer: append_number(out, sample.value.integer); break;
-            case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
-            case ValueType::text: tail::append_json_text(out, sample.text()); break;
-            case ValueType::none: out += "null"; break;
-        }
+        tail::append_number(out += R"(,"seq":)", sample.seq);
+        tail::append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
+        tail::append_json_value(out += R"(,"value":)", tail::value_of(sample));
         out.append(R"(,"type":")").append(type_name(sample.type)).append(R"(","quality":")");
         out.append(to_string(sample.quality)).append(R"(","flags":)");
-        append_number(out, static_cast<unsigned>(sample.flags));
+        tail::append_number(out, static_cast<unsigned>(sample.flags));
         tail::append_json_text(out += R"(,"unit":)", channel.unit);
         out += "}\n";
         out_.added();

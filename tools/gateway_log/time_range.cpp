@@ -1,5 +1,6 @@
 #include "time_range.hpp"
 
+#include "base/parse_time.hpp"
 #include "gateway_tail/time_words.hpp"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::optional<std::int64_t> parse_age_or_time(std::string_view text, std::int64_
     if (time.back() == 'z') {
         time.back() = 'Z';
     }
-    const auto local = tail::parse_time(time);
+    const auto local = parse_iso8601(time);
     return local ? std::optional(*local - std::chrono::nanoseconds(offset).count()) : std::nullopt;
 }
 
@@ -62,11 +63,6 @@ std::string time_text(std::int64_t utc_ns, unsigned decimals) {
     std::string text;
     tail::append_time(text, utc_ns, decimals);
     return text;
-}
-
-std::string range_text(std::uint64_t first_seq, std::uint64_t last_seq) {
-    return first_seq == last_seq ? std::to_string(first_seq)
-                                 : std::to_string(first_seq) + ".." + std::to_string(last_seq);
 }
 
 }  // namespace telegate::log_tool

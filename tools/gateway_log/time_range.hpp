@@ -30,7 +30,4 @@ inline constexpr unsigned short_decimals = 3;
 inline constexpr unsigned all_decimals = 9;
 /// Returns the time in RFC 3339 with this number of decimals.
 [[nodiscard]] std::string time_text(std::int64_t utc_ns, unsigned decimals);
-/// Returns "43" or "43..54".
-[[nodiscard]] std::string range_text(std::uint64_t first_seq, std::uint64_t last_seq);
-
 }  // namespace telegate::log_tool

@@ -36,8 +36,8 @@ void append_channel(std::string& out, const std::string& topic, const ChannelLed
         if (++shown > shown_ranges_max) {
             break;
         }
-        add_line("missing " + range_text(first_seq, range.last_seq) + " (" + std::string(to_string(range.reason)) +
-                 ")");
+        add_line("missing " + tail::range_text(first_seq, range.last_seq) + " (" +
+                 std::string(to_string(range.reason)) + ")");
     }
     const std::uint64_t ranges = channel.missing().size() + channel.ranges_not_kept();
     if (ranges > shown_ranges_max) {

@@ -28,10 +28,6 @@ void separate(std::string& out) {
 
 }  // namespace
 
-std::string range_text(std::uint64_t first, std::uint64_t last) {
-    return first == last ? std::to_string(first) : std::to_string(first) + ".." + std::to_string(last);
-}
-
 /// Returns null when entries_max is reached.
 Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id) {
     if (topics_.size() <= index) {

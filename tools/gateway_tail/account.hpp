@@ -91,7 +91,4 @@ class Account {
     bool is_complete_ = true;
 };
 
-/// Returns "43..54", or "43" if both are equal.
-[[nodiscard]] std::string range_text(std::uint64_t first, std::uint64_t last);
-
 }  // namespace telegate::tail

@@ -1,5 +1,6 @@
 #include "record_payload.hpp"
 
+#include "base/utf8.hpp"
 #include "core/endian.hpp"
 
 #include <cstdint>
@@ -13,10 +14,6 @@ constexpr std::size_t type_at = 24;
 constexpr std::size_t quality_at = 25;
 constexpr std::size_t text_bytes_at = 27;
 constexpr std::size_t value_at = 32;
-
-unsigned byte_at(std::string_view record, std::size_t at) noexcept {
-    return static_cast<unsigned char>(record[at]);
-}
 
 bool is_seq(std::uint64_t seq) noexcept {
     return seq != 0 && seq <= seq_max;

@@ -17,23 +17,6 @@ constexpr std::string_view plain = "\x1b[0m";
 // By quality: good, uncertain, bad, stale.
 constexpr std::array<std::string_view, 4> quality_colors = {"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[35m"};
 
-void append_csv_text(std::string& out, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        out += text;
-        return;
-    }
-    out += '"';
-    for (const char byte : text) {
-        out.append(byte == '"' ? 2 : 1, byte);
-    }
-    out += '"';
-}
-
-void pad(std::string& out, std::size_t begin, std::size_t width) {
-    const std::size_t size = out.size() - begin;
-    out.append(size < width ? width - size : 0, ' ');
-}
-
 }  // namespace
 
 std::string_view SampleLines::head() const noexcept {

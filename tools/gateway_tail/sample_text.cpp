@@ -1,56 +1,27 @@
 #include "sample_text.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstddef>
 
 namespace telegate::tail {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-bool is_continuation(char byte) noexcept {
-    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
-/// Returns the length of the first UTF-8 character of `text` in bytes, or 0 if it is invalid.
-std::size_t character_bytes(std::string_view text) noexcept {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const std::size_t bytes = first < 0x80   ? 1
-                              : first < 0xC2 ? 0
-                              : first < 0xE0 ? 2
-                              : first < 0xF0 ? 3
-                              : first < 0xF5 ? 4
-                                             : 0;
-    if (bytes > text.size()) {
-        return 0;
-    }
-    for (std::size_t at = 1; at < bytes; ++at) {
-        if (!is_continuation(text[at])) {
-            return 0;
-        }
-    }
-    const auto second = bytes > 1 ? static_cast<unsigned char>(text[1]) : 0U;
-    const bool is_wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                          (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-    return is_wrong ? 0 : bytes;
-}
 
 /// Includes U+0080 to U+009F.
 bool is_control(std::string_view character) noexcept {
-    const auto first = static_cast<unsigned char>(character[0]);
-    return first < 0x20 || first == 0x7F || (first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
+    const unsigned first = byte_at(character, 0);
+    return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
 }
 
 /// Calls `append` for each character, and with the replacement character for each invalid byte.
 template <class Append>
 void each_character(std::string_view text, const Append& append) {
     while (!text.empty()) {
-        const std::size_t bytes = character_bytes(text);
-        append(bytes == 0 ? replacement : text.substr(0, bytes));
+        const std::size_t bytes = utf8_bytes(text);
+        append(bytes == 0 ? replacement_character : text.substr(0, bytes));
         text.remove_prefix(bytes == 0 ? 1 : bytes);
     }
 }
@@ -61,13 +32,6 @@ void append_hex(std::string& out, char byte) {
     out += hex_digits[number & 15U];
 }
 
-template <class Number>
-void append_number(std::string& out, Number number) {
-    std::array<char, 32> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
-
 constexpr std::array<std::string_view, reasons> reason_words = {
     "queue_overflow", "shutdown", "slow",      "expired",   "not_retained", "dropped",       "log_slow", "log_full",
     "crash",          "damaged",  "retention", "no_answer", "not_asked",    "unknown_epoch", "ended",    "other"};
@@ -76,7 +40,7 @@ constexpr std::array<std::string_view, reasons> reason_words = {
 
 bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
-        const std::size_t bytes = character_bytes(text);
+        const std::size_t bytes = utf8_bytes(text);
         if (bytes == 0) {
             return false;
         }
@@ -90,13 +54,25 @@ void append_json_text(std::string& out, std::string_view text) {
     each_character(text, [&out](std::string_view character) {
         if (character == "\"" || character == "\\") {
             out += '\\';
-        } else if (static_cast<unsigned char>(character[0]) < 0x20) {
+        } else if (byte_at(character, 0) < 0x20) {
             out += "\\u00";
             append_hex(out, character[0]);
             return;
         }
         out += character;
     });
+    out += '"';
+}
+
+void append_csv_text(std::string& out, std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        out += text;
+        return;
+    }
+    out += '"';
+    for (const char byte : text) {
+        out.append(byte == '"' ? 2 : 1, byte);
+    }
     out += '"';
 }
 
@@ -111,6 +87,24 @@ void append_printable(std::string& out, std::string_view text) {
             append_hex(out, byte);
         }
     });
+}
+
+void pad(std::string& out, std::size_t begin, std::size_t width) {
+    const std::size_t size = out.size() - begin;
+    out.append(size < width ? width - size : 0, ' ');
+}
+
+Value value_of(const TelemetrySample& sample) noexcept {
+    Value value;
+    value.type = sample.type;
+    switch (sample.type) {
+        case ValueType::real: value.real = sample.value.real; break;
+        case ValueType::integer: value.integer = sample.value.integer; break;
+        case ValueType::boolean: value.boolean = sample.value.boolean; break;
+        case ValueType::text: value.text = sample.text(); break;
+        case ValueType::none: break;
+    }
+    return value;
 }
 
 void append_json_value(std::string& out, const Value& value) {

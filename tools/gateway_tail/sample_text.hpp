@@ -2,6 +2,9 @@
 
 #include "sample.hpp"
 
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,9 +15,22 @@ namespace telegate::tail {
 /// Appends `text` as a JSON string, with quotes. Texts come from devices and peers: invalid UTF-8 becomes U+FFFD, and
 /// control characters are escaped.
 void append_json_text(std::string& out, std::string_view text);
+/// Appends `text` as a field of CSV (RFC 4180).
+void append_csv_text(std::string& out, std::string_view text);
 /// Appends `text` for a terminal. Control characters become `\x1b`, so that a peer cannot send escape sequences to it.
 void append_printable(std::string& out, std::string_view text);
 
+/// Appends blanks to the text that begins at `begin`, up to this width.
+void pad(std::string& out, std::size_t begin, std::size_t width);
+
+/// Returns the value of a sample, to which its text points.
+[[nodiscard]] Value value_of(const TelemetrySample& sample) noexcept;
+/// Appends the shortest text of a number. Also appends numbers that JSON does not have, such as nan.
+template <class Number>
+void append_number(std::string& out, Number number) {
+    std::array<char, 32> digits;
+    out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
 /// Appends a value as in the json format.
 void append_json_value(std::string& out, const Value& value);
 /// Appends a value for text output and tables: text without quotes, and nothing if there is no value.

@@ -1,5 +1,6 @@
 #include "tail_options.hpp"
 
+#include "base/parse_time.hpp"
 #include "sample_text.hpp"
 #include "time_words.hpp"
 
@@ -300,7 +301,7 @@ void read_since(const std::string& text, TailOptions& options) {
         options.since_utc_ns = options.since_now_utc_ns - std::chrono::nanoseconds(*age).count();
         return;
     }
-    const std::optional<std::int64_t> time = parse_time(text);
+    const std::optional<std::int64_t> time = parse_iso8601(text);
     if (!time && is_year_out_of_range(text)) {
         throw Refusal("--since: time \"" + text + "\" is out of range: must be " + std::string(time_first) + " to " +
                       std::string(time_last));

@@ -1,3 +1,4 @@
+#include "base/parse_time.hpp"
 #include "gateway_tail/json_scan.hpp"
 #include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"
@@ -248,18 +249,18 @@ TEST_CASE("times and durations on the command line are read, and anything else i
         CHECK_FALSE(parse_duration(text).has_value());
     }
     std::string time;
-    append_time(time, parse_time("2026-11-20T23:11:34.5Z").value(), 9);
+    append_time(time, parse_iso8601("2026-11-20T23:11:34.5Z").value(), 9);
     CHECK(time == "2026-11-20T23:11:34.500000000Z");
     for (const char* const text :
          {"", "2026-11-20", "2026-02-30T00:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T23:11:34"}) {
-        CHECK_FALSE(parse_time(text).has_value());
+        CHECK_FALSE(parse_iso8601(text).has_value());
     }
     for (const char* const text : {"2999-01-01T00:00:00Z", "0001-01-01T00:00:00.5Z", "2262-01-01T00:00:00Z"}) {
-        CHECK_FALSE(parse_time(text).has_value());
+        CHECK_FALSE(parse_iso8601(text).has_value());
         CHECK(is_year_out_of_range(text));
     }
     for (const std::string_view text : {time_first, time_last}) {
-        CHECK(parse_time(text).has_value());
+        CHECK(parse_iso8601(text).has_value());
     }
     for (const char* const text : {"", "2999", "2999-01-32T00:00:00Z", "2027-02-29T00:00:00Z", "soon"}) {
         CHECK_FALSE(is_year_out_of_range(text));
