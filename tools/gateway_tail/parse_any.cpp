@@ -38,8 +38,6 @@ class Depth final : public nlohmann::json_sax<Json> {
     int depth_ = 0;
 };
 
-using Json = nlohmann::json;
-
 /// The decoder throws for an array that claims to be larger than memory, even when exceptions are turned off.
 Json parse_cbor(std::string_view payload) {
     try {

@@ -47,13 +47,11 @@ bool RequestSchedule::take_second_look(Time now) noexcept {
     return is_due;
 }
 
-bool RequestSchedule::take_missing_answer(Time now) noexcept {
-    if (!in_flight_ || now < answer_due_) {
-        return false;
+void RequestSchedule::drop_overdue(Time now) noexcept {
+    if (in_flight_ && now >= answer_due_) {
+        forget();
+        ++answers_missing_;
     }
-    forget();
-    ++answers_missing_;
-    return true;
 }
 
 std::optional<Request> RequestSchedule::take_answered(std::uint64_t id) {

@@ -47,8 +47,8 @@ class RequestSchedule {
     /// Returns true once when it is due.
     [[nodiscard]] bool take_second_look(Time now) noexcept;
 
-    /// Returns whether the reply is overdue; the request is then dropped.
-    [[nodiscard]] bool take_missing_answer(Time now) noexcept;
+    /// Drops the request if its reply is overdue.
+    void drop_overdue(Time now) noexcept;
     /// Returns the request that the reply is for, or nullopt if no such request is in flight.
     [[nodiscard]] std::optional<Request> take_answered(std::uint64_t id);
     [[nodiscard]] bool is_in_flight() const noexcept { return in_flight_.has_value(); }

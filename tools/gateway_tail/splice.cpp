@@ -151,7 +151,7 @@ std::optional<Request> Splice::turn(Time now) {
     if (!options_.recover) {
         return std::nullopt;
     }
-    counts_.answers_missing += schedule_.take_missing_answer(now) ? 1U : 0U;
+    schedule_.drop_overdue(now);
     if (schedule_.take_second_look(now) && !pages_.is_snapshot_wanted()) {
         want_snapshot();
     }

@@ -26,7 +26,6 @@ struct SpliceOptions {
 struct SpliceCounts {
     TopicLines::Counts lines{};
     std::uint64_t requests = 0;
-    std::uint64_t answers_missing = 0;
     std::uint64_t answers_ignored = 0;  // without a matching request, or from another gateway
     std::uint64_t gave_up = 0;
     std::optional<std::int64_t> since_first_utc_ns;  // time of the earliest sample that --since returned
