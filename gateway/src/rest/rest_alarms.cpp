@@ -18,14 +18,8 @@ constexpr std::size_t recent_max = 100;
 
 constexpr std::array acknowledge_refusals{404, 409};
 constexpr std::array acknowledge_parameters{
-    RestParameter{.name = "device",
-                  .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "Device of the alarm."},
-    RestParameter{.name = "channel",
-                  .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "Channel whose values the alarm watches, without `.alarm`."},
+    path_parameter("device", "Device of the alarm."),
+    path_parameter("channel", "Channel whose values the alarm watches, without `.alarm`."),
     RestParameter{.name = "comment",
                   .schema = R"({"type":"string","maxLength":256})",
                   .meaning = "Comment that is kept with the acknowledgment."},
@@ -116,7 +110,6 @@ HttpResponse post_acknowledge(const RestCall& call) {
 constexpr std::array alarm_route_table{
     RestRoute{.path = "/alarms",
               .summary = "Active and inactive alarms, and the latest alarm events.",
-              .gives = gives_json,
               .answer_members = members_of<list_alarms, ShownAlarms>,
               .answer = get_alarms},
     RestRoute{.method = "POST",
@@ -124,7 +117,6 @@ constexpr std::array alarm_route_table{
               .role = HttpRole::admin,
               .summary = "Acknowledge an active alarm until its state changes.",
               .parameters = acknowledge_parameters,
-              .gives = gives_json,
               .answer_members = members_of<list_alarm, ChannelAlarm>,
               .refusals = acknowledge_refusals,
               .answer = post_acknowledge},

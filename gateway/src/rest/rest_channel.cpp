@@ -29,14 +29,8 @@ constexpr std::string_view time_schema =
     R"({"type":"string","pattern":"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z)"
     R"(|[1-9][0-9]{0,3}(ms|s|m|h|d))$"})";
 constexpr std::array channel_parameters{
-    RestParameter{.name = "device",
-                  .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "Device, as named in the settings."},
-    RestParameter{.name = "channel",
-                  .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "Channel of the device."},
+    path_parameter("device", "Device, as named in the settings."),
+    path_parameter("channel", "Channel of the device."),
     RestParameter{
         .name = "since_seq",
         .schema = R"({"type":"integer","minimum":0,"maximum":9007199254740992})",
@@ -322,7 +316,6 @@ constexpr std::array channel_route_table{
     RestRoute{.path = "/samples/{device}/{channel}",
               .summary = "The samples of one channel, or their aggregates for intervals.",
               .parameters = channel_parameters,
-              .gives = gives_json,
               .answer_schema = "ChannelSamplesOrIntervals",
               .refusals = channel_refusals,
               .answer = get_samples},

@@ -15,10 +15,7 @@ namespace {
 constexpr std::array command_refusals{409, 503};
 constexpr std::array device_refusals{404, 503};
 constexpr std::array device_command_refusals{404, 409, 503};
-constexpr std::array device_name{RestParameter{.name = "name",
-                                               .place = RestParameter::Place::path,
-                                               .schema = R"({"type":"string","minLength":1})",
-                                               .meaning = "Device, as named in the settings."}};
+constexpr std::array device_name{path_parameter("name", "Device, as named in the settings.")};
 
 HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
     return refused(call.request, 404,
@@ -117,7 +114,6 @@ constexpr RestRoute command_all(std::string_view path, std::string_view summary)
             .path = path,
             .role = HttpRole::admin,
             .summary = summary,
-            .gives = gives_json,
             .answer_members = members_of<list_states, std::vector<DeviceAnswer>>,
             .refusals = command_refusals,
             .answer = post_command<command>};
@@ -134,14 +130,12 @@ constexpr RestRoute command_one(std::string_view path, std::string_view summary)
 constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
               .summary = "All devices with their ledgers.",
-              .gives = gives_json,
               .answer_members = members_of<list_devices, std::vector<ShownDevice>>,
               .refusals = may_be_late,
               .answer = get_devices},
     RestRoute{.path = "/devices/{name}",
               .summary = "One device.",
               .parameters = device_name,
-              .gives = gives_json,
               .answer_members = members_of<list_device, ShownDevice>,
               .refusals = device_refusals,
               .answer = get_device},

@@ -137,7 +137,6 @@ constexpr std::array event_route_table{
     RestRoute{.path = "/events",
               .summary = "The latest events of devices, alarms and the gateway.",
               .parameters = event_parameters,
-              .gives = gives_json,
               .answer_members = members_of<list_events, FoundEvents>,
               .answer = get_events},
 };

@@ -83,7 +83,6 @@ HttpResponse get_log(const RestCall& call) {
 constexpr std::array log_route_table{
     RestRoute{.path = "/log",
               .summary = "The durable log: its segments, size, write rate and remaining capacity.",
-              .gives = gives_json,
               .answer_members = members_of<list_log_report, ShownLog>,
               .refusals = may_be_late,
               .answer = get_log},

@@ -104,7 +104,6 @@ HttpResponse put_level(const RestCall& call) {
 constexpr std::array log_level_route_table{
     RestRoute{.path = "/log-level",
               .summary = "The log level.",
-              .gives = gives_json,
               .answer_members = members_of<list_log_level, LogLevelStatus>,
               .answer = get_level},
     RestRoute{.method = "PUT",
@@ -112,7 +111,6 @@ constexpr std::array log_level_route_table{
               .role = HttpRole::admin,
               .summary = "Change the log level, temporarily if revert_after is given.",
               .body_schema = "LogLevelChange",
-              .gives = gives_json,
               .answer_members = members_of<list_log_level, LogLevelStatus>,
               .answer = put_level},
 };

@@ -78,7 +78,6 @@ constexpr std::array nothing_to_confirm{409};
 constexpr std::array rollback_route_table{
     RestRoute{.path = "/config/generations",
               .summary = "The latest generations of the settings.",
-              .gives = gives_json,
               .answer_members = members_of<list_generations, std::vector<ConfigGeneration>>,
               .answer = get_generations},
     RestRoute{.method = "POST",
@@ -86,7 +85,6 @@ constexpr std::array rollback_route_table{
               .role = HttpRole::admin,
               .summary = "Restore earlier settings.",
               .parameters = rollback_parameters,
-              .gives = gives_json,
               .answer_members = members_of<list_report, ReloadReport>,
               .refusals = refused_rollback,
               .answer = post_rollback},
@@ -94,7 +92,6 @@ constexpr std::array rollback_route_table{
               .path = "/config/confirm",
               .role = HttpRole::admin,
               .summary = "Confirm settings that would otherwise be reverted.",
-              .gives = gives_json,
               .answer_members = members_of<list_confirmed, std::uint64_t>,
               .refusals = nothing_to_confirm,
               .answer = post_confirm},

@@ -24,6 +24,14 @@ struct RestParameter {
     std::string_view meaning = {};
 };
 
+/// Returns a part of a path that must not be empty.
+constexpr RestParameter path_parameter(std::string_view name, std::string_view meaning) {
+    return {.name = name,
+            .place = RestParameter::Place::path,
+            .schema = R"({"type":"string","minLength":1})",
+            .meaning = meaning};
+}
+
 /// A request whose route has been found.
 struct RestCall {
     const RestHandlers& handlers;
@@ -36,6 +44,8 @@ struct RestCall {
     [[nodiscard]] bool is_head() const noexcept { return request.method == "HEAD"; }
 };
 
+inline constexpr std::array<std::string_view, 1> gives_json{"application/json"};
+
 /// One row of the table of routes, from which dispatch, GET /, /openapi.json, /docs and docs/rest.md are generated.
 struct RestRoute {
     std::string_view method = "GET";  // GET also accepts HEAD
@@ -45,14 +55,13 @@ struct RestRoute {
     std::span<const RestParameter> parameters = {};
     std::string_view body_schema = {};  // of a JSON body, see rest_schemas(); "": no body
     std::string_view body_type = "application/json";
-    std::span<const std::string_view> gives;            // media types, the preferred one first
-    void (*answer_members)(JsonObject& out) = nullptr;  // of a JSON response, see JsonObject
-    std::string_view answer_schema = {};                // without members: of a JSON response, see rest_schemas()
-    std::span<const int> refusals = {};                 // its own statuses, in addition to those of every route
+    std::span<const std::string_view> gives = gives_json;  // media types, the preferred one first
+    void (*answer_members)(JsonObject& out) = nullptr;     // of a JSON response, see JsonObject
+    std::string_view answer_schema = {};                   // without members: of a JSON response, see rest_schemas()
+    std::span<const int> refusals = {};                    // its own statuses, in addition to those of every route
     HttpResponse (*answer)(const RestCall& call) = nullptr;
 };
 
-inline constexpr std::array<std::string_view, 1> gives_json{"application/json"};
 inline constexpr std::array<std::string_view, 1> gives_text{"text/plain; charset=utf-8"};
 /// The additional error statuses of a route whose response needs another thread.
 inline constexpr std::array may_be_late{503};

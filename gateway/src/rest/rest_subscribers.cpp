@@ -78,7 +78,6 @@ HttpResponse delete_subscriber(const RestCall& call) {
 constexpr std::array subscriber_route_table{
     RestRoute{.path = "/subscribers",
               .summary = "All connected subscribers.",
-              .gives = gives_json,
               .answer_members = members_of<list_subscribers, std::vector<SubscriberStatus>>,
               .refusals = may_be_late,
               .answer = get_subscribers},
@@ -87,7 +86,6 @@ constexpr std::array subscriber_route_table{
               .role = HttpRole::admin,
               .summary = "Close the connection of one subscriber.",
               .parameters = subscriber_id,
-              .gives = gives_json,
               .answer_members = members_of<list_closed, std::string_view>,
               .refusals = no_such_subscriber,
               .answer = delete_subscriber},

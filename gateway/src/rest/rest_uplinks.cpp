@@ -28,10 +28,7 @@ constexpr std::size_t rewind_depth_max = 4;
 constexpr std::array uplink_refusals{404};
 constexpr std::array uplink_command_refusals{404, 503};
 constexpr std::array rewind_refusals{404, 409, 422, 503};
-constexpr std::array uplink_name{RestParameter{.name = "name",
-                                               .place = RestParameter::Place::path,
-                                               .schema = R"({"type":"string","minLength":1})",
-                                               .meaning = "Uplink, as named in the settings."}};
+constexpr std::array uplink_name{path_parameter("name", "Uplink, as named in the settings.")};
 
 void list_uplinks(JsonObject& out, const std::vector<UplinkReport>& uplinks) {
     out.name_schema("UplinkList");
@@ -166,7 +163,6 @@ constexpr RestRoute command(std::string_view method, std::string_view path, std:
             .role = HttpRole::admin,
             .summary = summary,
             .parameters = uplink_name,
-            .gives = gives_json,
             .answer_members = members_of<list_uplink, UplinkReport>,
             .refusals = uplink_command_refusals,
             .answer = answer};
@@ -185,13 +181,11 @@ constexpr std::array uplink_route_table{
     RestRoute{
         .path = "/uplinks",
         .summary = "The uplinks: their connections, how far they have delivered the durable log, and their ledgers.",
-        .gives = gives_json,
         .answer_members = members_of<list_uplinks, std::vector<UplinkReport>>,
         .answer = get_uplinks},
     RestRoute{.path = "/uplinks/{name}",
               .summary = "One uplink.",
               .parameters = uplink_name,
-              .gives = gives_json,
               .answer_members = members_of<list_uplink, UplinkReport>,
               .refusals = uplink_refusals,
               .answer = get_uplink},
@@ -201,7 +195,6 @@ constexpr std::array uplink_route_table{
     RestRoute{.path = "/uplinks/{name}/quarantine",
               .summary = "The samples that the back end has refused.",
               .parameters = uplink_name,
-              .gives = gives_json,
               .answer_members = members_of<list_quarantine, std::vector<uplink::QuarantinedSample>>,
               .refusals = uplink_command_refusals,
               .answer = get_quarantine},

@@ -18,10 +18,7 @@ constexpr std::array<std::string_view, 4> gives_files{"text/html; charset=utf-8"
 constexpr std::array index_refusals{401, 421, 429};
 constexpr std::array file_refusals{404, 421};
 constexpr std::array file_parameters{
-    RestParameter{.name = "file",
-                  .place = RestParameter::Place::path,
-                  .schema = R"({"type":"string","minLength":1})",
-                  .meaning = "A file of the page."},
+    path_parameter("file", "A file of the page."),
 };
 
 /// Scripts and styles only from files of the gateway, no frames around the page, and no forms that a browser sends by
