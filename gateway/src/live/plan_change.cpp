@@ -1,7 +1,5 @@
 #include "live/plan_change.hpp"
 
-#include "plan/plan.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -43,9 +41,8 @@ PlannedChange plan_change(const Settings& from, const Settings& to, const std::v
         return std::none_of(changes.begin(), changes.end(),
                             [&](const SettingChange& change) { return is_about_driver(change, device.name); });
     };
-    Plan plan = make_plan(to, keeps_driver);
-    PlannedChange planned;
-    for (PlannedDevice& device : plan.devices) {
+    PlannedChange planned{make_plan(to, keeps_driver), {}};
+    for (PlannedDevice& device : planned.plan.devices) {
         if (device.driver != nullptr) {
             planned.devices.set.push_back(
                 {std::move(device.options), std::move(device.driver), std::move(device.processing)});
@@ -58,14 +55,6 @@ PlannedChange plan_change(const Settings& from, const Settings& to, const std::v
             planned.devices.removed.push_back(before.name);
         }
     }
-    planned.publish = std::move(plan.publish);
-    planned.services = std::move(plan.services);
-    planned.recorders = std::move(plan.recorders);
-    planned.log = std::move(plan.log);
-    planned.uplinks = std::move(plan.uplinks);
-    planned.queue_capacity = plan.queue_capacity;
-    planned.queue_policy = plan.queue_policy;
-    planned.log_level = to.log_level;
     return planned;
 }
 

@@ -35,14 +35,14 @@ std::string SettingsApplier::change(const Wanted& wanted) {
         throw std::runtime_error(std::string(error.what()) + "; " + lost);
     }
     parts_.alarms.retain(wanted.to);
-    parts_.queue.resize(planned.queue_capacity);
-    parts_.queue.set_policy(planned.queue_policy);
-    parts_.recorders.change(planned.recorders);
+    parts_.queue.resize(planned.plan.queue_capacity);
+    parts_.queue.set_policy(planned.plan.queue_policy);
+    parts_.recorders.change(planned.plan.recorders);
     if (parts_.log != nullptr) {
-        parts_.log->change(planned.log);
+        parts_.log->change(planned.plan.log);
     }
     if (concerns(wanted.changes, "uplink")) {
-        parts_.uplinks.change(planned.uplinks, [&](const std::string& name) {
+        parts_.uplinks.change(planned.plan.uplinks, [&](const std::string& name) {
             return std::any_of(wanted.changes.begin(), wanted.changes.end(), [&](const SettingChange& change) {
                 return change.section == "uplink" && change.name == name;
             });
@@ -55,7 +55,7 @@ std::string SettingsApplier::change(const Wanted& wanted) {
             });
     }
     if (wanted.from.log_level != wanted.to.log_level) {  // otherwise keep a temporary log level
-        parts_.log_level.set(planned.log_level, std::nullopt, "settings");
+        parts_.log_level.set(wanted.to.log_level, std::nullopt, "settings");
     }
     return endpoints.empty() ? "" : publish(endpoints);
 }
@@ -72,13 +72,13 @@ SettingsApplier::Endpoints SettingsApplier::bind(const Wanted& wanted, const Pla
 
 void SettingsApplier::bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned) {
     if (concerns(wanted.changes, "publish")) {
-        endpoints.publish = parts_.publishers.prepare(planned.publish);
+        endpoints.publish = parts_.publishers.prepare(planned.plan.publish);
     }
     if (!concerns(wanted.changes, "services")) {
         return;
     }
     try {
-        endpoints.services = parts_.services.prepare(planned.services);
+        endpoints.services = parts_.services.prepare(planned.plan.services);
     } catch (const std::exception& error) {
         const std::vector<std::string> lost = take_back(parts_, endpoints);
         if (lost.empty()) {
