@@ -9,13 +9,6 @@
 namespace telegate {
 namespace {
 
-template <class... Calls>
-struct Visitor : Calls... {
-    using Calls::operator()...;
-};
-template <class... Calls>
-Visitor(Calls...) -> Visitor<Calls...>;
-
 std::string in_quotes(std::string_view readable) {
     std::string text = "\"";
     for (const char c : readable) {
@@ -35,26 +28,15 @@ std::string log_value(std::string_view bytes) {
     return is_word ? readable : in_quotes(readable);
 }
 
-std::string LogFields::value_text(const Value& value) {
-    return std::visit(Visitor{[](const Word& word) { return log_value(word.text); },
-                              [](const Sentence& sentence) { return in_quotes(to_readable(sentence.text)); },
-                              [](const Digits& digits) { return digits.text; },
-                              [](bool flag) { return std::string(flag ? "true" : "false"); },
-                              [](auto number) {
-                                  return std::to_string(number);
-                              }},
-                      value);
+std::string LogFields::value_text(const Field& field) {
+    if (field.kind == Kind::word) {
+        return log_value(field.value);
+    }
+    return field.kind == Kind::number ? field.value : in_quotes(to_readable(field.value));
 }
 
-std::string LogFields::value_json(const Value& value) {
-    return std::visit(Visitor{[](const Word& word) { return json_text(to_readable(word.text)); },
-                              [](const Sentence& sentence) { return json_text(to_readable(sentence.text)); },
-                              [](const Digits& digits) { return digits.text; },
-                              [](bool flag) { return std::string(flag ? "true" : "false"); },
-                              [](auto number) {
-                                  return std::to_string(number);
-                              }},
-                      value);
+std::string LogFields::value_json(const Field& field) {
+    return field.kind == Kind::number ? field.value : json_text(to_readable(field.value));
 }
 
 LogFields& LogFields::append(const LogFields& more) {
@@ -65,7 +47,7 @@ LogFields& LogFields::append(const LogFields& more) {
 std::string LogFields::text() const {
     std::string text;
     for (const Field& field : fields_) {
-        text += (text.empty() ? "" : " ") + field.key + '=' + value_text(field.value);
+        text += (text.empty() ? "" : " ") + field.key + '=' + value_text(field);
     }
     return text;
 }
@@ -82,12 +64,12 @@ std::string LogFields::json_members() const {
         const bool is_taken = field->key == "time" || field->key == "level" || field->key == "message";
         members += ",\"" + field->key + (is_taken ? "_\":" : "\":");
         if (std::count_if(field, fields_.end(), same) == 1) {
-            members += value_json(field->value);
+            members += value_json(*field);
             continue;
         }
         std::string values;
         for (const Field& each : fields_) {
-            values += same(each) ? (values.empty() ? "" : ",") + value_json(each.value) : "";
+            values += same(each) ? (values.empty() ? "" : ",") + value_json(each) : "";
         }
         members += '[' + values + ']';
     }

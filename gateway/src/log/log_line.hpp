@@ -7,7 +7,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace telegate {
@@ -18,25 +17,21 @@ namespace telegate {
 class LogFields {
   public:
     /// Adds a value that is usually one word: as text, it is quoted only if needed.
-    LogFields& add(std::string_view key, std::string_view word) { return put(key, Word{std::string(word)}); }
+    LogFields& add(std::string_view key, std::string_view word) { return put(key, Kind::word, word); }
     LogFields& add(std::string_view key, const char* word) { return add(key, std::string_view(word)); }
     LogFields& add(std::string_view key, const std::string& word) { return add(key, std::string_view(word)); }
     template <class Number, std::enable_if_t<std::is_integral_v<Number>, int> = 0>
     LogFields& add(std::string_view key, Number value) {
         if constexpr (std::is_same_v<Number, bool>) {
-            return put(key, value);
-        } else if constexpr (std::is_signed_v<Number>) {
-            return put(key, static_cast<std::int64_t>(value));
+            return number(key, value ? "true" : "false");
         } else {
-            return put(key, static_cast<std::uint64_t>(value));
+            return number(key, std::to_string(value));
         }
     }
     /// Adds a value that is a sentence, such as a reason: as text, it is always quoted.
-    LogFields& quote(std::string_view key, std::string_view sentence) {
-        return put(key, Sentence{std::string(sentence)});
-    }
+    LogFields& quote(std::string_view key, std::string_view sentence) { return put(key, Kind::sentence, sentence); }
     /// Adds a number that is already formatted, such as "0.35".
-    LogFields& number(std::string_view key, std::string_view digits) { return put(key, Digits{std::string(digits)}); }
+    LogFields& number(std::string_view key, std::string_view digits) { return put(key, Kind::number, digits); }
     LogFields& append(const LogFields& more);
 
     [[nodiscard]] bool empty() const noexcept { return fields_.empty(); }
@@ -48,27 +43,19 @@ class LogFields {
     [[nodiscard]] std::string json_members() const;
 
   private:
-    struct Word {
-        std::string text;
-    };
-    struct Sentence {
-        std::string text;
-    };
-    struct Digits {
-        std::string text;
-    };
-    using Value = std::variant<Word, Sentence, Digits, std::int64_t, std::uint64_t, bool>;
+    enum class Kind : std::uint8_t { word, sentence, number };
     struct Field {
         std::string key;
-        Value value;
+        Kind kind;
+        std::string value;
     };
 
-    LogFields& put(std::string_view key, Value value) {
-        fields_.push_back({std::string(key), std::move(value)});
+    LogFields& put(std::string_view key, Kind kind, std::string_view value) {
+        fields_.push_back({std::string(key), kind, std::string(value)});
         return *this;
     }
-    [[nodiscard]] static std::string value_text(const Value& value);
-    [[nodiscard]] static std::string value_json(const Value& value);
+    [[nodiscard]] static std::string value_text(const Field& field);
+    [[nodiscard]] static std::string value_json(const Field& field);
 
     std::vector<Field> fields_;
 };
