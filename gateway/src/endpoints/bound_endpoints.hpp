@@ -30,11 +30,9 @@ namespace telegate {
 ///     static bool share_socket(const Wanted&, const Wanted&);
 ///     Endpoint bind(const Wanted&);                              // throws std::system_error
 ///     void bind_again(const Wanted&, const Endpoint& as_bound);  // throws std::system_error
-///     void unbind(const Wanted&, const Endpoint& as_bound);
+///     Router& of(const Wanted&);                                 // or Publisher&
 ///     void close_peers(const Wanted&, const Endpoint& as_bound, std::chrono::milliseconds grace);
-///     void set_security(const Wanted&, const Endpoint& as_bound, const Security&);
 ///     std::vector<PeerStatus> peers(const Wanted&);
-///     bool close_peer(const Wanted&, std::uint64_t id, std::string_view why);
 ///     void change(const Wanted& before, const Wanted& after, const Endpoint& as_bound);  // endpoint stays bound
 ///
 /// Threads: the reactor's, or any while the reactor does not run.
@@ -100,7 +98,7 @@ class BoundEndpoints {
     /// Restores the state from before prepare(). Returns endpoints that could not be bound again and are now removed.
     std::vector<std::string> roll_back(Prepared& prepared) {
         for (const Bound& each : std::exchange(prepared.fresh, {})) {
-            sockets_.unbind(each.wanted, each.as_bound);
+            sockets_.of(each.wanted).unbind(each.as_bound);
             sockets_.close_peers(each.wanted, each.as_bound, std::chrono::milliseconds(0));
         }
         std::vector<std::string> lost;
@@ -123,7 +121,7 @@ class BoundEndpoints {
     void apply(Prepared& prepared, std::chrono::milliseconds grace) {
         for (const typename Prepared::Leaving& each : std::exchange(prepared.leaving, {})) {
             if (!each.is_unbound) {
-                sockets_.unbind(each.bound.wanted, each.bound.as_bound);
+                sockets_.of(each.bound.wanted).unbind(each.bound.as_bound);
             }
             sockets_.close_peers(each.bound.wanted, each.bound.as_bound, grace);
         }
@@ -192,7 +190,7 @@ class BoundEndpoints {
         for (typename Prepared::Leaving& each : prepared.leaving) {
             if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
                 each.is_unbound = true;
-                sockets_.unbind(each.bound.wanted, each.bound.as_bound);
+                sockets_.of(each.bound.wanted).unbind(each.bound.as_bound);
             }
         }
         return sockets_.bind(wanted);
@@ -204,7 +202,7 @@ class BoundEndpoints {
         if (is_same(before, after.wanted.curve)) {
             return 0;
         }
-        sockets_.set_security(after.wanted, after.as_bound, to_security(after.wanted.curve));
+        sockets_.of(after.wanted).set_security(after.as_bound, to_security(after.wanted.curve));
         if ((before == nullptr) != (after.wanted.curve == nullptr)) {
             sockets_.close_peers(after.wanted, after.as_bound, grace);
             return 0;
@@ -222,7 +220,7 @@ class BoundEndpoints {
         for (const PeerStatus& peer : sockets_.peers(bound.wanted)) {
             const std::optional<CurveKey> key = parse_z85(peer.curve_key);
             const bool may_stay = peer.endpoint != at || (key && clients->allows(*key));
-            if (!may_stay && sockets_.close_peer(bound.wanted, peer.id, "client key no longer allowed")) {
+            if (!may_stay && sockets_.of(bound.wanted).close_peer(peer.id, "client key no longer allowed")) {
                 ++closed;
             }
         }

@@ -34,24 +34,12 @@ void PublishSockets::bind_again(const Wanted& wanted, const Endpoint& at) {
     of(wanted).set_delivery(at, wanted.delivery);
 }
 
-void PublishSockets::unbind(const Wanted& wanted, const Endpoint& at) {
-    of(wanted).unbind(at);
-}
-
 void PublishSockets::close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace) {
     of(wanted).close_subscribers(at, grace);
 }
 
-void PublishSockets::set_security(const Wanted& wanted, const Endpoint& at, const Security& security) {
-    of(wanted).set_security(at, security);
-}
-
 std::vector<PeerStatus> PublishSockets::peers(const Wanted& wanted) {
     return of(wanted).subscribers();
-}
-
-bool PublishSockets::close_peer(const Wanted& wanted, std::uint64_t id, std::string_view why) {
-    return of(wanted).close_peer(id, why);
 }
 
 void PublishSockets::change(const Wanted& before, const Wanted& after, const Endpoint& at) {

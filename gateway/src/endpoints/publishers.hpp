@@ -35,16 +35,12 @@ class PublishSockets {
     static bool share_socket(const Wanted& a, const Wanted& b) noexcept { return a.format == b.format; }
     Endpoint bind(const Wanted& wanted);
     void bind_again(const Wanted& wanted, const Endpoint& at);
-    void unbind(const Wanted& wanted, const Endpoint& at);
+    [[nodiscard]] Publisher& of(const Wanted& wanted) const noexcept;
     void close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace);
-    void set_security(const Wanted& wanted, const Endpoint& at, const Security& security);
     std::vector<PeerStatus> peers(const Wanted& wanted);
-    bool close_peer(const Wanted& wanted, std::uint64_t id, std::string_view why);
     void change(const Wanted& before, const Wanted& after, const Endpoint& at);
 
   private:
-    [[nodiscard]] Publisher& of(const Wanted& wanted) const noexcept;
-
     Publishers* publishers_;
 };
 

@@ -38,17 +38,11 @@ class ServiceSockets {
     static bool share_socket(const Wanted& /*a*/, const Wanted& /*b*/) noexcept { return true; }
     Endpoint bind(const Wanted& wanted);
     void bind_again(const Wanted& wanted, const Endpoint& at) { router_->bind(at, to_security(wanted.curve)); }
-    void unbind(const Wanted& /*wanted*/, const Endpoint& at) { router_->unbind(at); }
+    Router& of(const Wanted& /*wanted*/) { return *router_; }
     void close_peers(const Wanted& /*wanted*/, const Endpoint& at, std::chrono::milliseconds grace) {
         router_->close_peers(at, grace);
     }
-    void set_security(const Wanted& /*wanted*/, const Endpoint& at, const Security& security) {
-        router_->set_security(at, security);
-    }
     std::vector<PeerStatus> peers(const Wanted& /*wanted*/) { return router_->peers(); }
-    bool close_peer(const Wanted& /*wanted*/, std::uint64_t id, std::string_view why) {
-        return router_->close_peer(id, why);
-    }
     void change(const Wanted& /*before*/, const Wanted& /*after*/, const Endpoint& /*at*/) noexcept {}
 
   private:
