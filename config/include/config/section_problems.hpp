@@ -2,8 +2,6 @@
 
 #include "config/load.hpp"
 
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +13,8 @@ namespace telegate {
 /// Threads: one. Limits: none. Failure: none.
 class SectionProblems {
   public:
-    using Places = std::map<std::string, SettingsPlace, std::less<>>;
-
     /// `section` is the full name, such as "publish.tcp"; `otherwise` is the place of keys that are not given.
-    SectionProblems(std::string section, const Places& places, SettingsPlace otherwise,
+    SectionProblems(std::string section, const SettingsPlaces& places, SettingsPlace otherwise,
                     std::vector<SettingsProblem>& problems)
         : section_(std::move(section)),
           places_(places),
@@ -27,15 +23,14 @@ class SectionProblems {
           before_(problems.size()) {}
 
     void add(std::string_view key, std::string what) {
-        const auto found = places_.find(key);
-        const SettingsPlace& place = found == places_.end() ? otherwise_ : found->second;
-        problems_.push_back({place, std::string(key), std::move(what), section_ + '.' + std::string(key)});
+        problems_.push_back(
+            {place_of(places_, key, otherwise_), std::string(key), std::move(what), section_ + '.' + std::string(key)});
     }
     [[nodiscard]] bool any() const noexcept { return problems_.size() > before_; }
 
   private:
     const std::string section_;
-    const Places& places_;
+    const SettingsPlaces& places_;
     const SettingsPlace otherwise_;
     std::vector<SettingsProblem>& problems_;
     const std::size_t before_;

@@ -28,6 +28,12 @@ struct SettingsPlace {
 /// The places of the keys that one section gives.
 using SettingsPlaces = std::map<std::string, SettingsPlace, std::less<>>;
 
+/// Returns the place of `key`, or `otherwise` if the section does not give it.
+inline SettingsPlace place_of(const SettingsPlaces& places, std::string_view key, const SettingsPlace& otherwise) {
+    const auto found = places.find(key);
+    return found == places.end() ? otherwise : found->second;
+}
+
 /// How the values of one channel are processed, in the order of the stages. The defaults change nothing.
 struct ProcessingSettings {
     double scale = 1.0;

@@ -107,8 +107,7 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
 /// Adds the recording of a device, and the address or file that the device is read from if only one reader can use it.
 void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
     const auto add = [&](const std::string& key, const std::string& value, const Endpoint& endpoint) {
-        const auto given = device.places.find(key);
-        claims.push_back({given == device.places.end() ? device.place : given->second, "device \"" + device.name + '"',
+        claims.push_back({place_of(device.places, key, device.place), "device \"" + device.name + '"',
                           "device." + device.name + '.' + key, value, endpoint});
     };
     if (!device.record.empty()) {
@@ -126,10 +125,6 @@ void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims)
 /// Ordered so that defaults come before given settings, because a problem needs a place.
 std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
-    const auto place_of = [&](const char* key) {
-        const auto found = rest.places.find(key);
-        return found == rest.places.end() ? SettingsPlace{} : found->second;
-    };
     std::vector<AddressClaim> claims;
     if (!settings.state_file.empty()) {
         claims.push_back(
@@ -146,12 +141,12 @@ std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     }
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
-        claims.push_back({place_of("listen"), "rest", "rest.listen",
+        claims.push_back({place_of(rest.places, "listen", {}), "rest", "rest.listen",
                           to_string(listen).substr(std::string_view("tcp://").size()), listen});
     }
     if (!rest.unix_socket.empty()) {
-        claims.push_back(
-            {place_of("unix_socket"), "rest", "rest.unix_socket", rest.unix_socket, file_endpoint(rest.unix_socket)});
+        claims.push_back({place_of(rest.places, "unix_socket", {}), "rest", "rest.unix_socket", rest.unix_socket,
+                          file_endpoint(rest.unix_socket)});
     }
     add_endpoints("publish", settings.publish, claims);
     add_endpoints("services", settings.services, claims);

@@ -41,8 +41,7 @@ void check_replays(const Settings& settings, const std::vector<WrittenLog>& writ
             return !recording.empty() && file_identity(each.path) == file_identity(recording);
         });
         if (claim != written.end()) {
-            const auto given = device.places.find("file");
-            problems.push_back({given == device.places.end() ? device.place : given->second, "file",
+            problems.push_back({place_of(device.places, "file", device.place), "file",
                                 '"' + recording + "\" is written by " + claim->setting +
                                     ", so its replay would never end: must be another recording",
                                 "device." + device.name + ".file"});

@@ -142,11 +142,11 @@ std::string state_file_fault(const std::string& setting) {
     }
 }
 
-/// A recording must be a directory or not exist yet. A file may be a recording of format version 1, which is renamed.
-std::string recording_fault(const std::string& path) {
+/// The directory is created if it does not exist, but not the folder that contains it.
+std::string directory_fault(const std::string& what, const std::string& path) {
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) {
-        return folder_fault("recording", path);
+    if (::stat(path.c_str(), &facts) != 0) {
+        return folder_fault(what, path);
     }
     if (!S_ISDIR(facts.st_mode)) {
         return path + " exists but is not a directory";
@@ -156,18 +156,11 @@ std::string recording_fault(const std::string& path) {
                : path + " is not writable: " + std::generic_category().message(errno);
 }
 
-/// The directory of the log is created if it does not exist, but not the folder that contains it.
-std::string log_path_fault(const std::string& path) {
-    struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) {
-        return folder_fault("directory", path);
-    }
-    if (!S_ISDIR(facts.st_mode)) {
-        return path + " exists but is not a directory";
-    }
-    return ::access(path.c_str(), R_OK | W_OK | X_OK) == 0
-               ? ""
-               : path + " is not writable: " + std::generic_category().message(errno);
+/// A file may be a recording of format version 1, which is renamed.
+std::string recording_fault(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) ? folder_fault("recording", path)
+                                                           : directory_fault("recording", path);
 }
 
 /// Returns what is wrong with the size limit of a log: its disk can never hold that much.
@@ -214,40 +207,37 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
             problems.push_back({.place = place, .key = key, .what = std::move(what)});
         }
     };
-    const auto place_of = [&](const char* section, const char* key) {
+    const auto given_at = [&](const char* section, const char* key) {
         const auto found = origins.given.find({section, "", key});
         return found == origins.given.end() ? SettingsPlace() : found->second;
     };
     if (!settings.state_file.empty()) {
-        add(place_of("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
+        add(given_at("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
     }
     if (!settings.record.path.empty()) {
-        add(place_of("gateway", "record"), "record", recording_fault(settings.record.path));
+        add(given_at("gateway", "record"), "record", recording_fault(settings.record.path));
     }
     if (!settings.log.path.empty()) {
-        add(place_of("log", "path"), "path", log_path_fault(settings.log.path));
-        add(place_of("log", "bytes_max"), "bytes_max", log_size_fault(settings.log));
+        add(given_at("log", "path"), "path", directory_fault("directory", settings.log.path));
+        add(given_at("log", "bytes_max"), "bytes_max", log_size_fault(settings.log));
     }
     for (const DeviceSettings& device : settings.devices) {
         const auto address = address_of(device);
         if (address && address->file.empty()) {
-            const auto given = device.places.find(address->key);
-            add(given == device.places.end() ? device.place : given->second, address->key,
-                host_fault(address->host, own));
+            add(place_of(device.places, address->key, device.place), address->key, host_fault(address->host, own));
         }
         if (!device.record.empty()) {
-            const auto given = device.places.find("record");
-            add(given == device.places.end() ? device.place : given->second, "record", recording_fault(device.record));
+            add(place_of(device.places, "record", device.place), "record", recording_fault(device.record));
         }
     }
     if (settings.log_file != "stderr") {
-        add(place_of("logging", "file"), "file", log_file_fault(settings.log_file));
+        add(given_at("logging", "file"), "file", log_file_fault(settings.log_file));
     }
     if (!settings.rest_host.empty()) {
-        add(place_of("rest", "listen"), "listen", host_fault(settings.rest_host, own));
+        add(given_at("rest", "listen"), "listen", host_fault(settings.rest_host, own));
     }
     if (!settings.rest.unix_socket.empty()) {
-        add(place_of("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
+        add(given_at("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
     }
     const auto add_endpoints = [&](const auto& sections) {
         for (const auto& each : sections) {
@@ -255,8 +245,7 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
             if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
                 add(each.place, "endpoint", endpoint_fault(*endpoint, own));
             }
-            const auto given = each.places.find("curve_secret_key_file");
-            add(given == each.places.end() ? each.place : given->second, "curve_secret_key_file",
+            add(place_of(each.places, "curve_secret_key_file", each.place), "curve_secret_key_file",
                 key_owner_fault(each.curve_secret_key_file));
         }
     };

@@ -12,6 +12,12 @@ std::string ms_text(Duration time) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
 }
 
+/// Fails the check, for one more reason.
+void fail(HealthCheck& check, const std::string& detail) {
+    check.detail += (check.good ? "" : "; ") + detail;
+    check.good = false;
+}
+
 }  // namespace
 
 HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler, MonoTime now) {
@@ -30,12 +36,10 @@ HealthCheck check_sampling(const SamplingThreads& thread, const Sampler& sampler
 HealthCheck check_pump(const PumpReport& report) {
     HealthCheck check{.name = "pump", .vital = true, .detail = ""};
     if (report.silent > Duration(0)) {
-        check.good = false;
         check.vital = report.silent >= stuck_after;
-        check.detail = "tg-io has not responded for " + ms_text(report.silent);
+        fail(check, "tg-io has not responded for " + ms_text(report.silent));
     } else if (report.stalled >= stuck_after) {
-        check.good = false;
-        check.detail = "nothing was taken from the queue for " + ms_text(report.stalled);
+        fail(check, "nothing was taken from the queue for " + ms_text(report.stalled));
     }
     return check;
 }
@@ -46,9 +50,8 @@ HealthCheck check_devices(const Sampler& sampler) {
         const DeviceState state = sampler.state(id);
         if (state == DeviceState::error || state == DeviceState::safe) {
             const DeviceStatus status = sampler.status(id);
-            check.detail += (check.good ? "" : "; ") + status.name + " is in state " + std::string(to_string(state));
-            check.detail += status.last_error.empty() ? "" : " (" + status.last_error + ')';
-            check.good = false;
+            fail(check, status.name + " is in state " + std::string(to_string(state)) +
+                            (status.last_error.empty() ? "" : " (" + status.last_error + ')'));
         }
     }
     return check;
@@ -61,9 +64,7 @@ HealthCheck check_stopped(const Sampler& sampler) {
             continue;
         }
         if (const DeviceStatus status = sampler.status(id); status.is_stopped()) {
-            check.detail += (check.good ? "" : "; ") + status.name + " has been stopped since " +
-                            to_iso8601(status.state_since_utc_ns);
-            check.good = false;
+            fail(check, status.name + " has been stopped since " + to_iso8601(status.state_since_utc_ns));
         }
     }
     return check;
@@ -84,8 +85,7 @@ HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders) {
     HealthCheck check{.name = "recordings", .detail = ""};
     for (const DurableLogStatus& recorder : recorders) {
         if (!recorder.error.empty()) {
-            check.detail += (check.good ? "" : "; ") + recorder.path + " cannot be written: " + recorder.error;
-            check.good = false;
+            fail(check, recorder.path + " cannot be written: " + recorder.error);
         }
     }
     return check;
@@ -96,10 +96,9 @@ HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks) {
     for (const UplinkReport& uplink : uplinks) {
         if (uplink.is_late()) {
             const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(uplink.lag).count();
-            check.detail += (check.good ? "" : "; ") + uplink.name + " is " + std::to_string(seconds) + " s behind" +
+            fail(check, uplink.name + " is " + std::to_string(seconds) + " s behind" +
                             (uplink.status.is_paused ? " and paused" : "") +
-                            (uplink.status.error.empty() ? "" : ": " + uplink.status.error);
-            check.good = false;
+                            (uplink.status.error.empty() ? "" : ": " + uplink.status.error));
         }
     }
     return check;
@@ -108,11 +107,9 @@ HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks) {
 HealthCheck check_log(const DurableLogStatus& log) {
     HealthCheck check{.name = "log", .detail = ""};
     if (!log.error.empty()) {
-        check.good = false;
-        check.detail = log.path + " cannot be written: " + log.error;
+        fail(check, log.path + " cannot be written: " + log.error);
     } else if (log.log.is_full) {
-        check.good = false;
-        check.detail = log.path + " is full";
+        fail(check, log.path + " is full");
     }
     return check;
 }
@@ -134,9 +131,7 @@ HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
     for (const DeviceId id : sampler.devices()) {
         const std::optional<MonoTime> overflowed = sampler.overflowed_at(id);
         if (overflowed && now - *overflowed < loss_remembered_for) {
-            check.detail +=
-                (check.good ? "" : "; ") + sampler.status(id).name + " is losing samples: the queue is full";
-            check.good = false;
+            fail(check, sampler.status(id).name + " is losing samples: the queue is full");
         }
     }
     return check;
@@ -158,8 +153,7 @@ HealthCheck EndpointTrouble::check() const {
     HealthCheck check{.name = "endpoints", .detail = ""};
     const std::lock_guard lock(mutex_);
     if (!text_.empty() && clock_.mono_now() - last_ < remembered_for) {
-        check.good = false;
-        check.detail = text_;
+        fail(check, text_);
     }
     return check;
 }
