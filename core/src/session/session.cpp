@@ -151,11 +151,11 @@ void Session::discard_input() {
 /// Handles a read that returned no data.
 void Session::on_unread(Outcome outcome) {
     if (outcome == Outcome::end) {
-        close_as(retirement_ ? PeerEnding::other : PeerEnding::normal, why_ended());
+        close_ended(end_of_stream);
     } else if (outcome == Outcome::error) {
-        close_by_error(reader_.error());
+        close_ended(reader_.error());
     } else if (writer_.state() == SessionWriter::State::failed) {
-        close_by_error(writer_.error());
+        close_ended(writer_.error());
     } else {
         if (retirement_) {
             retirement_->caught_up = true;
@@ -290,7 +290,7 @@ void Session::flush() {
 void Session::on_written(SessionWriter::Written written) {
     if (written == SessionWriter::Written::failed) {
         // Data that has arrived must still be read; reading then finds the end and closes.
-        return state_ == State::draining ? close_by_error(writer_.error()) : readable_later_.ask();
+        return state_ == State::draining ? close_ended(writer_.error()) : readable_later_.ask();
     }
     if (written == SessionWriter::Written::all && state_ == State::draining) {
         // The peer reads to the end, then closes its side. If we closed ours first, unread data could be discarded.
@@ -318,7 +318,7 @@ void Session::drain() {
     } else if (state_ == State::open) {
         state_ = State::draining;
         if (writer_.state() == SessionWriter::State::failed) {
-            return close_by_error(writer_.error());
+            return close_ended(writer_.error());
         }
         stream_->wait_readable();
         flush();
@@ -387,22 +387,16 @@ void Session::tick_retired(Time now) {
     }
 }
 
-std::string Session::why_failed(int error) const {
-    if (is_disconnection(error)) {
-        return retirement_ ? retirement_->why : "peer disconnected";
+/// Returns how a connection has ended whose stream has this error or is at its end.
+Session::End Session::end_by(int error) const {
+    if (error != end_of_stream && !is_disconnection(error)) {
+        return {PeerEnding::other, std::generic_category().message(error)};
     }
-    return std::generic_category().message(error);
-}
-
-PeerEnding Session::ending_of(int error) const noexcept {
-    return is_disconnection(error) && !retirement_ ? PeerEnding::normal : PeerEnding::other;
-}
-
-std::string_view Session::why_ended() const noexcept {
     if (retirement_) {
-        return retirement_->why;
+        return {PeerEnding::other, retirement_->why};
     }
-    return writer_.state() == SessionWriter::State::ended ? "shutdown" : "peer disconnected";
+    const bool is_shutdown = error == end_of_stream && writer_.state() == SessionWriter::State::ended;
+    return {PeerEnding::normal, is_shutdown ? "shutdown" : "peer disconnected"};
 }
 
 void Session::close_as(PeerEnding ending, std::string_view why) {
@@ -420,8 +414,9 @@ void Session::close_as(PeerEnding ending, std::string_view why) {
     context_.events.ended(*this, why);
 }
 
-void Session::close_by_error(int error) {
-    close_as(ending_of(error), why_failed(error));
+void Session::close_ended(int error) {
+    const auto [ending, why] = end_by(error);
+    close_as(ending, why);
 }
 
 void Session::tick(Time now) {
@@ -441,7 +436,8 @@ void Session::tick(Time now) {
         tick_retired(now);
     } else if (state_ == State::open && writer_.state() == SessionWriter::State::failed) {
         if (!held_ && now - writer_.failed_at() >= retiring_time()) {
-            close_unread(ending_of(writer_.error()), why_failed(writer_.error()));
+            const auto [ending, why] = end_by(writer_.error());
+            close_unread(ending, why);
         }
     } else if (state_ == State::open) {
         switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_told()})) {

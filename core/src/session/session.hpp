@@ -167,6 +167,11 @@ class Session {
         bool caught_up = false;
         bool overdue = false;  // the deadline has passed, but the owner has one last chance to take
     };
+    struct End {
+        PeerEnding ending;
+        std::string why;
+    };
+    static constexpr int end_of_stream = 0;  // in place of an errno value
     using Time = std::chrono::steady_clock::time_point;
 
     void guard(void (Session::*call)());
@@ -193,11 +198,9 @@ class Session {
     void judge_quiet_peer(Time now);
     void send_ping(Time now);
     void close_as(PeerEnding ending, std::string_view why);
-    void close_by_error(int error);
+    void close_ended(int error);
     void close_unread(PeerEnding ending, std::string_view why);
-    [[nodiscard]] std::string why_failed(int error) const;
-    [[nodiscard]] std::string_view why_ended() const noexcept;
-    [[nodiscard]] PeerEnding ending_of(int error) const noexcept;
+    [[nodiscard]] End end_by(int error) const;
     [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
     [[nodiscard]] std::size_t backlog_bytes_max() const noexcept;
 
