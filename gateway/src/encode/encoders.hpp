@@ -5,7 +5,9 @@
 #include "encode/json_encoder.hpp"
 #include "encode/record_encoder.hpp"
 
+#include <cstddef>
 #include <tuple>
+#include <type_traits>
 
 namespace telegate {
 
@@ -17,5 +19,16 @@ namespace telegate {
 /// that the encoder cannot have written has none.
 using Encoders = std::tuple<JsonEncoder, CborEncoder, RecordEncoder>;
 static_assert(std::tuple_size_v<Encoders> == payload_formats);
+
+/// Returns the result of `function` for the std::type_identity of a format's encoder.
+template <std::size_t index = 0, class Function>
+auto with_encoder(PayloadFormat format, const Function& function) {
+    if constexpr (index + 1 < payload_formats) {
+        if (static_cast<std::size_t>(format) != index) {
+            return with_encoder<index + 1>(format, function);
+        }
+    }
+    return function(std::type_identity<std::tuple_element_t<index, Encoders>>());
+}
 
 }  // namespace telegate

@@ -3,10 +3,9 @@
 #include "encode/encoders.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
-#include <tuple>
+#include <type_traits>
 
 namespace telegate {
 namespace {
@@ -73,18 +72,6 @@ class EncodedFeed final : public FormatFeed {
     PerChannel<TopicId> topics_;
 };
 
-template <class Encoder>
-std::unique_ptr<FormatFeed> make_feed(const FormatPublisher& to, const FormatFeed::Parts& parts) {
-    return std::make_unique<EncodedFeed<Encoder>>(to, parts);
-}
-
-template <class... Encoder>
-std::unique_ptr<FormatFeed> make_feed_of(std::tuple<Encoder...>* /*types*/, const FormatPublisher& to,
-                                         const FormatFeed::Parts& parts) {
-    constexpr std::array makers{make_feed<Encoder>...};
-    return makers[static_cast<std::size_t>(to.format)](to, parts);
-}
-
 }  // namespace
 
 FormatFeed::FormatFeed(const FormatPublisher& to, const Parts& parts)
@@ -135,7 +122,9 @@ void FormatFeed::heartbeat(ChannelId channel, std::uint64_t seq) {
 }
 
 std::unique_ptr<FormatFeed> make_format_feed(const FormatPublisher& to, const FormatFeed::Parts& parts) {
-    return make_feed_of(static_cast<Encoders*>(nullptr), to, parts);
+    return with_encoder(to.format, [&]<class Encoder>(std::type_identity<Encoder>) -> std::unique_ptr<FormatFeed> {
+        return std::make_unique<EncodedFeed<Encoder>>(to, parts);
+    });
 }
 
 }  // namespace telegate

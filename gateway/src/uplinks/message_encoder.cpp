@@ -9,6 +9,7 @@
 #include "store/segment_reader.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,17 +17,12 @@
 namespace telegate {
 namespace {
 
-using AnyEncoder = std::variant<JsonEncoder, CborEncoder, RecordEncoder>;
+template <class... Encoder>
+std::variant<Encoder...> variant_of(const std::tuple<Encoder...>&);
+using AnyEncoder = decltype(variant_of(std::declval<Encoders>()));
 
-AnyEncoder make_encoder(MessageFormat format, const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags) {
-    switch (format) {
-        case MessageFormat::cbor: return AnyEncoder(std::in_place_type<CborEncoder>, channels, epoch_ms, tags);
-        case MessageFormat::record: return AnyEncoder(std::in_place_type<RecordEncoder>, channels, epoch_ms, tags);
-        case MessageFormat::json:
-        case MessageFormat::block: break;
-    }
-    return AnyEncoder(std::in_place_type<JsonEncoder>, channels, epoch_ms, tags);
-}
+// The payload formats precede it, in their order.
+static_assert(static_cast<std::size_t>(MessageFormat::block) == payload_formats);
 
 }  // namespace
 
@@ -34,7 +30,10 @@ AnyEncoder make_encoder(MessageFormat format, const ChannelTable& channels, std:
 struct MessageEncoder::Epoch {
     Epoch(std::int64_t start_ms, const Tags& tags, const Options& options)
         : epoch_ms(start_ms),
-          encoder(make_encoder(options.format, channels, start_ms, tags)),
+          encoder(with_encoder(static_cast<PayloadFormat>(options.format),
+                               [&]<class Encoder>(std::type_identity<Encoder>) {
+                                   return AnyEncoder(std::in_place_type<Encoder>, channels, start_ms, tags);
+                               })),
           filter(channels, options.topics) {}
 
     std::int64_t epoch_ms;
