@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <atomic>
 
 namespace telegate {
@@ -16,9 +18,6 @@ namespace telegate {
 class Waker {
   public:
     Waker();
-    ~Waker();
-    Waker(const Waker&) = delete;
-    Waker& operator=(const Waker&) = delete;
 
     /// Makes descriptor() readable, unless a wake-up is pending.
     void wake() noexcept;
@@ -35,12 +34,12 @@ class Waker {
     }
 
     /// Returns the descriptor, which is readable while a wake-up is pending.
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
     /// Returns how many wake-ups reached the descriptor. The others were merged into a pending one.
     [[nodiscard]] unsigned long long signaled() const noexcept { return signaled_.load(std::memory_order_relaxed); }
 
   private:
-    int descriptor_;
+    const UniqueFd descriptor_;
     std::atomic<bool> pending_{false};
     std::atomic<bool> low_power_{false};
     std::atomic<unsigned long long> signaled_{0};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <atomic>
 #include <mutex>
 
@@ -14,18 +16,15 @@ namespace telegate {
 class CancelSignal {
   public:
     CancelSignal();
-    ~CancelSignal();
-    CancelSignal(const CancelSignal&) = delete;
-    CancelSignal& operator=(const CancelSignal&) = delete;
 
     void set() noexcept;
     void clear() noexcept;
     [[nodiscard]] bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
     /// Returns a descriptor that is readable (POLLIN) while the signal is set.
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
   private:
-    const int descriptor_;
+    const UniqueFd descriptor_;
     std::mutex mutex_;  // keeps the flag and the descriptor consistent
     std::atomic<bool> set_{false};
 };

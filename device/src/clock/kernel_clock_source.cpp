@@ -1,3 +1,4 @@
+#include "core/unique_fd.hpp"
 #include "device/clock_watch.hpp"
 
 #include <sys/timerfd.h>
@@ -15,13 +16,6 @@ namespace {
 class KernelClockSource final : public ClockSource {
   public:
     KernelClockSource() : timer_(::timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)) { arm(); }
-    ~KernelClockSource() override {
-        if (timer_ >= 0) {
-            ::close(timer_);
-        }
-    }
-    KernelClockSource(const KernelClockSource&) = delete;
-    KernelClockSource& operator=(const KernelClockSource&) = delete;
 
     [[nodiscard]] ClockReading read() noexcept override {
         ClockReading reading;
@@ -40,13 +34,13 @@ class KernelClockSource final : public ClockSource {
         constexpr std::int64_t seconds_max = 4'000'000'000;  // 2096
         itimerspec far{};
         far.it_value.tv_sec = static_cast<decltype(far.it_value.tv_sec)>(seconds_max);
-        ::timerfd_settime(timer_, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, nullptr);
+        ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, nullptr);
     }
 
     bool was_set() noexcept {
         std::uint64_t expirations = 0;
         const bool is_canceled =
-            timer_ >= 0 && ::read(timer_, &expirations, sizeof expirations) < 0 && errno == ECANCELED;
+            timer_.get() >= 0 && ::read(timer_.get(), &expirations, sizeof expirations) < 0 && errno == ECANCELED;
         if (is_canceled) {
             arm();
         }
@@ -69,7 +63,7 @@ class KernelClockSource final : public ClockSource {
         reading.frequency_ppm = static_cast<double>(kernel.freq) / frequency_unit;
     }
 
-    const int timer_;  // -1: none
+    const UniqueFd timer_;
 };
 
 }  // namespace

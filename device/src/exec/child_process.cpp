@@ -1,7 +1,5 @@
 #include "exec/child_process.hpp"
 
-#include "core/unique_fd.hpp"
-
 #include "exec/launch.hpp"
 #include "path_fault.hpp"
 
@@ -66,12 +64,11 @@ bool is_program(const std::string& path) noexcept {
 
 /// Duplicates a descriptor that is a standard stream to a higher number.
 UniqueFd above_standard(int descriptor) noexcept {
+    UniqueFd given(descriptor);
     if (descriptor < 0 || descriptor > STDERR_FILENO) {
-        return UniqueFd(descriptor);
+        return given;
     }
-    UniqueFd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    ::close(descriptor);
-    return moved;
+    return UniqueFd(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 struct Pipe {
@@ -122,7 +119,6 @@ ChildProcess::~ChildProcess() {
         begin_end();
         (void)finish_end(nullptr);
     }
-    close_all();
 }
 
 /// Looks up a name without a slash on each start, because the program may have been installed since.
@@ -175,8 +171,8 @@ std::string ChildProcess::start() {
     }
     std::string fault = launch_with(path, output.writer.get(), errors.writer.get());
     if (fault.empty()) {
-        output_ = output.reader.release();
-        errors_ = errors.reader.release();
+        output_ = std::move(output.reader);
+        errors_ = std::move(errors.reader);
     }
     return fault;
 }
@@ -208,8 +204,8 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
     }
     pid_ = launched.pid;
     // The header of glibc 2.36 cannot be used from C++, so call the system call directly.
-    pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U));
-    if (pidfd_ < 0) {
+    pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U)));
+    if (pidfd_.get() < 0) {
         const int error = errno;
         signal_group(SIGKILL);
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
@@ -228,9 +224,11 @@ void ChildProcess::signal_group(int number) const noexcept {
 std::string ChildProcess::collect() {
     signal_group(SIGKILL);
     siginfo_t info{};
-    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &info, WEXITED) != 0 && errno == EINTR) {
+    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {
     }
-    close_all();
+    close_output();
+    close_errors();
+    pidfd_ = {};
     pid_ = -1;
     is_ending_ = false;
     if (info.si_code == CLD_EXITED) {
@@ -279,33 +277,13 @@ bool ChildProcess::wait_until(MonoTime deadline, const CancelSignal* cancel) con
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         std::array<pollfd, 2> watched{
-            {{pidfd_, POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
+            {{pidfd_.get(), POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
         const int ready =
             ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
         if (ready < 0 && errno == EINTR) {
             continue;
         }
         return watched[0].revents != 0;
-    }
-}
-
-void ChildProcess::close_output() noexcept {
-    if (output_ >= 0) {
-        ::close(std::exchange(output_, -1));
-    }
-}
-
-void ChildProcess::close_errors() noexcept {
-    if (errors_ >= 0) {
-        ::close(std::exchange(errors_, -1));
-    }
-}
-
-void ChildProcess::close_all() noexcept {
-    close_output();
-    close_errors();
-    if (pidfd_ >= 0) {
-        ::close(std::exchange(pidfd_, -1));
     }
 }
 

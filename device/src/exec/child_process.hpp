@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/unique_fd.hpp"
 #include "device/cancel_signal.hpp"
 
 #include <sys/types.h>
@@ -52,12 +53,12 @@ class ChildProcess {
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
     /// Non-blocking descriptors of stdout and stderr; -1 when closed.
-    [[nodiscard]] int output() const noexcept { return output_; }
-    [[nodiscard]] int errors() const noexcept { return errors_; }
+    [[nodiscard]] int output() const noexcept { return output_.get(); }
+    [[nodiscard]] int errors() const noexcept { return errors_.get(); }
     /// Returns a descriptor that is readable after the process has ended.
-    [[nodiscard]] int ended() const noexcept { return pidfd_; }
-    void close_output() noexcept;
-    void close_errors() noexcept;
+    [[nodiscard]] int ended() const noexcept { return pidfd_.get(); }
+    void close_output() noexcept { output_ = {}; }
+    void close_errors() noexcept { errors_ = {}; }
 
     /// Reaps a process that has ended, and kills the rest of its group. Returns "" for status 0, otherwise "exited
     /// with status 3" or "killed by SIGSEGV".
@@ -72,16 +73,15 @@ class ChildProcess {
     [[nodiscard]] std::string find_program() const;
     [[nodiscard]] std::string launch_with(const std::string& path, int output, int errors);
     void signal_group(int number) const noexcept;
-    void close_all() noexcept;
     [[nodiscard]] bool wait_until(MonoTime deadline, const CancelSignal* cancel) const noexcept;
 
     ChildOptions options_;
     std::vector<char*> arguments_;    // of options_, terminated by a null pointer
     std::vector<char*> environment_;  // of options_, terminated by a null pointer
     pid_t pid_ = -1;
-    int pidfd_ = -1;
-    int output_ = -1;
-    int errors_ = -1;
+    UniqueFd pidfd_;
+    UniqueFd output_;
+    UniqueFd errors_;
     bool is_ending_ = false;
     bool is_killed_ = false;
     MonoTime kill_at_{};

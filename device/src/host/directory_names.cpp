@@ -9,20 +9,13 @@ namespace telegate::host {
 
 bool DirectoryNames::open(const char* path) noexcept {
     close();
-    fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    fd_ = UniqueFd(::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY));
     return is_open();
-}
-
-void DirectoryNames::close() noexcept {
-    if (fd_ >= 0) {
-        ::close(fd_);
-        fd_ = -1;
-    }
 }
 
 DirectoryNames::Step DirectoryNames::fill(std::span<char> buffer, std::size_t& bytes) noexcept {
     // opendir() would allocate its own buffer each time.
-    const long got = ::syscall(SYS_getdents64, fd_, buffer.data(), buffer.size());
+    const long got = ::syscall(SYS_getdents64, fd_.get(), buffer.data(), buffer.size());
     if (got > 0) {
         bytes = static_cast<std::size_t>(got);
         return Step::more;

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <utility>
 
 namespace telegate::host {
 
@@ -16,14 +17,9 @@ class DirectoryNames {
   public:
     enum class Step { more, end, failed };
 
-    DirectoryNames() = default;
-    ~DirectoryNames() { close(); }
-    DirectoryNames(DirectoryNames&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    DirectoryNames& operator=(DirectoryNames&&) = delete;
-
     bool open(const char* path) noexcept;
-    void close() noexcept;
-    [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+    void close() noexcept { fd_ = {}; }
+    [[nodiscard]] bool is_open() const noexcept { return fd_.get() >= 0; }
 
     /// Calls `visit` with each name of the next piece, except "." and "..". `buffer` must be aligned like memory from
     /// new, and `visit` must not modify it.
@@ -44,7 +40,7 @@ class DirectoryNames {
     Step fill(std::span<char> buffer, std::size_t& bytes) noexcept;
     static std::string_view name_at(std::span<const char> buffer, std::size_t& at) noexcept;
 
-    int fd_ = -1;
+    UniqueFd fd_;
 };
 
 }  // namespace telegate::host

@@ -1,5 +1,7 @@
 #include "host/proc_file.hpp"
 
+#include "core/unique_fd.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,21 +26,20 @@ std::string_view whole_lines(std::string_view text) noexcept {
 
 std::optional<std::string_view> file_text(const char* path, std::span<char> buffer) noexcept {
     // Opening a device may have side effects; opening a pipe without O_NONBLOCK may block forever.
-    const int fd = is_regular_file(path) ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    if (fd < 0) {
+    const UniqueFd fd(is_regular_file(path) ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1);
+    if (fd.get() < 0) {
         return std::nullopt;
     }
     std::size_t filled = 0;
     ssize_t got = 0;
     while (filled < buffer.size()) {
-        got = ::read(fd, buffer.data() + filled, buffer.size() - filled);
+        got = ::read(fd.get(), buffer.data() + filled, buffer.size() - filled);
         if (got > 0) {
             filled += static_cast<std::size_t>(got);
         } else if (got == 0 || errno != EINTR) {
             break;
         }
     }
-    ::close(fd);
     if (got < 0) {
         return std::nullopt;
     }
@@ -52,16 +53,6 @@ bool is_regular_file(const char* path) noexcept {
 
 ProcFile::ProcFile(std::string path) : path_(std::move(path)) {}
 
-ProcFile::~ProcFile() {
-    close();
-}
-
-ProcFile::ProcFile(ProcFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      counts_links_(other.counts_links_),
-      reads_before_reopen_(other.reads_before_reopen_) {}
-
 std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept {
     if (!ensure_open()) {
         return std::nullopt;
@@ -69,7 +60,8 @@ std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept 
     std::size_t filled = 0;
     while (filled < buffer.size()) {
         // procfs returns a long table about a page at a time; only an empty read is the end.
-        const ssize_t got = ::pread(fd_, buffer.data() + filled, buffer.size() - filled, static_cast<off_t>(filled));
+        const ssize_t got =
+            ::pread(fd_.get(), buffer.data() + filled, buffer.size() - filled, static_cast<off_t>(filled));
         if (got == 0) {
             break;
         }
@@ -77,13 +69,13 @@ std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept 
             filled += static_cast<std::size_t>(got);
         } else if (errno != EINTR) {
             if (is_gone(errno)) {
-                close();
+                fd_ = {};
             }
             return std::nullopt;
         }
     }
     if (was_removed()) {  // its last content would look like a current reading
-        close();
+        fd_ = {};
         return std::nullopt;
     }
     const std::string_view text(buffer.data(), filled);
@@ -91,7 +83,7 @@ std::optional<std::string_view> ProcFile::read(std::span<char> buffer) noexcept 
 }
 
 bool ProcFile::ensure_open() noexcept {
-    if (fd_ >= 0) {
+    if (fd_.get() >= 0) {
         return true;
     }
     if (reads_before_reopen_ > 0) {
@@ -100,27 +92,20 @@ bool ProcFile::ensure_open() noexcept {
     }
     // Opening a device may have side effects; opening a pipe without O_NONBLOCK may block forever.
     if (is_regular_file(path_.c_str())) {
-        fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        fd_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     }
-    if (fd_ < 0) {
+    if (fd_.get() < 0) {
         reads_before_reopen_ = reopen_ticks - 1;
         return false;
     }
     struct stat status {};
-    counts_links_ = ::fstat(fd_, &status) == 0 && status.st_nlink > 0;
+    counts_links_ = ::fstat(fd_.get(), &status) == 0 && status.st_nlink > 0;
     return true;
-}
-
-void ProcFile::close() noexcept {
-    if (fd_ >= 0) {
-        ::close(fd_);
-        fd_ = -1;
-    }
 }
 
 bool ProcFile::was_removed() const noexcept {
     struct stat status {};
-    return counts_links_ && ::fstat(fd_, &status) == 0 && status.st_nlink == 0;
+    return counts_links_ && ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace telegate::host

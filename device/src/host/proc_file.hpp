@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,20 +29,16 @@ class ProcFile {
     static constexpr std::uint32_t reopen_ticks = 10;
 
     explicit ProcFile(std::string path);
-    ~ProcFile();
-    ProcFile(ProcFile&& other) noexcept;
-    ProcFile& operator=(ProcFile&&) = delete;
 
     /// Returns the current text, inside `buffer`. Never allocates.
     [[nodiscard]] std::optional<std::string_view> read(std::span<char> buffer) noexcept;
 
   private:
     bool ensure_open() noexcept;
-    void close() noexcept;
     [[nodiscard]] bool was_removed() const noexcept;
 
     std::string path_;
-    int fd_ = -1;
+    UniqueFd fd_;
     bool counts_links_ = false;  // some user-space file systems always report 0 links
     std::uint32_t reads_before_reopen_ = 0;
 };

@@ -13,14 +13,7 @@
 namespace telegate::iio {
 
 AttributeFile::AttributeFile(const std::string& path) noexcept
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
-      error_(descriptor_ < 0 ? errno : 0) {}
-
-AttributeFile::~AttributeFile() {
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-    }
-}
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), error_(is_open() ? 0 : errno) {}
 
 std::optional<double> AttributeFile::read_number() noexcept {
     char bytes[text_bytes_max];
@@ -39,16 +32,16 @@ std::optional<std::string> AttributeFile::read_text() {
 }
 
 std::optional<std::string_view> AttributeFile::read(char (&text)[text_bytes_max]) noexcept {
-    if (descriptor_ < 0) {
+    if (!is_open()) {
         return std::nullopt;
     }
     ssize_t got = 0;
     do {
-        got = ::pread(descriptor_, text, text_bytes_max, 0);
+        got = ::pread(descriptor_.get(), text, text_bytes_max, 0);
     } while (got < 0 && errno == EINTR);
     error_ = got < 0 ? errno : 0;
     struct stat status {};
-    if (::fstat(descriptor_, &status) == 0 && status.st_nlink == 0) {
+    if (::fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 0) {
         error_ = ENODEV;  // the remaining content of a deleted file would look like a current value
     }
     return error_ != 0 ? std::nullopt : std::optional(std::string_view(text, static_cast<std::size_t>(got)));
@@ -63,19 +56,16 @@ std::optional<double> read_number(const std::string& path) {
 }
 
 int write_attribute(const std::string& path, std::string_view text) noexcept {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (descriptor < 0) {
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK));
+    if (file.get() < 0) {
         return errno;
     }
     struct statfs filesystem {};
-    if (path.starts_with("/sys/") && (::fstatfs(descriptor, &filesystem) != 0 || filesystem.f_type != SYSFS_MAGIC)) {
-        ::close(descriptor);
+    if (path.starts_with("/sys/") && (::fstatfs(file.get(), &filesystem) != 0 || filesystem.f_type != SYSFS_MAGIC)) {
         return EPERM;
     }
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    const int error = written == static_cast<ssize_t>(text.size()) ? 0 : (written < 0 ? errno : EIO);
-    ::close(descriptor);
-    return error;
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    return written == static_cast<ssize_t>(text.size()) ? 0 : (written < 0 ? errno : EIO);
 }
 
 }  // namespace telegate::iio

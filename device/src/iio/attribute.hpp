@@ -1,10 +1,11 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 /// sysfs attributes: small files with one value each.
 namespace telegate::iio {
@@ -20,22 +21,18 @@ class AttributeFile {
     static constexpr std::size_t text_bytes_max = 255;
 
     explicit AttributeFile(const std::string& path) noexcept;
-    ~AttributeFile();
-    AttributeFile(AttributeFile&& other) noexcept
-        : descriptor_(std::exchange(other.descriptor_, -1)), error_(other.error_) {}
-    AttributeFile& operator=(AttributeFile&&) = delete;
 
     /// Reads a number with optional blanks around it. Blocks for as long as the device needs.
     [[nodiscard]] std::optional<double> read_number() noexcept;
     /// Reads the text without leading and trailing blanks.
     [[nodiscard]] std::optional<std::string> read_text();
-    [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
+    [[nodiscard]] bool is_open() const noexcept { return descriptor_.get() >= 0; }
     [[nodiscard]] int error() const noexcept { return error_; }
 
   private:
     [[nodiscard]] std::optional<std::string_view> read(char (&text)[text_bytes_max]) noexcept;
 
-    int descriptor_;
+    UniqueFd descriptor_;
     int error_ = 0;
 };
 

@@ -32,8 +32,8 @@ std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& 
     node_ = options.dev_root + '/' + device.name;
     // The device can only be open once. It is opened before anything is written, so another program that has it open
     // does not lose frames.
-    descriptor_ = ::open(node_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (descriptor_ < 0) {
+    descriptor_ = UniqueFd(::open(node_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    if (!is_started()) {
         return failure_text(node_, errno);
     }
     enable_path_ = device.path + "/buffer/enable";
@@ -45,10 +45,9 @@ std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& 
 }
 
 void FrameBuffer::stop() noexcept {
-    if (descriptor_ >= 0) {
+    if (is_started()) {
         static_cast<void>(write_attribute(enable_path_, "0"));  // fails if the device was removed, which is fine
-        ::close(descriptor_);
-        descriptor_ = -1;
+        descriptor_ = {};
     }
     filled_ = 0;
     taken_ = 0;
@@ -151,7 +150,7 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
 FrameBuffer::Wait FrameBuffer::wait(const CancelSignal* cancel, Duration at_most) const noexcept {
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(at_most).count();
     std::array<pollfd, 2> watched{
-        {{descriptor_, POLLIN, 0}, {cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0}}};
+        {{descriptor_.get(), POLLIN, 0}, {cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0}}};
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
     if (cancel != nullptr && cancel->is_set()) {
         return Wait::canceled;
@@ -166,7 +165,7 @@ int FrameBuffer::fill() noexcept {
     // The kernel returns whole frames, and may refuse a read of less than one.
     const std::size_t frame = layout_.frame_bytes();
     const std::size_t room = bytes_.size() / frame * frame - filled_;
-    const ssize_t got = ::read(descriptor_, bytes_.data() + filled_, room);
+    const ssize_t got = ::read(descriptor_.get(), bytes_.data() + filled_, room);
     if (got > 0) {
         filled_ += static_cast<std::size_t>(got);
         return 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/unique_fd.hpp"
 #include "device/cancel_signal.hpp"
 #include "iio/found_device.hpp"
 #include "iio/scan_frame.hpp"
@@ -43,7 +44,7 @@ class FrameBuffer {
     /// Returns "", or why it did not start.
     [[nodiscard]] std::string start(const FoundDevice& device, const CaptureOptions& options);
     void stop() noexcept;
-    [[nodiscard]] bool is_started() const noexcept { return descriptor_ >= 0; }
+    [[nodiscard]] bool is_started() const noexcept { return descriptor_.get() >= 0; }
 
     /// Returns the path of the character device.
     [[nodiscard]] const std::string& node() const noexcept { return node_; }
@@ -66,7 +67,7 @@ class FrameBuffer {
     [[nodiscard]] std::string choose_channels(const FoundDevice& device, const CaptureOptions& options);
     [[nodiscard]] std::string lay_out(const FoundDevice& device, const std::vector<std::string>& channels);
 
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     std::string node_;
     std::string enable_path_;
     FrameLayout layout_;

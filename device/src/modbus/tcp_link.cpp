@@ -1,3 +1,4 @@
+#include "core/unique_fd.hpp"
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
 #include "network/host_lookup.hpp"
@@ -7,7 +8,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -36,11 +36,8 @@ class TcpLink final : public Link {
           timeout_(options.timeout),
           timeout_words_(std::to_string(options.timeout.count()) + " ms"),
           answering_unit_(has_several_units(options) ? AnsweringUnit::asked : AnsweringUnit::any) {}
-    ~TcpLink() override { close(); }
-    TcpLink(const TcpLink&) = delete;
-    TcpLink& operator=(const TcpLink&) = delete;
 
-    [[nodiscard]] bool is_open() const noexcept override { return socket_ >= 0; }
+    [[nodiscard]] bool is_open() const noexcept override { return socket_.get() >= 0; }
 
     [[nodiscard]] LinkResult open(const CancelSignal* cancel) override {
         close();
@@ -67,7 +64,7 @@ class TcpLink final : public Link {
         taken_ = 0;
         ++transaction_;
         const auto frame = tcp_request(request, transaction_);
-        const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL);
+        const ssize_t sent = ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
         if (sent != static_cast<ssize_t>(frame.size())) {
             return lose(sent < 0 && errno != EAGAIN ? network::error_words(errno)
                                                     : "the peer accepts no more requests");
@@ -93,10 +90,7 @@ class TcpLink final : public Link {
     }
 
     void close() noexcept override {
-        if (socket_ >= 0) {
-            ::close(socket_);
-            socket_ = -1;
-        }
+        socket_ = {};
         filled_ = 0;
         taken_ = 0;
     }
@@ -106,19 +100,19 @@ class TcpLink final : public Link {
 
   private:
     LinkResult connect(const network::Address& address, const CancelSignal* cancel, MonoTime until) {
-        socket_ = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (socket_ < 0) {
+        socket_ = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        if (socket_.get() < 0) {
             return lose(network::error_words(errno));
         }
         const int on = 1;  // each request is one small segment, which must not be delayed
-        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.bytes) == 0) {
+        ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.bytes) == 0) {
             return {};
         }
         if (errno != EINPROGRESS) {
             return lose(network::error_words(errno));
         }
-        const network::Woken woken = network::wait_for(socket_, POLLOUT, cancel, until).woken;
+        const network::Woken woken = network::wait_for(socket_.get(), POLLOUT, cancel, until).woken;
         if (woken == network::Woken::canceled) {
             close();
             return {LinkStatus::canceled};
@@ -128,21 +122,21 @@ class TcpLink final : public Link {
         }
         int error = 0;
         socklen_t bytes = sizeof error;
-        if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
+        if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
             return lose(network::error_words(error));
         }
         return {};
     }
 
     LinkResult receive(const CancelSignal* cancel, MonoTime until) {
-        const network::Woken woken = network::wait_for(socket_, POLLIN, cancel, until).woken;
+        const network::Woken woken = network::wait_for(socket_.get(), POLLIN, cancel, until).woken;
         if (woken == network::Woken::canceled) {
             return {LinkStatus::canceled};
         }
         if (woken == network::Woken::timed_out) {
             return time_out();
         }
-        const ssize_t got = ::recv(socket_, input_.data() + filled_, input_.size() - filled_, 0);
+        const ssize_t got = ::recv(socket_.get(), input_.data() + filled_, input_.size() - filled_, 0);
         if (got > 0) {
             filled_ += static_cast<std::size_t>(got);
         } else if (got == 0) {
@@ -172,7 +166,7 @@ class TcpLink final : public Link {
     const Duration timeout_;
     const std::string timeout_words_;
     const AnsweringUnit answering_unit_;
-    int socket_ = -1;
+    UniqueFd socket_;
     std::uint16_t transaction_ = 0;
     // A frame takes at most half of the buffer, and scanning leaves less than a frame, so there is always capacity.
     std::array<std::uint8_t, 2 * frame_bytes_max> input_{};

@@ -1,6 +1,7 @@
 #include "network/host_lookup.hpp"
 
 #include "core/start_thread.hpp"
+#include "core/unique_fd.hpp"
 
 #include <netdb.h>
 #include <poll.h>
@@ -51,13 +52,10 @@ Answered look_up(const HostPort& wanted, int flags) {
 /// Written by the lookup thread before it sets `done`, and read by the other thread after that.
 struct HostLookup::Job {
     Job() : event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-        if (event < 0) {
+        if (event.get() < 0) {
             throw std::system_error(errno, std::generic_category());
         }
     }
-    ~Job() { ::close(event); }
-    Job(const Job&) = delete;
-    Job& operator=(const Job&) = delete;
 
     /// Thread: its own.
     void run(const HostPort& wanted) noexcept {
@@ -68,10 +66,10 @@ struct HostLookup::Job {
         }
         done.store(true, std::memory_order_release);
         const std::uint64_t one = 1;
-        [[maybe_unused]] const ssize_t written = ::write(event, &one, sizeof one);
+        [[maybe_unused]] const ssize_t written = ::write(event.get(), &one, sizeof one);
     }
 
-    const int event;
+    const UniqueFd event;
     Answered answered;
     std::atomic<bool> done{false};
 };
@@ -93,7 +91,7 @@ HostLookup::Found HostLookup::find(const CancelSignal* cancel, MonoTime until) {
             return {Woken::ready, {}, error_words(error.code().value())};
         }
     }
-    const Woken woken = wait_for(job_->event, POLLIN, cancel, until).woken;
+    const Woken woken = wait_for(job_->event.get(), POLLIN, cancel, until).woken;
     if (woken != Woken::ready || !job_->done.load(std::memory_order_acquire)) {
         return {woken == Woken::ready ? Woken::timed_out : woken, {}, {}};
     }

@@ -1,6 +1,7 @@
 #include "replay/recorded_samples.hpp"
 
 #include "core/topic.hpp"
+#include "core/unique_fd.hpp"
 #include "host/channel_names.hpp"
 #include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
@@ -8,7 +9,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -39,12 +39,9 @@ std::string_view ChannelNames::name_of(const recording::Channel& channel) {
 
 /// An open recording.
 struct RecordedSamples::File {
-    explicit File(int the_descriptor) : descriptor(the_descriptor), source(descriptor), reader(source) {}
-    ~File() { ::close(descriptor); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
+    explicit File(UniqueFd file) : descriptor(std::move(file)), source(descriptor.get()), reader(source) {}
 
-    const int descriptor;
+    const UniqueFd descriptor;
     recording::FileSource source;
     recording::RecordingReader reader;
 };
@@ -147,26 +144,21 @@ RecordedSamples::Step RecordedSamples::next_of_file(const std::string& file, Sam
 
 bool RecordedSamples::open(const std::string& file) {
     // Opening a pipe would block without O_NONBLOCK.
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat facts {};
-    if (descriptor < 0 || ::fstat(descriptor, &facts) != 0) {
+    if (opened.get() < 0 || ::fstat(opened.get(), &facts) != 0) {
         fault_ = file + ": " + std::generic_category().message(errno);
-        if (descriptor >= 0) {
-            ::close(descriptor);
-        }
         return false;
     }
     if (S_ISDIR(facts.st_mode) && !store::list_segments(store::real_file_system(), file).empty()) {
-        ::close(descriptor);
         log_ = std::make_unique<Log>(file);
         return true;
     }
     if (!S_ISREG(facts.st_mode)) {
-        ::close(descriptor);
         fault_ = file + ": not a recording";
         return false;
     }
-    file_ = std::make_unique<File>(descriptor);
+    file_ = std::make_unique<File>(std::move(opened));
     return true;
 }
 

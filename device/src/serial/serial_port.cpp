@@ -94,18 +94,14 @@ void set_flags(const SerialPortOptions& options, termios& mode) noexcept {
 
 SerialPort::SerialPort(SerialPortOptions options) : options_(checked(std::move(options))) {}
 
-SerialPort::~SerialPort() {
-    close();
-}
-
 bool SerialPort::open() {
     close();
     // Without O_NONBLOCK, open() would wait for a modem's carrier. Read-only access needs fewer permissions.
-    descriptor_ = ::open(options_.path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor_ < 0) {
+    descriptor_ = UniqueFd(::open(options_.path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    if (!is_open()) {
         return fail("");
     }
-    if (::isatty(descriptor_) == 0) {
+    if (::isatty(descriptor_.get()) == 0) {
         return fail("not a tty: ");
     }
     return take_exclusively() && set_mode();
@@ -113,46 +109,39 @@ bool SerialPort::open() {
 
 /// TIOCEXCL prevents others from opening the port, except root; other serial programs check the lock.
 bool SerialPort::take_exclusively() {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
         return fail(errno == EWOULDBLOCK ? "in use by another program: " : "cannot lock: ");
     }
-    return ::ioctl(descriptor_, TIOCEXCL) == 0 || fail("cannot get exclusive access: ");
+    return ::ioctl(descriptor_.get(), TIOCEXCL) == 0 || fail("cannot get exclusive access: ");
 }
 
 bool SerialPort::set_mode() {
     termios mode{};
-    if (::tcgetattr(descriptor_, &mode) != 0) {
+    if (::tcgetattr(descriptor_.get(), &mode) != 0) {
         return fail("tcgetattr: ");
     }
     set_flags(options_, mode);
     const speed_t speed = to_speed(options_.baud);
     if (::cfsetispeed(&mode, speed) != 0 || ::cfsetospeed(&mode, speed) != 0 ||
-        ::tcsetattr(descriptor_, TCSANOW, &mode) != 0) {
+        ::tcsetattr(descriptor_.get(), TCSANOW, &mode) != 0) {
         return fail("tcsetattr: ");
     }
     // tcsetattr() succeeds if it could apply any part of the mode.
     termios in_force{};
     constexpr tcflag_t needed = CSIZE | PARENB | PARODD | CSTOPB | CRTSCTS;
-    if (::tcgetattr(descriptor_, &in_force) != 0 || ::cfgetispeed(&in_force) != speed ||
+    if (::tcgetattr(descriptor_.get(), &in_force) != 0 || ::cfgetispeed(&in_force) != speed ||
         (in_force.c_cflag & needed) != (mode.c_cflag & needed)) {
         errno = EINVAL;
         return fail(
             "the port does not support this combination of baud, data_bits, parity, stop_bits and "
             "flow: ");
     }
-    return ::tcflush(descriptor_, TCIFLUSH) == 0 || fail("tcflush: ");
-}
-
-void SerialPort::close() noexcept {
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-        descriptor_ = -1;
-    }
+    return ::tcflush(descriptor_.get(), TCIFLUSH) == 0 || fail("tcflush: ");
 }
 
 SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::milliseconds time_max) const noexcept {
     std::array<pollfd, 2> watched{
-        {{descriptor_, POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
+        {{descriptor_.get(), POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(time_max.count()));
     if (ready > 0 && watched[1].revents != 0) {
         return Event::canceled;
@@ -161,7 +150,7 @@ SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::mill
 }
 
 SerialPort::Bytes SerialPort::read(std::span<char> buffer) {
-    const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+    const ssize_t count = ::read(descriptor_.get(), buffer.data(), buffer.size());
     if (count > 0) {
         return {Bytes::Status::some, {buffer.data(), static_cast<std::size_t>(count)}};
     }

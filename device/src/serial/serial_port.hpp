@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
 #include "device/cancel_signal.hpp"
 #include "serial/serial_driver.hpp"
 
@@ -26,14 +27,11 @@ class SerialPort {
     };
 
     explicit SerialPort(SerialPortOptions options);
-    ~SerialPort();
-    SerialPort(const SerialPort&) = delete;
-    SerialPort& operator=(const SerialPort&) = delete;
 
     /// Opens and configures the port, and drops earlier input. Returns false if that fails; fault() has the reason.
     bool open();
-    void close() noexcept;
-    [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
+    void close() noexcept { descriptor_ = {}; }
+    [[nodiscard]] bool is_open() const noexcept { return descriptor_.get() >= 0; }
 
     /// Waits for input or the end of input; `cancel` may be null.
     [[nodiscard]] Event wait(const CancelSignal* cancel, std::chrono::milliseconds time_max) const noexcept;
@@ -51,7 +49,7 @@ class SerialPort {
     bool fail(const char* what);
 
     const SerialPortOptions options_;
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     std::string fault_;
 };
 

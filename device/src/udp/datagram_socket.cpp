@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -67,10 +66,6 @@ std::uint16_t port_of(int descriptor) noexcept {
 
 DatagramSocket::DatagramSocket(DatagramSocketOptions options) : options_(std::move(options)) {}
 
-DatagramSocket::~DatagramSocket() {
-    close();
-}
-
 std::string DatagramSocket::open() {
     if (is_open()) {
         return {};
@@ -82,18 +77,18 @@ std::string DatagramSocket::open() {
         return options_.host + ": not an address";
     }
     const int family = address->storage.ss_family;
-    descriptor_ = ::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor_ < 0) {
+    descriptor_ = UniqueFd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!is_open()) {
         return failure("socket");
     }
-    const bool is_ready = set_option(descriptor_, SOL_SOCKET, SO_RXQ_OVFL, 1) &&
-                          set_option(descriptor_, SOL_SOCKET, SO_TIMESTAMPNS, 1) &&
+    const bool is_ready = set_option(descriptor_.get(), SOL_SOCKET, SO_RXQ_OVFL, 1) &&
+                          set_option(descriptor_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1) &&
                           // Allows other receivers of the same group.
-                          (!has_group || set_option(descriptor_, SOL_SOCKET, SO_REUSEADDR, 1));
+                          (!has_group || set_option(descriptor_.get(), SOL_SOCKET, SO_REUSEADDR, 1));
     std::string fault;
     if (!is_ready) {
         fault = failure("setsockopt");
-    } else if (ask_for_buffer(); ::bind(descriptor_, address->raw(), address->bytes) != 0) {
+    } else if (ask_for_buffer(); ::bind(descriptor_.get(), address->raw(), address->bytes) != 0) {
         fault = failure("bind");
     } else if (has_group && !join(family)) {
         fault = failure("join " + options_.multicast_group);
@@ -102,7 +97,7 @@ std::string DatagramSocket::open() {
         close();
         return fault;
     }
-    port_ = port_of(descriptor_);
+    port_ = port_of(descriptor_.get());
     drops_seen_ = 0;
     return {};
 }
@@ -128,11 +123,11 @@ void DatagramSocket::ask_for_buffer() noexcept {
     const auto given = [this] {
         int bytes = 0;
         socklen_t size = sizeof(bytes);
-        return ::getsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 ? bytes / 2 : 0;
+        return ::getsockopt(descriptor_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0 ? bytes / 2 : 0;
     };
-    (void)set_option(descriptor_, SOL_SOCKET, SO_RCVBUF, asked);
+    (void)set_option(descriptor_.get(), SOL_SOCKET, SO_RCVBUF, asked);
     if (given() < asked) {
-        (void)set_option(descriptor_, SOL_SOCKET, SO_RCVBUFFORCE, asked);
+        (void)set_option(descriptor_.get(), SOL_SOCKET, SO_RCVBUFFORCE, asked);
     }
     receive_buffer_bytes_ = static_cast<std::size_t>(std::max(given(), 0));
 }
@@ -142,11 +137,11 @@ bool DatagramSocket::join(int family) noexcept {
         ip_mreqn request{};
         (void)::inet_pton(AF_INET, options_.multicast_group.c_str(), &request.imr_multiaddr);
         (void)::inet_pton(AF_INET, options_.host.c_str(), &request.imr_address);
-        return ::setsockopt(descriptor_, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request)) == 0;
+        return ::setsockopt(descriptor_.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request)) == 0;
     }
     ipv6_mreq request{};  // interface 0: chosen by the routing table
     (void)::inet_pton(AF_INET6, options_.multicast_group.c_str(), &request.ipv6mr_multiaddr);
-    return ::setsockopt(descriptor_, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof(request)) == 0;
+    return ::setsockopt(descriptor_.get(), IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof(request)) == 0;
 }
 
 std::string DatagramSocket::failure(std::string_view step) const {
@@ -162,7 +157,7 @@ std::span<const Datagram> DatagramSocket::receive(int& error) noexcept {
         head.msg_hdr.msg_controllen = control_bytes;
         head.msg_hdr.msg_flags = 0;
     }
-    const int got = ::recvmmsg(descriptor_, heads_.data(), batch_max, MSG_DONTWAIT, nullptr);
+    const int got = ::recvmmsg(descriptor_.get(), heads_.data(), batch_max, MSG_DONTWAIT, nullptr);
     error = got < 0 && errno != EAGAIN && errno != EINTR ? errno : 0;
     const auto count = static_cast<std::size_t>(std::max(got, 0));
     for (std::size_t index = 0; index < count; ++index) {
@@ -219,18 +214,11 @@ void DatagramSocket::note_drops(std::uint32_t counter) noexcept {
 std::uint64_t DatagramSocket::take_drops() noexcept {
     std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
     socklen_t bytes = sizeof(memory);
-    if (is_open() && ::getsockopt(descriptor_, SOL_SOCKET, SO_MEMINFO, memory.data(), &bytes) == 0 &&
+    if (is_open() && ::getsockopt(descriptor_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &bytes) == 0 &&
         bytes > SK_MEMINFO_DROPS * sizeof(std::uint32_t)) {
         note_drops(memory[SK_MEMINFO_DROPS]);
     }
     return std::exchange(drops_, 0);
-}
-
-void DatagramSocket::close() noexcept {
-    if (descriptor_ >= 0) {
-        ::close(descriptor_);
-        descriptor_ = -1;
-    }
 }
 
 }  // namespace telegate::udp

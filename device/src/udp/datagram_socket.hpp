@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <sys/socket.h>
 
 #include <array>
@@ -38,9 +40,6 @@ class DatagramSocket {
     static constexpr std::size_t batch_max = 64;
 
     explicit DatagramSocket(DatagramSocketOptions options);
-    ~DatagramSocket();
-    DatagramSocket(const DatagramSocket&) = delete;
-    DatagramSocket& operator=(const DatagramSocket&) = delete;
 
     /// Opens the socket; does nothing if it is open. Returns what went wrong; "" if nothing did.
     [[nodiscard]] std::string open();
@@ -52,13 +51,13 @@ class DatagramSocket {
     /// datagram has reported.
     [[nodiscard]] std::uint64_t take_drops() noexcept;
 
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-    [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
+    [[nodiscard]] bool is_open() const noexcept { return descriptor_.get() >= 0; }
     /// Returns the buffer size that the kernel granted, without its overhead. port() returns the port while the socket
     /// is open.
     [[nodiscard]] std::size_t receive_buffer_bytes() const noexcept { return receive_buffer_bytes_; }
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    void close() noexcept;
+    void close() noexcept { descriptor_ = {}; }
 
   private:
     static constexpr std::size_t control_bytes = 128;  // capacity for a timestamp and a counter, with their headers
@@ -76,7 +75,7 @@ class DatagramSocket {
     void note_drops(std::uint32_t counter) noexcept;
 
     const DatagramSocketOptions options_;
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     std::uint16_t port_ = 0;
     std::size_t receive_buffer_bytes_ = 0;
     std::uint32_t drops_seen_ = 0;  // last value of the kernel's drop counter of this socket, which wraps

@@ -50,7 +50,7 @@ ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
             continue;
         }
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-        sockets_.push_back({std::move(name), descriptor});
+        sockets_.push_back({std::move(name), UniqueFd(descriptor)});
     }
 }
 
@@ -58,8 +58,7 @@ ActivatedSockets::~ActivatedSockets() {
     for (const Socket& socket : sockets_) {
         log_.warn(LogLine("closing inherited socket: no section has this name")
                       .quote("name", socket.name)
-                      .add("descriptor", socket.descriptor));
-        ::close(socket.descriptor);
+                      .add("descriptor", socket.descriptor.get()));
     }
 }
 
@@ -69,7 +68,7 @@ std::optional<int> ActivatedSockets::take(std::string_view name) {
     if (found == sockets_.end()) {
         return std::nullopt;
     }
-    const int descriptor = found->descriptor;
+    const int descriptor = found->descriptor.release();
     sockets_.erase(found);
     return descriptor;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
 #include "log/log.hpp"
 #include "plan/plan.hpp"
 
@@ -32,7 +33,7 @@ class ActivatedSockets {
   private:
     struct Socket {
         std::string name;
-        int descriptor;
+        UniqueFd descriptor;
     };
 
     Log& log_;

@@ -17,11 +17,11 @@
 namespace telegate {
 namespace {
 
-/// Returns -1 if the file cannot be opened. Does not wait for the reader of a FIFO.
-int open_file(const std::string& path) noexcept {
+/// Returns none if the file cannot be opened. Does not wait for the reader of a FIFO.
+UniqueFd open_file(const std::string& path) noexcept {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     constexpr mode_t owner_writes_group_reads = 0640;
-    return ::open(path.c_str(), flags, owner_writes_group_reads);
+    return UniqueFd(::open(path.c_str(), flags, owner_writes_group_reads));
 }
 
 std::string_view priority(spdlog::level::level_enum level) noexcept {
@@ -41,15 +41,9 @@ LogSink::LogSink(int descriptor, bool is_journal, bool is_json)
     : is_journal_(is_journal), is_json_(is_json), descriptor_(descriptor) {}
 
 LogSink::LogSink(std::string path, bool is_json)
-    : path_(std::move(path)), is_journal_(false), is_json_(is_json), descriptor_(open_file(path_)) {
+    : path_(std::move(path)), is_journal_(false), is_json_(is_json), file_(open_file(path_)), descriptor_(file_.get()) {
     if (descriptor_ < 0) {
         throw std::system_error(errno, std::generic_category(), path_);
-    }
-}
-
-LogSink::~LogSink() {
-    if (!path_.empty()) {
-        ::close(descriptor_);
     }
 }
 
@@ -58,11 +52,12 @@ std::error_code LogSink::reopen() {
     if (path_.empty()) {
         return {};
     }
-    const int fresh = open_file(path_);
-    if (fresh < 0) {
+    UniqueFd fresh = open_file(path_);
+    if (fresh.get() < 0) {
         return {errno, std::generic_category()};
     }
-    ::close(std::exchange(descriptor_, fresh));
+    file_ = std::move(fresh);
+    descriptor_ = file_.get();
     is_torn_ = false;
     return {};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/unique_fd.hpp"
+
 #include <spdlog/sinks/base_sink.h>
 
 #include <cstdint>
@@ -22,7 +24,6 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
     /// `is_json`: the format of the formatter.
     LogSink(int descriptor, bool is_journal, bool is_json = false);
     explicit LogSink(std::string path, bool is_json = false);
-    ~LogSink() override;
 
     /// Reopens the file, after it was renamed. If that fails, the old file stays in use. Does nothing without a path.
     [[nodiscard]] std::error_code reopen();
@@ -38,6 +39,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
     const std::string path_;  // "": a descriptor
     const bool is_journal_;
     const bool is_json_;
+    UniqueFd file_;  // none without a path
     int descriptor_;
     bool is_torn_ = false;  // the last line was written only in part
     std::uint64_t lost_ = 0;
