@@ -1,5 +1,6 @@
 #include "channel_tables.hpp"
 
+#include "config/joined.hpp"
 #include "config/settings_table.hpp"
 #include "csv_text.hpp"
 #include "ini_text.hpp"
@@ -39,14 +40,6 @@ std::vector<std::string_view> columns_of(std::string_view driver) {
     return columns;
 }
 
-std::string columns_allowed(std::string_view driver) {
-    std::string text;
-    for (const std::string_view column : columns_of(driver)) {
-        text += (text.empty() ? "" : ", ") + std::string(column);
-    }
-    return text;
-}
-
 /// A parsed row; its values are not yet checked.
 struct TableRow {
     std::string name;
@@ -77,7 +70,7 @@ class TableReader {
             }
         }
         if (keys_.empty() && !is_over_) {
-            complain("", "no line with the column names; must be one or more of " + columns_allowed(driver_));
+            complain("", "no line with the column names; must be one or more of " + joined(columns_of(driver_)));
         }
         return std::move(rows_);
     }

@@ -1,6 +1,7 @@
 #include "app/daemon.hpp"
 
 #include "base/exit_code.hpp"
+#include "config/joined.hpp"
 #include "status/state_text.hpp"
 
 #include "core/start_thread.hpp"
@@ -28,11 +29,7 @@ constexpr int looks_stuck = 10;
 
 /// Returns ": REST at A, B", or `none` if there are no URLs.
 std::string places_text(const char* what, const std::vector<std::string>& urls, const char* none) {
-    std::string text;
-    for (const std::string& url : urls) {
-        text += (text.empty() ? what : ", ") + url;
-    }
-    return text.empty() ? none : text;
+    return urls.empty() ? none : what + joined(urls);
 }
 
 /// Returns the failure of the last reload for the service status, because `systemctl reload` itself never fails. "" if

@@ -1,5 +1,6 @@
 #include "plan/channel_sections.hpp"
 
+#include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "core/channel_table.hpp"
 #include "device/sample_batch.hpp"
@@ -43,12 +44,9 @@ std::string meant_by(std::string_view pattern, std::string_view name) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-    std::string list;
-    for (std::size_t i = 0; i < std::min(names.size(), names_listed_max); ++i) {
-        list += (i == 0 ? "" : ", ") + names[i];
-    }
     const bool has_more = names.size() > names_listed_max;
-    return list + (has_more ? " and " + std::to_string(names.size() - names_listed_max) + " more" : "");
+    return joined(std::span(names).first(std::min(names.size(), names_listed_max))) +
+           (has_more ? " and " + std::to_string(names.size() - names_listed_max) + " more" : "");
 }
 
 /// Returns what a section needs to define a channel; "" if no section can.

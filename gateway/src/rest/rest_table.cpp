@@ -1,5 +1,6 @@
 #include "rest/rest_table.hpp"
 
+#include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 
 #include <algorithm>
@@ -80,12 +81,11 @@ const RestRoute* find_method(const RestMatch& match, std::string_view method) {
 
 std::string allowed_methods(const RestMatch& match) {
     const auto& table = rest_table();
-    std::string allowed;
+    std::vector<std::string_view> allowed;
     for (std::size_t row = match.row; row < table.size() && table[row]->path == table[match.row]->path; ++row) {
-        allowed += allowed.empty() ? "" : ", ";
-        allowed += table[row]->method == "GET" ? "GET, HEAD" : table[row]->method;
+        allowed.push_back(table[row]->method == "GET" ? "GET, HEAD" : table[row]->method);
     }
-    return allowed;
+    return joined(allowed);
 }
 
 std::string_view nearest_path(std::string_view path) {

@@ -3,6 +3,7 @@
 #include "base/json_excerpt.hpp"
 #include "base/parse_time.hpp"
 #include "base/strict_json.hpp"
+#include "config/joined.hpp"
 #include "config/quantity.hpp"
 
 #include <nlohmann/json.hpp>
@@ -159,13 +160,13 @@ bool has_key(ServiceKind kind, const KeyRow& row) {
 }
 
 std::string keys_of(ServiceKind kind) {
-    std::string keys;
+    std::vector<std::string_view> keys;
     for (const KeyRow& row : request_keys) {
         if (has_key(kind, row)) {
-            keys += (keys.empty() ? "" : ", ") + std::string(row.key);
+            keys.push_back(row.key);
         }
     }
-    return keys;
+    return joined(keys);
 }
 
 void check_keys(const Json& document, ServiceKind kind) {

@@ -1,6 +1,7 @@
 #include "base/json_excerpt.hpp"
 #include "base/strict_json.hpp"
 #include "config/given_settings.hpp"
+#include "config/joined.hpp"
 #include "config/settings_table.hpp"
 #include "settings/settings_json.hpp"
 
@@ -78,15 +79,15 @@ std::optional<std::string> word_text(const Json& item) {
 
 std::optional<std::string> list_text(const SettingRow& row, const Json& values) {
     const bool is_whole_list = std::holds_alternative<WholeListRule>(row.rule);
-    std::string list;
+    std::vector<std::string> list;
     for (const Json& item : values.is_array() ? values : Json::array({nullptr})) {
         const std::optional<std::string> text = is_whole_list ? whole_text(item) : word_text(item);
         if (!text) {
             return std::nullopt;
         }
-        list += (list.empty() ? "" : ",") + *text;
+        list.push_back(*text);
     }
-    return list;
+    return joined(list, ",");
 }
 
 /// Returns the text of `value` in an INI file, or nullopt if its type does not match the row.

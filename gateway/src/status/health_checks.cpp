@@ -1,9 +1,11 @@
 #include "status/health_checks.hpp"
 
+#include "config/joined.hpp"
 #include "core/publisher.hpp"
 #include "encode/time_text.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace telegate {
 namespace {
@@ -72,9 +74,7 @@ HealthCheck check_stopped(const Sampler& sampler) {
 
 HealthCheck check_channels(const BadChannels& bad) {
     HealthCheck check{.name = "channels", .good = bad.count == 0, .detail = "", .is_warning = true};
-    for (const std::string& channel : bad.named) {
-        check.detail += (check.detail.empty() ? "channels without a good value: " : ", ") + channel;
-    }
+    check.detail = bad.named.empty() ? "" : "channels without a good value: " + joined(bad.named);
     if (bad.count > bad.named.size()) {
         check.detail += " and " + std::to_string(bad.count - bad.named.size()) + " more";
     }
@@ -117,9 +117,8 @@ HealthCheck check_log(const DurableLogStatus& log) {
 HealthCheck check_channel_settings(const std::vector<std::string>& topics) {
     constexpr std::size_t topics_listed_max = 10;
     HealthCheck check{.name = "channel_settings", .good = topics.empty(), .detail = "", .is_warning = true};
-    for (std::size_t i = 0; i < std::min(topics.size(), topics_listed_max); ++i) {
-        check.detail += (i == 0 ? "sections without a matching channel: " : ", ") + topics[i];
-    }
+    const auto listed = std::span(topics).first(std::min(topics.size(), topics_listed_max));
+    check.detail = topics.empty() ? "" : "sections without a matching channel: " + joined(listed);
     if (topics.size() > topics_listed_max) {
         check.detail += " and " + std::to_string(topics.size() - topics_listed_max) + " more";
     }
