@@ -1,25 +1,13 @@
 #include "error_text.hpp"
 
+#include "core/utf8.hpp"
+
 #include <cstring>
 
 namespace telegate {
-namespace {
-
-std::size_t fitting_bytes(std::string_view text, std::size_t bytes_max) noexcept {
-    if (text.size() <= bytes_max) {
-        return text.size();
-    }
-    std::size_t cut = bytes_max;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
-        --cut;
-    }
-    return cut;
-}
-
-}  // namespace
 
 void ErrorText::store(std::string_view text) noexcept {
-    const std::size_t bytes = fitting_bytes(text, bytes_max);
+    const std::size_t bytes = whole_characters_bytes(text, bytes_max);
     Words next{};
     std::memcpy(next.data(), text.data(), bytes);
     if (bytes == last_bytes_ && next == last_) {

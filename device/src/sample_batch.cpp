@@ -2,6 +2,7 @@
 
 #include "core/assert.hpp"
 #include "core/topic.hpp"
+#include "core/utf8.hpp"
 #include "lines/field_value.hpp"
 #include "processing/batch_processing.hpp"
 
@@ -13,20 +14,6 @@
 
 namespace telegate {
 namespace {
-
-/// Returns how many bytes of `text` fit without splitting a UTF-8 character.
-std::size_t fitting_bytes(std::string_view text) noexcept {
-    if (text.size() <= TelemetrySample::text_bytes_max) {
-        return text.size();
-    }
-    constexpr std::size_t continuations_max = 3;  // more in a row are not UTF-8 and can be split anywhere
-    std::size_t cut = TelemetrySample::text_bytes_max;
-    while (cut > TelemetrySample::text_bytes_max - continuations_max &&
-           (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
-        --cut;
-    }
-    return cut;
-}
 
 struct NoValue {};
 
@@ -50,7 +37,7 @@ void write(TelemetrySample& sample, bool value) noexcept {
 }
 
 void write(TelemetrySample& sample, std::string_view text) noexcept {
-    const std::size_t bytes = fitting_bytes(text);
+    const std::size_t bytes = whole_characters_bytes(text, TelemetrySample::text_bytes_max);
     sample.type = ValueType::text;
     sample.flags |= bytes < text.size() ? sample_flag::text_truncated : std::uint8_t{0};
     sample.text_bytes = static_cast<std::uint8_t>(bytes);

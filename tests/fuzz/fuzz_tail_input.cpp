@@ -3,7 +3,7 @@
 // Needs: tools/gateway_tail/request_schedule.cpp tools/gateway_tail/sample_text.cpp tools/gateway_tail/seq_line.cpp
 // Needs: tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp tools/gateway_tail/time_words.cpp
 // Needs: tools/gateway_tail/topic_lines.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp
-// Needs: gateway/src/encode/time_text.cpp gateway/src/base/parse_time.cpp gateway/src/base/utf8.cpp
+// Needs: gateway/src/encode/time_text.cpp gateway/src/base/parse_time.cpp
 // Needs: nlohmann_json::nlohmann_json
 
 #include "gateway_tail/live_reader.hpp"

@@ -1,6 +1,6 @@
 #include "record_payload.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 #include "core/endian.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "sample_text.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,6 @@ namespace telegate::tail {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-/// Includes U+0080 to U+009F.
-bool is_control(std::string_view character) noexcept {
-    const unsigned first = byte_at(character, 0);
-    return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
-}
 
 /// Calls `append` for each character, and with the replacement character for each invalid byte.
 template <class Append>

@@ -1,5 +1,7 @@
 #include "lines/field_value.hpp"
 
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,32 +12,6 @@
 
 namespace telegate {
 namespace {
-
-unsigned byte_at(std::string_view text, std::size_t at) noexcept {
-    return static_cast<unsigned char>(text[at]);
-}
-
-bool is_continuation(std::string_view text, std::size_t at) noexcept {
-    return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80U;
-}
-
-/// Returns the length of the non-ASCII UTF-8 character at `at`; 0 if it is not well-formed.
-std::size_t character_bytes(std::string_view text, std::size_t at) noexcept {
-    const unsigned first = byte_at(text, at);
-    const std::size_t bytes = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (first < 0xC2 || first > 0xF4) {
-        return 0;
-    }
-    for (std::size_t next = 1; next < bytes; ++next) {
-        if (!is_continuation(text, at + next)) {
-            return 0;
-        }
-    }
-    const unsigned second = byte_at(text, at + 1);
-    const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-    const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
-    return overlong || outside ? 0 : bytes;
-}
 
 char to_lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -51,7 +27,7 @@ bool equals_lower(std::string_view word, std::string_view lower) noexcept {
 bool is_plain_text(std::string_view text) noexcept {
     for (std::size_t at = 0; at < text.size();) {
         const unsigned first = byte_at(text, at);
-        const std::size_t bytes = first < 0x80 ? 1 : character_bytes(text, at);
+        const std::size_t bytes = first < 0x80 ? 1 : utf8_bytes(text.substr(at));
         if (first == 0 || bytes == 0) {
             return false;
         }
@@ -107,14 +83,7 @@ std::optional<bool> to_boolean(std::string_view word) noexcept {
 
 std::string_view excerpt(std::string_view text) noexcept {
     constexpr std::size_t bytes_max = 40;  // of the 160 bytes of an error text
-    if (text.size() <= bytes_max) {
-        return text;
-    }
-    std::size_t end = bytes_max;
-    while (end > 0 && is_continuation(text, end)) {
-        --end;
-    }
-    return text.substr(0, end);
+    return text.substr(0, whole_characters_bytes(text, bytes_max));
 }
 
 }  // namespace telegate

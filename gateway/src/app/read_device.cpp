@@ -6,6 +6,7 @@
 #include "base/write_out.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
+#include "core/utf8.hpp"
 #include "encode/time_text.hpp"
 #include "plan/channel_sections.hpp"
 #include "plan/plan.hpp"
@@ -45,12 +46,6 @@ std::string cell_text(const TelemetrySample& sample) {
     return "";
 }
 
-/// Counts the characters of valid UTF-8 text.
-std::size_t characters_in(std::string_view text) noexcept {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 using TableRow = std::array<std::string, 4>;
 
 /// Aligns the rows in columns, without trailing spaces.
@@ -58,14 +53,14 @@ std::string columns_text(const std::vector<TableRow>& rows) {
     std::array<std::size_t, std::tuple_size_v<TableRow>> widths{};
     for (const TableRow& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], characters_in(row[i]));
+            widths[i] = std::max(widths[i], count_characters(row[i]));
         }
     }
     std::string text;
     for (const TableRow& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             const bool is_last = i + 1 == row.size();
-            text += row[i] + (is_last ? "\n" : std::string(widths[i] - characters_in(row[i]) + 2, ' '));
+            text += row[i] + (is_last ? "\n" : std::string(widths[i] - count_characters(row[i]) + 2, ' '));
         }
     }
     return text;

@@ -1,17 +1,11 @@
 #include "base/readable_bytes.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <cstddef>
 
 namespace telegate {
 namespace {
-
-// C0, DEL and C1. In UTF-8, C1 characters take two bytes, the first of which is 0xC2.
-bool is_control(std::string_view character) noexcept {
-    const unsigned first = byte_at(character, 0);
-    return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
-}
 
 void append_hexadecimal(std::string& text, std::string_view bytes) {
     constexpr std::string_view digits = "0123456789abcdef";

@@ -1,6 +1,6 @@
 #include "encode/cbor_encoder.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 #include "encode/cbor_items.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "encode/json_encoder.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 #include "encode/digits.hpp"
 
 #include <array>

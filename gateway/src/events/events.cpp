@@ -1,6 +1,7 @@
 #include "events/events.hpp"
 
 #include "core/assert.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,18 +9,6 @@
 
 namespace telegate {
 namespace {
-
-/// Truncates before the first byte of a UTF-8 character.
-void cut_text(std::string& text, std::size_t bytes_max) {
-    if (text.size() <= bytes_max) {
-        return;
-    }
-    std::size_t end = bytes_max;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-        --end;
-    }
-    text.resize(end);
-}
 
 constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < event_kinds.size(); ++i) {
@@ -71,9 +60,9 @@ void EventLog::take(Event event) {
     if (event.text.empty()) {
         event.text = event.fields.text();
     }
-    cut_text(event.text, text_bytes_max);
-    cut_text(event.device, name_bytes_max);
-    cut_text(event.channel, name_bytes_max);
+    event.text.resize(whole_characters_bytes(event.text, text_bytes_max));
+    event.device.resize(whole_characters_bytes(event.device, name_bytes_max));
+    event.channel.resize(whole_characters_bytes(event.channel, name_bytes_max));
     const auto shared = std::make_shared<const Event>(std::move(event));
     const MonoTime now = clock_.mono_now();
     const std::lock_guard lock(mutex_);

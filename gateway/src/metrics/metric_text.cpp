@@ -1,6 +1,6 @@
 #include "metrics/metric_text.hpp"
 
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <array>
 #include <charconv>

@@ -3,6 +3,7 @@
 #include "base/readable_bytes.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
+#include "core/utf8.hpp"
 #include "http/problem.hpp"
 #include "rest/rest_query.hpp"
 
@@ -14,12 +15,6 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t quoted_bytes_max = 64;
-
-/// Returns the number of UTF-8 characters: bytes that are not continuation bytes.
-std::size_t characters_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 }  // namespace
 
@@ -147,7 +142,7 @@ std::vector<std::string_view> ParameterReader::texts(std::string_view name, std:
         return {};
     }
     for (const std::string_view value : values) {
-        if (characters_of(value) > characters_max) {
+        if (count_characters(value) > characters_max) {
             fault(name, "is too long: must be at most " + std::to_string(characters_max) + " characters");
             return {};
         }

@@ -1,5 +1,6 @@
-#include "base/utf8.hpp"
+#include "core/utf8.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace telegate {
@@ -14,7 +15,7 @@ std::size_t utf8_bytes(std::string_view bytes) noexcept {
         return 0;
     }
     for (std::size_t at = 1; at < length; ++at) {
-        if ((byte_at(bytes, at) & 0xC0U) != 0x80) {
+        if (!is_continuation(bytes[at])) {
             return 0;
         }
     }
@@ -22,6 +23,16 @@ std::size_t utf8_bytes(std::string_view bytes) noexcept {
     const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
     const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
     return overlong || outside ? 0 : length;
+}
+
+bool is_control(std::string_view character) noexcept {
+    const unsigned first = byte_at(character, 0);
+    return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
+}
+
+std::size_t count_characters(std::string_view text) noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char byte) { return !is_continuation(byte); }));
 }
 
 char* put_utf8(char* out, std::string_view bytes) noexcept {
