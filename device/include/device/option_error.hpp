@@ -28,4 +28,11 @@ class OptionError : public std::invalid_argument {
     std::shared_ptr<const Parts> parts_;  // copying an exception must not throw
 };
 
+/// Throws an OptionError unless `holds`.
+inline void require_option(bool holds, const std::string& key, const std::string& rule) {
+    if (!holds) {
+        throw OptionError(key, rule);
+    }
+}
+
 }  // namespace telegate

@@ -24,31 +24,26 @@ constexpr std::size_t name_bytes_max = 40;  // in messages
 constexpr int buffers_max = 16;
 constexpr std::size_t buffer_bytes = 16 * 1024;
 
-void require(bool holds, const std::string& key, const std::string& rule) {
-    if (!holds) {
-        throw OptionError(key, rule);
-    }
-}
-
 bool is_variable(const std::string& text) {
     const std::size_t sign = text.find('=');
     return sign != 0 && sign != std::string::npos && text.find('\0') == std::string::npos;
 }
 
 ExecDriverOptions checked(ExecDriverOptions options) {
-    require(!options.command.empty(), "command", "must not be empty");
-    require(options.command.find('\0') == std::string::npos, "command", "must not contain a NUL byte");
-    require(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms", "must be 1 to 3600000");
-    require(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most, "output_bytes_max",
-            "must be 1 to 1073741824");
+    require_option(!options.command.empty(), "command", "must not be empty");
+    require_option(options.command.find('\0') == std::string::npos, "command", "must not contain a NUL byte");
+    require_option(options.timeout >= timeout_least && options.timeout <= timeout_most, "timeout_ms",
+                   "must be 1 to 3600000");
+    require_option(options.output_bytes_max >= 1 && options.output_bytes_max <= output_bytes_most, "output_bytes_max",
+                   "must be 1 to 1073741824");
     for (const std::string& variable : options.environment) {
-        require(is_variable(variable), "environment", "\"" + variable + "\": must be NAME=VALUE");
+        require_option(is_variable(variable), "environment", "\"" + variable + "\": must be NAME=VALUE");
     }
     if (options.working_directory.empty()) {
         options.working_directory.assign(1, '/');
     }
-    require(options.working_directory.front() == '/', "working_directory",
-            "\"" + options.working_directory + "\": must begin with /");
+    require_option(options.working_directory.front() == '/', "working_directory",
+                   "\"" + options.working_directory + "\": must begin with /");
     return options;
 }
 

@@ -22,12 +22,6 @@ constexpr std::size_t datagram_bytes_limit = 65'535;  // the maximum of UDP
 constexpr std::size_t receive_buffer_limit = 256UL * 1024 * 1024;
 constexpr std::size_t channels_limit = 65'536;  // of all devices together
 
-void require(bool holds, const std::string& key, const std::string& rule) {
-    if (!holds) {
-        throw OptionError(key, rule);
-    }
-}
-
 /// Returns 4, 6, or 0 if the text is not an address.
 int version_of(const std::string& address) noexcept {
     std::array<unsigned char, sizeof(in6_addr)> ignored{};
@@ -54,20 +48,20 @@ UdpDriverOptions checked(UdpDriverOptions options) {
         host = host.substr(1, host.size() - 2);
     }
     const std::string& group = options.multicast_group;
-    require(version_of(host) != 0, "listen",
-            "invalid address: \"" + host + "\"; must be an IPv4 or IPv6 address, or localhost");
-    require(group.empty() || is_multicast(group), "multicast_group",
-            "invalid address: \"" + group + "\"; must be an address in 224.0.0.0/4 or ff00::/8");
-    require(group.empty() || version_of(group) == version_of(host), "multicast_group",
-            "wrong address family: \"" + group + "\"; must be the family of the listen address \"" + host + '"');
-    require(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
-            "receive_buffer_bytes", "out of range; must be 1 to 268435456");
-    require(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit, "datagram_bytes_max",
-            "out of range; must be 1 to 65535");
-    require(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
-            "out of range; must be 1 to 65536");
-    require(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member, "name_member",
-            "is the same member as time_member; must be a different member");
+    require_option(version_of(host) != 0, "listen",
+                   "invalid address: \"" + host + "\"; must be an IPv4 or IPv6 address, or localhost");
+    require_option(group.empty() || is_multicast(group), "multicast_group",
+                   "invalid address: \"" + group + "\"; must be an address in 224.0.0.0/4 or ff00::/8");
+    require_option(group.empty() || version_of(group) == version_of(host), "multicast_group",
+                   "wrong address family: \"" + group + "\"; must be the family of the listen address \"" + host + '"');
+    require_option(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
+                   "receive_buffer_bytes", "out of range; must be 1 to 268435456");
+    require_option(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit,
+                   "datagram_bytes_max", "out of range; must be 1 to 65535");
+    require_option(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
+                   "out of range; must be 1 to 65536");
+    require_option(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member,
+                   "name_member", "is the same member as time_member; must be a different member");
     return options;
 }
 
