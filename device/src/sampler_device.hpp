@@ -115,10 +115,10 @@ struct Sampler::Device {
     /// Reports a channel that the driver declared after open() and whose name is that of a derived channel. Reported
     /// once, in place of an error of the reading, which is reported again if it persists.
     void note_clash() noexcept {
-        if (clash_told_ || batch->clash().empty()) {
+        if (clash_reported_ || batch->clash().empty()) {
             return;
         }
-        clash_told_ = true;
+        clash_reported_ = true;
         try {
             note_error("channel \"" + batch->clash() +
                        "\" is declared by the device and by its processing settings: the later one gets no samples");
@@ -192,7 +192,7 @@ struct Sampler::Device {
         last_refused.store("");
         last_error_utc_ns.store(0, std::memory_order_relaxed);
         is_error_current.store(false, std::memory_order_relaxed);
-        clash_told_ = false;
+        clash_reported_ = false;
     }
 
     void start() noexcept {
@@ -278,7 +278,7 @@ struct Sampler::Device {
     Outage outage_;               // of the last outage
     std::uint64_t bad_seen_ = 0;  // of the current batch
     std::uint64_t bad_in_read_ = 0;
-    bool clash_told_ = false;  // since the errors were cleared
+    bool clash_reported_ = false;  // since the errors were cleared
 };
 
 }  // namespace telegate

@@ -80,9 +80,9 @@ void SeqLine::start(std::uint64_t first) {
             runs_.insert(std::move(node));
         }
     }
-    const std::size_t before = gone_.size() + told_.size();
+    const std::size_t before = gone_.size() + reported_.size();
     gone_.forget_below(next_);
-    told_.forget_below(next_);
+    reported_.forget_below(next_);
     update_ranges(before);
 }
 
@@ -92,7 +92,7 @@ void SeqLine::start_at_first_known() {
 
 std::uint64_t SeqLine::first_known() const {
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-    for (const SeqRanges* const ranges : {&gone_, &told_}) {
+    for (const SeqRanges* const ranges : {&gone_, &reported_}) {
         first = ranges->empty() ? first : std::min(first, ranges->first());
     }
     first = runs_.empty() ? first : std::min(first, runs_.begin()->first);
@@ -127,18 +127,18 @@ bool SeqLine::insert(const Sample& sample) {
 void SeqLine::add_gone(std::uint64_t first, std::uint64_t last, Reason reason) {
     first = std::max(first, next_);
     if (first <= last) {
-        const std::size_t before = gone_.size() + told_.size();
+        const std::size_t before = gone_.size() + reported_.size();
         gone_.add(first, last, reason);
         update_ranges(before);
         know(last);
     }
 }
 
-void SeqLine::add_told(std::uint64_t first, std::uint64_t last, Reason reason) {
+void SeqLine::add_reported(std::uint64_t first, std::uint64_t last, Reason reason) {
     first = std::max(first, next_);
     if (first <= last) {
-        const std::size_t before = gone_.size() + told_.size();
-        told_.add(first, last, reason);
+        const std::size_t before = gone_.size() + reported_.size();
+        reported_.add(first, last, reason);
         update_ranges(before);
         know(last);
     }
@@ -187,13 +187,14 @@ void SeqLine::give_up(std::uint64_t first, std::uint64_t last, Reason reason) {
     last = std::min(last, known_last_);
     for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
         const std::uint64_t hole_last = std::min(last, next_known(seq) - 1);
-        const SeqRanges::Range* const told = told_.at(seq);
-        const std::uint64_t end = std::min(hole_last, told != nullptr ? told->last : told_.next_covered(seq) - 1);
-        add_gone(seq, end, told != nullptr ? told->reason : reason);
+        const SeqRanges::Range* const reported = reported_.at(seq);
+        const std::uint64_t end =
+            std::min(hole_last, reported != nullptr ? reported->last : reported_.next_covered(seq) - 1);
+        add_gone(seq, end, reported != nullptr ? reported->reason : reason);
     }
 }
 
-void SeqLine::lose_as_told(std::uint64_t first, std::uint64_t last, Reason reason) {
+void SeqLine::lose_as_reported(std::uint64_t first, std::uint64_t last, Reason reason) {
     last = std::min(last, known_last_);
     for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
         add_gone(seq, std::min(last, next_known(seq) - 1), reason);
@@ -213,9 +214,9 @@ void SeqLine::drain(const Sample& head, SpliceOutput& output) {
             break;
         }
     }
-    const std::size_t before = gone_.size() + told_.size();
+    const std::size_t before = gone_.size() + reported_.size();
     gone_.forget_below(next_);
-    told_.forget_below(next_);
+    reported_.forget_below(next_);
     update_ranges(before);
 }
 
@@ -252,9 +253,9 @@ void SeqLine::drop_ahead() {
         }
     }
     runs_.clear();
-    const std::size_t before = gone_.size() + told_.size();
+    const std::size_t before = gone_.size() + reported_.size();
     gone_.clear();
-    told_.clear();
+    reported_.clear();
     update_ranges(before);
 }
 
@@ -264,7 +265,7 @@ void SeqLine::count_out(const Item& item) const noexcept {
 }
 
 void SeqLine::update_ranges(std::size_t before) const noexcept {
-    kept_->ranges += gone_.size() + told_.size() - before;
+    kept_->ranges += gone_.size() + reported_.size() - before;
 }
 
 }  // namespace telegate::tail

@@ -91,7 +91,7 @@ class SeqLine {
     /// Marks seqs as lost: they cannot be recovered.
     void add_gone(std::uint64_t first, std::uint64_t last, Reason reason);
     /// Marks seqs as missing. They may be recovered; if not, they are lost for this reason.
-    void add_told(std::uint64_t first, std::uint64_t last, Reason reason);
+    void add_reported(std::uint64_t first, std::uint64_t last, Reason reason);
     /// Records that seqs up to `seq` exist.
     void know(std::uint64_t seq) noexcept { known_last_ = seq > known_last_ ? seq : known_last_; }
 
@@ -112,7 +112,7 @@ class SeqLine {
     void give_up(Reason reason) { give_up(next_, known_last_, reason); }
     /// Marks missing seqs in this range as lost for the reason in the gateway's reply, which overrides that of an
     /// earlier notice.
-    void lose_as_told(std::uint64_t first, std::uint64_t last, Reason reason);
+    void lose_as_reported(std::uint64_t first, std::uint64_t last, Reason reason);
 
     /// Outputs the samples and losses that are next in order. `head` supplies the topic, its index and its unit.
     void drain(const Sample& head, SpliceOutput& output);
@@ -146,7 +146,7 @@ class SeqLine {
     std::uint64_t first_dropped_ = seq_max + 1;
     std::map<std::uint64_t, Run> runs_;  // by first seq
     SeqRanges gone_;
-    SeqRanges told_;
+    SeqRanges reported_;
     bool is_ending_ = false;
     bool is_ended_ = false;
 };

@@ -107,7 +107,7 @@ void Splice::want_snapshot() {
     }
 }
 
-void Splice::held_up(Time now) {
+void Splice::stalled(Time now) {
     if (options_.recover && schedule_.is_live_up()) {
         schedule_.look_again(now);
     }
@@ -377,7 +377,7 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
         SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, request.epoch);
         if (line != nullptr) {
             line->know(line->is_ending() ? gone.last_seq : 0);
-            line->lose_as_told(gone.first_seq, gone.last_seq, gone.reason);
+            line->lose_as_reported(gone.first_seq, gone.last_seq, gone.reason);
             lines_.after_change(*topic);
         }
     }

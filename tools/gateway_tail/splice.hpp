@@ -74,7 +74,7 @@ class Splice {
     [[nodiscard]] bool is_missing() { return lines_.is_missing() || !has_begun() || pages_.is_past_wanted(); }
     /// Requests a snapshot to find missing samples after this program did not run for a while: kernel buffers were
     /// full, and the gateway's kernel may take many seconds to deliver the rest.
-    void held_up(Time now);
+    void stalled(Time now);
     /// Requests the last snapshot before the program ends, to find published samples that have not arrived.
     void look_last();
     [[nodiscard]] bool has_looked_last() const noexcept { return last_look_ == LastLook::done; }

@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 /// Longest time until a signal is noticed.
 constexpr milliseconds turn_max{200};
 /// An iteration that takes this long was blocked: the process was stopped, or the reader of the output was slow.
-constexpr milliseconds held_up_min{1'000};
+constexpr milliseconds stall_min{1'000};
 /// Delay before "waiting for" is reported.
 constexpr milliseconds silent_wait{1'000};
 
@@ -247,8 +247,8 @@ int Tail::run() {
     }
     Time now = began_;
     for (Time before = now; !is_done(now); before = std::exchange(now, steady_clock::now())) {
-        if (now - before >= held_up_min) {
-            splice_.held_up(now);
+        if (now - before >= stall_min) {
+            splice_.stalled(now);
         }
         turn(now);
     }

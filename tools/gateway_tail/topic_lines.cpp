@@ -84,7 +84,7 @@ void TopicLines::take_gap(const Gap& gap) {
     }
     const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
     if (is_for_us_only && recover_) {
-        line->add_told(gap.first_seq, gap.last_seq, gap.reason);
+        line->add_reported(gap.first_seq, gap.last_seq, gap.reason);
     } else {
         line->add_gone(gap.first_seq, gap.last_seq, gap.reason);
     }
@@ -213,8 +213,8 @@ void TopicLines::end_past() {
 }
 
 void TopicLines::tell_end_unknown(std::int64_t epoch) {
-    if (end_unknown_told_ != epoch) {
-        end_unknown_told_ = epoch;
+    if (end_unknown_reported_ != epoch) {
+        end_unknown_reported_ = epoch;
         output_->end_unknown(epoch);
     }
 }

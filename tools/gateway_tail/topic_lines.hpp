@@ -147,10 +147,10 @@ class TopicLines {
     std::unordered_map<std::string, Topic, TextHash, std::equal_to<>> topics_;
     std::vector<Topic*> waiting_;
     std::int64_t epoch_ = 0;
-    std::deque<std::int64_t> former_;    // previous epochs
-    std::int64_t end_unknown_told_ = 0;  // latest epoch that was reported
-    std::int64_t first_epoch_ = 0;       // lines of later epochs start with seq 1
-    bool waits_for_past_ = false;        // lines of the current epoch do not start yet
+    std::deque<std::int64_t> former_;        // previous epochs
+    std::int64_t end_unknown_reported_ = 0;  // latest epoch that was reported
+    std::int64_t first_epoch_ = 0;           // lines of later epochs start with seq 1
+    bool waits_for_past_ = false;            // lines of the current epoch do not start yet
     Baseline baseline_;
 };
 

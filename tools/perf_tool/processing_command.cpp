@@ -46,8 +46,9 @@ class ProcessingEngine {
         for (std::size_t index = 0; index < channel_count; ++index) {
             plan.channels["channel" + std::to_string(index)] = how;
         }
-        batch_.process_with(how.has_stages() ? plan : ProcessingPlan{}, {[this](const FilteredSamples& told) {
-                                filtered_ = std::accumulate(told.by_reason.begin(), told.by_reason.end(), filtered_);
+        batch_.process_with(how.has_stages() ? plan : ProcessingPlan{}, {[this](const FilteredSamples& filtered) {
+                                filtered_ =
+                                    std::accumulate(filtered.by_reason.begin(), filtered.by_reason.end(), filtered_);
                             }});
         for (std::size_t index = 0; index < channel_count; ++index) {
             ids_.push_back(batch_.add_channel("channel" + std::to_string(index), "Cel"));

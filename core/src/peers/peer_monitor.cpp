@@ -37,24 +37,24 @@ void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::strin
     call({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status, session.ending()});
 }
 
-void PeerMonitor::look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const {
+void PeerMonitor::look_for_slow(const Session& session, Reported& reported, std::size_t backlog_bytes_max) const {
     if (!is_on()) {
         return;
     }
     const std::size_t bytes = session.outbox()->backlog().bytes();
-    if (bytes > session.outbox()->bytes_max_or(backlog_bytes_max) / 2 && !told.slow) {
-        told.slow = true;
+    if (bytes > session.outbox()->bytes_max_or(backlog_bytes_max) / 2 && !reported.slow) {
+        reported.slow = true;
         tell(MonitorEventKind::slow, session, {});
     } else if (bytes == 0) {
-        told.slow = false;
+        reported.slow = false;
     }
 }
 
-void PeerMonitor::look_for_dropped(const Session& session, Told& told) const {
+void PeerMonitor::look_for_dropped(const Session& session, Reported& reported) const {
     const std::uint64_t dropped = session.outbox()->dropped();
-    if (is_on() && dropped > told.dropped) {
-        const std::uint64_t count = dropped - told.dropped;
-        told.dropped = dropped;
+    if (is_on() && dropped > reported.dropped) {
+        const std::uint64_t count = dropped - reported.dropped;
+        reported.dropped = dropped;
         tell(MonitorEventKind::dropped, session, {}, count);
     }
 }

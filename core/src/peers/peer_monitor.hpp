@@ -18,7 +18,7 @@ namespace telegate {
 class PeerMonitor {
   public:
     /// The conditions that have been reported about one session.
-    struct Told {
+    struct Reported {
         bool slow = false;
         std::uint64_t dropped = 0;
     };
@@ -38,9 +38,9 @@ class PeerMonitor {
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
     /// Reports `slow` if the backlog has exceeded half of `backlog_bytes_max`, or of its own limit, since it was last
     /// empty.
-    void look_for_slow(const Session& session, Told& told, std::size_t backlog_bytes_max) const;
+    void look_for_slow(const Session& session, Reported& reported, std::size_t backlog_bytes_max) const;
     /// Reports `dropped` with the messages lost since the last report.
-    void look_for_dropped(const Session& session, Told& told) const;
+    void look_for_dropped(const Session& session, Reported& reported) const;
 
   private:
     void call(const MonitorEvent& event) const;

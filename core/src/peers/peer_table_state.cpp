@@ -98,10 +98,10 @@ void PeerTable::State::tick() {
         }
         guard(session, [&] { session.tick(now); });
         if (monitor.is_on() && session.state() != Session::State::closed) {
-            monitor.look_for_slow(session, sessions.note(session).told, options.backlog_bytes_max);
+            monitor.look_for_slow(session, sessions.note(session).reported, options.backlog_bytes_max);
         }
         if (monitor.is_on() && session.state() != Session::State::closed) {
-            monitor.look_for_dropped(session, sessions.note(session).told);
+            monitor.look_for_dropped(session, sessions.note(session).reported);
         }
     }
 }
@@ -126,7 +126,7 @@ void PeerTable::State::flush() {
 void PeerTable::State::flush(Session& session) {
     guard(session, [&] { session.flush(); });
     if (monitor.is_on() && session.state() != Session::State::closed) {
-        monitor.look_for_slow(session, sessions.note(session).told, options.backlog_bytes_max);
+        monitor.look_for_slow(session, sessions.note(session).reported, options.backlog_bytes_max);
     }
 }
 
@@ -413,7 +413,7 @@ void PeerTable::State::retire(const Dialer& dialer) {
     later_clean.ask();
     if (const auto& outbox = dialer.outbox()) {
         const std::uint64_t lost = outbox->backlog().messages();
-        outbox->give_up_all();
+        outbox->drop_all();
         add_deliveries(totals, *outbox);
         if (lost > 0) {
             monitor.tell_dropped(dialer.endpoint_text(), lost);
@@ -475,7 +475,7 @@ void PeerTable::State::tell_ended(const Session& session, Note& note, std::strin
     if (!monitor.is_on()) {
         return;
     }
-    monitor.look_for_dropped(session, note.told);
+    monitor.look_for_dropped(session, note.reported);
     if (session.was_open()) {
         monitor.tell(MonitorEventKind::disconnected, session, why, session.status());
     } else {

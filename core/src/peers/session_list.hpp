@@ -22,7 +22,7 @@ class SessionList {
   public:
     struct Note {
         Dialer* dialer = nullptr;  // null: the connection was accepted
-        PeerMonitor::Told told;
+        PeerMonitor::Reported reported;
         std::chrono::steady_clock::time_point cut_at = std::chrono::steady_clock::time_point::max();
 
         /// Returns whether the outbox belongs to the dialer, where it is counted.

@@ -42,7 +42,7 @@ void LagLimit::enforce(std::uint64_t log_end) {
         Outbox& outbox = *session->outbox();
         const SlowReader* const slow = outbox.slow();
         if (slow == nullptr) {
-            outbox.give_up_before(log_end - std::min<std::uint64_t>(log_end, limits_.backlog_bytes_max));
+            outbox.drop_before(log_end - std::min<std::uint64_t>(log_end, limits_.backlog_bytes_max));
         } else if (slow->is_over(log_end_before) || (slow->is_over(log_end) && !slow->can_be_over())) {
             keep_within(*session);
         } else if (slow->is_over(log_end) || slow->is_due_to_conflate()) {
@@ -104,7 +104,7 @@ void LagLimit::enforce_kept_limit() {
         if (largest == nullptr) {
             return;
         }
-        largest->outbox()->slow()->give_up_waiting();
+        largest->outbox()->slow()->drop_pending();
     }
 }
 

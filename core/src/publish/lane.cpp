@@ -107,7 +107,7 @@ void Lane::make_room(const Condition& is_too_much) {
     } catch (const std::exception&) {  // such as a lack of memory, here or on the shard's thread
     }
     while (is_too_much()) {
-        give_up_oldest();
+        drop_oldest();
     }
 }
 
@@ -141,7 +141,7 @@ void Lane::pop() noexcept {
     }
 }
 
-void Lane::give_up_oldest() {
+void Lane::drop_oldest() {
     const Stretch& oldest = waiting_[first_];
     if (oldest.message != nullptr) {
         const auto& message = std::get<LaneMessage>(*oldest.message);
@@ -155,10 +155,10 @@ void Lane::give_up_oldest() {
     pop();
 }
 
-void Lane::give_up_all() {
+void Lane::drop_all() {
     collect();
     while (is_anything_waiting()) {
-        give_up_oldest();
+        drop_oldest();
     }
 }
 
@@ -192,7 +192,7 @@ void Lane::pass_on() {
         pop();
     }
     // A shard without new data still needs to know how much it may keep.
-    if (empty() && !loans_.empty() && log_end_told_ < log_end_ && link_.has_room()) {
+    if (empty() && !loans_.empty() && log_end_reported_ < log_end_ && link_.has_room()) {
         put_log_end();
     }
     if (published_ != link_.put_count()) {
@@ -232,7 +232,7 @@ bool Lane::put_losses() {
     }
     auto note = std::make_unique<LaneNote>(LaneLosses{});
     std::get<LaneLosses>(*note).swap(losses_);
-    put_note(std::move(note), log_end_told_);
+    put_note(std::move(note), log_end_reported_);
     return true;
 }
 
@@ -241,9 +241,9 @@ void Lane::put_note(std::unique_ptr<LaneNote> note, std::uint64_t log_end) noexc
     if (link_.applied() == link_.put_count()) {
         window_begin_ = std::max(window_begin_, log_end);
     }
-    log_end_told_ = std::max(log_end_told_, log_end);
-    sent_[link_.put_count() % sent_.size()] = {next_position(), log_end_told_};
-    link_.put({loan_, nullptr, note.release(), 0, 0, 0, log_end_told_});
+    log_end_reported_ = std::max(log_end_reported_, log_end);
+    sent_[link_.put_count() % sent_.size()] = {next_position(), log_end_reported_};
+    link_.put({loan_, nullptr, note.release(), 0, 0, 0, log_end_reported_});
 }
 
 /// Returns a position that nothing is before that was not passed on yet.
@@ -272,7 +272,7 @@ void Lane::put(Stretch& stretch) {
     sent_[link_.put_count() % sent_.size()] = {segment->start + stretch.begin, log_end};
     link_.put({loan_, stretch.readers, nullptr, stretch.begin, stretch.end, stretch.messages, log_end});
     stretch.readers->records_end = link_.put_count();
-    log_end_told_ = log_end;
+    log_end_reported_ = log_end;
     put_end_ = segment->start + stretch.end;
 }
 
@@ -281,7 +281,7 @@ void Lane::put_log_end() {
     loan_ = nullptr;
     sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // later records may be anywhere after that
     link_.put({nullptr, nullptr, nullptr, 0, 0, 0, log_end_});
-    log_end_told_ = log_end_;
+    log_end_reported_ = log_end_;
 }
 
 void Lane::take_back() noexcept {

@@ -78,7 +78,7 @@ class Lane {
     /// Returns whether the shard was passed everything.
     [[nodiscard]] bool empty() const noexcept { return !is_anything_waiting() && losses_.empty(); }
     /// Drops everything that was not passed on.
-    void give_up_all();
+    void drop_all();
 
     /// Returns the number of reader lists.
     [[nodiscard]] std::size_t lists() const noexcept { return lists_.size(); }
@@ -123,7 +123,7 @@ class Lane {
     template <class Condition>
     void make_room(const Condition& is_too_much);
     void pass_on();
-    void give_up_oldest();
+    void drop_oldest();
     void pop() noexcept;
     void take_back() noexcept;
     [[nodiscard]] bool can_put(const Stretch& stretch) noexcept;
@@ -155,7 +155,7 @@ class Lane {
     std::uint64_t log_end_ = 0;
     std::uint64_t segment_start_ = 0;  // of the last segment opened
     std::uint64_t put_end_ = 0;        // end of the range passed on last
-    std::uint64_t log_end_told_ = 0;
+    std::uint64_t log_end_reported_ = 0;
     std::uint64_t window_begin_ = 0;  // log end of the last record added while the shard had applied all others
     std::uint64_t published_ = 0;
     std::vector<Sent> sent_;  // by record; twice as many as may not be applied yet

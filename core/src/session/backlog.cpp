@@ -51,15 +51,15 @@ std::uint64_t Backlog::add_run_when_full(const Slice& message, std::uint32_t own
         refuse(message, own_tick > 0);
         return 1;
     }
-    std::uint64_t given_up = 0;
+    std::uint64_t dropped = 0;
     while (size_ >= runs_max_ && size_ > (hold_.is_set() ? 1U : 0U)) {
-        given_up += give_up_oldest_run();
+        dropped += drop_oldest_run();
     }
     if (size_ == ring_.size()) {
         resize_ring(ring_.size() * 2);
     }
     push_run(message, own_tick);
-    return given_up;
+    return dropped;
 }
 
 void Backlog::push_run(const Slice& message, std::uint32_t own_tick) noexcept {
@@ -159,12 +159,12 @@ std::uint64_t Backlog::consume_within(Run& head, std::size_t bytes) noexcept {
     return completed;
 }
 
-std::uint64_t Backlog::give_up_before(std::uint64_t position) {
-    std::uint64_t given_up = 0;
+std::uint64_t Backlog::drop_before(std::uint64_t position) {
+    std::uint64_t dropped = 0;
     for (auto oldest = oldest_position(); oldest && *oldest < position; oldest = oldest_position()) {
-        given_up += give_up_oldest_run();
+        dropped += drop_oldest_run();
     }
-    return given_up;
+    return dropped;
 }
 
 std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
@@ -177,9 +177,9 @@ std::optional<std::uint64_t> Backlog::oldest_position() const noexcept {
 }
 
 /// Drops the oldest run that is not held.
-std::uint64_t Backlog::give_up_oldest_run() {
+std::uint64_t Backlog::drop_oldest_run() {
     if (hold_.is_set()) {
-        return give_up_second_run();
+        return drop_second_run();
     }
     const Run& head = run(0);
     const std::size_t kept = bytes_under_way(head);
@@ -187,24 +187,24 @@ std::uint64_t Backlog::give_up_oldest_run() {
         return hold_first_run(kept);
     }
     tell_lost(head, head.begin + partial_ + kept);
-    const std::uint64_t given_up = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
+    const std::uint64_t dropped = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
     bytes_ -= head.end - head.begin - partial_ - kept;
-    messages_ -= given_up;
+    messages_ -= dropped;
     pop_run();
-    return given_up;
+    return dropped;
 }
 
-std::uint64_t Backlog::give_up_second_run() noexcept {
+std::uint64_t Backlog::drop_second_run() noexcept {
     Run& second = run(1);
     tell_lost(second, second.begin);
-    const std::uint64_t given_up = second.messages;
+    const std::uint64_t dropped = second.messages;
     bytes_ -= second.end - second.begin;
     own_runs_ -= second.own_tick > 0 ? 1U : 0U;
-    messages_ -= given_up;
+    messages_ -= dropped;
     second = std::move(run(0));
     first_ = (first_ + 1) & (ring_.size() - 1);
     --size_;
-    return given_up;
+    return dropped;
 }
 
 /// Keeps the next `bytes` of the first run in place: one message, see claim().
@@ -213,13 +213,13 @@ std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
     const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
     tell_lost(head, end);
-    const std::uint64_t given_up = head.messages - 1;
+    const std::uint64_t dropped = head.messages - 1;
     bytes_ -= head.end - end;
-    messages_ -= given_up;
+    messages_ -= dropped;
     head.end = end;
     head.messages = 1;
     hold_.set(head.segment.get());
-    return given_up;
+    return dropped;
 }
 
 /// Returns the bytes in flight in the first run: either a message is partly sent, or messages are claimed, never both.
@@ -247,31 +247,31 @@ std::uint64_t Backlog::set_aside(const Run& head, std::size_t bytes) {
     return messages;
 }
 
-std::uint64_t Backlog::give_up_all() noexcept {
+std::uint64_t Backlog::drop_all() noexcept {
     const std::size_t left = rest_.size() - rest_sent_;
-    std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
+    std::uint64_t dropped = left > 0 ? consume_rest(left) : 0;
     while (size_ > 0) {
-        given_up += run(0).messages;
+        dropped += run(0).messages;
         pop_run();
     }
     claimed_ = 0;
     messages_ = 0;
     bytes_ = 0;
-    return given_up;
+    return dropped;
 }
 
 std::uint64_t Backlog::restart() noexcept {
     const std::size_t left = rest_.size() - rest_sent_;
-    const std::uint64_t given_up = left > 0 ? consume_rest(left) : 0;
+    const std::uint64_t dropped = left > 0 ? consume_rest(left) : 0;
     bytes_ = bytes_ - left + partial_;
-    messages_ -= given_up;
+    messages_ -= dropped;
     partial_ = 0;
     claimed_ = 0;
     hold_.reset();
-    return given_up;
+    return dropped;
 }
 
-std::uint64_t Backlog::give_up_first_message() noexcept {
+std::uint64_t Backlog::drop_first_message() noexcept {
     TELEGATE_ASSERT(!is_under_way() && size_ > 0);
     Run& head = run(0);
     const std::size_t message = message_bytes_at(head.segment->bytes.get() + head.begin);

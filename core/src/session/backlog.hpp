@@ -31,12 +31,12 @@ struct MessageView {
 /// is sent.
 ///
 /// Adjacent messages are merged, so a subscriber to everything has one run per segment regardless of the number of
-/// messages. A message in flight (partly sent or claimed) is always finished, even when give_up_before() drops it: up
+/// messages. A message in flight (partly sent or claimed) is always finished, even when drop_before() drops it: up
 /// to rest_bytes_max of it are copied, and for a larger message the segment is held.
 ///
 /// Threads: the log's thread.
 /// Limits: runs_max runs, plus one that is held; add() drops the oldest run beyond that. The owner bounds the log's
-/// bytes: it calls give_up_before() and checks SegmentPool::held_bytes().
+/// bytes: it calls drop_before() and checks SegmentPool::held_bytes().
 /// Failure: add(), consume(), conflate() and the functions that drop part of a run may throw std::bad_alloc.
 class Backlog {
   public:
@@ -72,10 +72,10 @@ class Backlog {
     }
     /// Adds one message from the peer's own log. `tick`: when it was published, from 1, see AgeMarks.
     std::uint64_t add_own(const Slice& message, std::uint32_t tick);
-    /// Puts these messages before all others; nothing may be in flight. Only give_up_all() and restart() drop them.
+    /// Puts these messages before all others; nothing may be in flight. Only drop_all() and restart() drop them.
     void put_first(std::vector<std::byte> wire, std::uint64_t messages);
 
-    /// Called with whole messages just before they are dropped because of their age or a limit. give_up_all() and
+    /// Called with whole messages just before they are dropped because of their age or a limit. drop_all() and
     /// conflate() do not call it.
     using LossCall = std::function<void(const LostRun& run)>;
     void tell_losses(const LossCall& lost) noexcept { lost_ = &lost; }
@@ -94,7 +94,7 @@ class Backlog {
     /// Like gather(), but only for messages that have started and those of put_first(). Requires at_boundary() to be
     /// false.
     [[nodiscard]] std::size_t gather_under_way(std::span<StreamPart> out) const noexcept;
-    /// Marks the first `bytes` from gather(), whole messages, as in flight in another form, so that give_up_before() no
+    /// Marks the first `bytes` from gather(), whole messages, as in flight in another form, so that drop_before() no
     /// longer drops them. At most rest_bytes_max, or one message.
     void claim(std::size_t bytes) noexcept { claimed_ = bytes; }
     /// Removes the first `bytes` from gather(), which were sent. Returns the number of messages completed.
@@ -102,25 +102,25 @@ class Backlog {
 
     /// Drops every run that begins before `position` in the log and returns the number of messages dropped. Data in
     /// flight is copied, which frees its segment, or its segment is held.
-    std::uint64_t give_up_before(std::uint64_t position);
+    std::uint64_t drop_before(std::uint64_t position);
     /// Drops whole messages before `position`, and those of add_own() up to `tick`. Returns the number of messages
     /// dropped.
-    std::uint64_t give_up_older(std::uint64_t position, std::uint32_t tick);
+    std::uint64_t drop_older(std::uint64_t position, std::uint32_t tick);
     /// Drops the oldest messages until at most `bytes_max` bytes, or only the data in flight, are left. Returns the
     /// number of messages dropped.
-    std::uint64_t give_up_to(std::size_t bytes_max);
+    std::uint64_t drop_to(std::size_t bytes_max);
     /// Keeps only the newest message of each topic and all one-frame messages. Copies them to `own`, so that they hold
     /// no other segment. `tick_at(position)` returns the publication tick of a position. Returns the number of messages
     /// dropped.
     std::uint64_t conflate(SegmentLog& own, const std::function<std::uint32_t(std::uint64_t position)>& tick_at);
     /// Drops everything, including data in flight. Counts the messages run by run instead of using messages().
-    std::uint64_t give_up_all() noexcept;
+    std::uint64_t drop_all() noexcept;
     /// Makes data in flight pending again: messages that were partly sent or claimed will be sent again from the start.
     /// Data that was copied aside has no start and is dropped. Returns the number of messages dropped.
     std::uint64_t restart() noexcept;
 
     /// Drops the next message. Nothing may be in flight, and there must be a message. Returns 1.
-    std::uint64_t give_up_first_message() noexcept;
+    std::uint64_t drop_first_message() noexcept;
 
     /// Calls `each(segment, slice, messages)` for every run, oldest first, and removes the run. For a caller that
     /// hands the messages to another thread instead of sending them.
@@ -136,7 +136,7 @@ class Backlog {
         }
     }
 
-    /// Returns where the first run begins that give_up_before() could drop; nullopt if there is none. Runs of add_own()
+    /// Returns where the first run begins that drop_before() could drop; nullopt if there is none. Runs of add_own()
     /// have no position.
     [[nodiscard]] std::optional<std::uint64_t> oldest_position() const noexcept;
     /// Returns the log position of the held segment; nullopt if no segment is held.
@@ -179,8 +179,8 @@ class Backlog {
     void resize_ring(std::size_t runs);
     void shrink_if_empty();
     void pop_run() noexcept;
-    std::uint64_t give_up_oldest_run();
-    std::uint64_t give_up_second_run() noexcept;
+    std::uint64_t drop_oldest_run();
+    std::uint64_t drop_second_run() noexcept;
     std::uint64_t hold_first_run(std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t bytes_under_way(const Run& head) const noexcept;
     std::uint64_t set_aside(const Run& head, std::size_t bytes);

@@ -99,19 +99,19 @@ void Backlog::split(std::size_t index, std::uint32_t at) {
     back.messages -= front.messages;
 }
 
-std::uint64_t Backlog::give_up_older(std::uint64_t position, std::uint32_t tick) {
-    std::uint64_t given_up = 0;
+std::uint64_t Backlog::drop_older(std::uint64_t position, std::uint32_t tick) {
+    std::uint64_t dropped = 0;
     for (;;) {
         const std::size_t oldest = hold_.is_set() ? 1 : 0;
         if (size_ <= oldest) {
-            return given_up;
+            return dropped;
         }
         const Run& part = run(oldest);
         const std::uint64_t start = part.segment->start;
         const bool is_old =
             part.own_tick == 0 ? start + part.begin < position : AgeMarks::is_up_to(tick, part.own_tick);
         if (!is_old) {
-            return given_up;
+            return dropped;
         }
         if (part.own_tick == 0 && start + part.end > position) {
             std::uint32_t at = part.begin;
@@ -122,16 +122,16 @@ std::uint64_t Backlog::give_up_older(std::uint64_t position, std::uint32_t tick)
                 split(oldest, at);
             }
         }
-        given_up += give_up_oldest_run();
+        dropped += drop_oldest_run();
     }
 }
 
-std::uint64_t Backlog::give_up_to(std::size_t bytes_max) {
-    std::uint64_t given_up = 0;
+std::uint64_t Backlog::drop_to(std::size_t bytes_max) {
+    std::uint64_t dropped = 0;
     for (;;) {
         const std::size_t oldest = hold_.is_set() ? 1 : 0;
         if (size_ <= oldest || bytes_ <= bytes_max) {
-            return given_up;
+            return dropped;
         }
         const Run& part = run(oldest);
         std::uint32_t at = part.begin;
@@ -142,7 +142,7 @@ std::uint64_t Backlog::give_up_to(std::size_t bytes_max) {
         if (at < part.end) {
             split(oldest, at);
         }
-        given_up += give_up_oldest_run();
+        dropped += drop_oldest_run();
     }
 }
 

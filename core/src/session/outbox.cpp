@@ -84,26 +84,26 @@ std::uint64_t Outbox::consume(std::size_t bytes) {
     return completed;
 }
 
-void Outbox::give_up_before(std::uint64_t log_position) {
+void Outbox::drop_before(std::uint64_t log_position) {
     settle();
-    lose(LossReason::slow, backlog_.give_up_before(log_position));
+    lose(LossReason::slow, backlog_.drop_before(log_position));
     release_if_empty();
 }
 
-void Outbox::give_up_all() noexcept {
+void Outbox::drop_all() noexcept {
     settle();
-    lose(LossReason::disconnected, backlog_.give_up_all());
+    lose(LossReason::disconnected, backlog_.drop_all());
     cuts_ = 0;
     release_if_empty();
 }
 
 void Outbox::restart_partial(bool was_cut) noexcept {
     settle();
-    const std::uint64_t given_up = backlog_.restart();
-    lose(LossReason::disconnected, given_up);
-    cuts_ = given_up > 0 || backlog_.empty() ? 0 : cuts_ + (was_cut ? 1 : 0);
+    const std::uint64_t dropped = backlog_.restart();
+    lose(LossReason::disconnected, dropped);
+    cuts_ = dropped > 0 || backlog_.empty() ? 0 : cuts_ + (was_cut ? 1 : 0);
     if (cuts_ >= limits::cuts_per_message_max) {
-        lose(LossReason::disconnected, backlog_.give_up_first_message());
+        lose(LossReason::disconnected, backlog_.drop_first_message());
         cuts_ = 0;
     }
     release_if_empty();

@@ -105,9 +105,9 @@ class Outbox {
     }
     /// Removes the first `bytes` from gather(), which the kernel has taken. Returns the number of messages completed.
     std::uint64_t consume(std::size_t bytes);
-    void give_up_before(std::uint64_t log_position);
+    void drop_before(std::uint64_t log_position);
     /// Drops all messages and counts them as `disconnected`.
-    void give_up_all() noexcept;
+    void drop_all() noexcept;
     /// Prepares for the next connection after a lost one: data in flight is sent again from the start of its message,
     /// or dropped if that start is gone. `was_cut`: some bytes of the next message had been sent; that message is
     /// dropped when this happens for the cuts_per_message_max-th time.

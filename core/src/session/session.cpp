@@ -330,7 +330,7 @@ void Session::close(std::string_view why) {
 }
 
 void Session::cut_off() noexcept {
-    outbox_->give_up_all();
+    outbox_->drop_all();
     writer_.end();
 }
 
@@ -342,7 +342,7 @@ void Session::retire(std::string_view why) {
         return close_unread(PeerEnding::other, why);
     }
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
-    outbox_->give_up_all();
+    outbox_->drop_all();
     writer_.end();
     readable_later_.ask();  // not called here: the handler may receive
 }
@@ -409,7 +409,7 @@ void Session::close_as(PeerEnding ending, std::string_view why) {
     if (origin_.keep_outbox) {
         outbox_->restart_partial(was_cut);
     } else {
-        outbox_->give_up_all();
+        outbox_->drop_all();
     }
     context_.events.ended(*this, why);
 }
@@ -440,7 +440,7 @@ void Session::tick(Time now) {
             close_unread(ending, why);
         }
     } else if (state_ == State::open) {
-        switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_told()})) {
+        switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_notified()})) {
             case Heartbeat::Look::fine: break;
             case Heartbeat::Look::closer: judge_quiet_peer(now); break;
             case Heartbeat::Look::silent: close_as(PeerEnding::silence, "heartbeat timeout");

@@ -57,7 +57,7 @@ bool SessionReader::tell() noexcept {
     if (notice_ != Notice::none) {
         return false;
     }
-    notice_ = Notice::told;
+    notice_ = Notice::notified;
     return true;
 }
 
@@ -69,7 +69,7 @@ bool SessionReader::is_overdue() noexcept {
 }
 
 bool SessionReader::has_untaken() const noexcept {
-    return is_told() || has_ahead() || receiver_.has_unfinished(input_);
+    return is_notified() || has_ahead() || receiver_.has_unfinished(input_);
 }
 
 }  // namespace telegate

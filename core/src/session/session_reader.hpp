@@ -57,7 +57,7 @@ class SessionReader {
     /// Records that the owner is notified of data to take. Returns false if it was already notified and has not taken
     /// since.
     [[nodiscard]] bool tell() noexcept;
-    [[nodiscard]] bool is_told() const noexcept { return notice_ != Notice::none; }
+    [[nodiscard]] bool is_notified() const noexcept { return notice_ != Notice::none; }
     /// Records that the owner takes the data.
     void begin_take() noexcept { notice_ = Notice::none; }
     /// Called at intervals. Returns whether the owner was notified before the previous call, has not taken since, and
@@ -76,7 +76,7 @@ class SessionReader {
     [[nodiscard]] bool has_untaken() const noexcept;
 
   private:
-    enum class Notice : std::uint8_t { none, told, overdue };
+    enum class Notice : std::uint8_t { none, notified, overdue };
 
     Stream& stream_;
     Input input_;

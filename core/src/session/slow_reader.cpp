@@ -56,7 +56,7 @@ bool SlowReader::keep_within(std::uint64_t log_end) {
     } else if (policy() == SlowPolicy::drop_newest && !slow_ahead_) {
         outbox_.backlog_.set_refusing(true);
     } else {
-        outbox_.give_up_before(log_end - behind_max());
+        outbox_.drop_before(log_end - behind_max());
     }
     return true;
 }
@@ -68,7 +68,7 @@ void SlowReader::expire(AgeMarks::Time now) {
     }
     outbox_.settle();
     const LossReason before = std::exchange(reason_, LossReason::expired);
-    outbox_.lose(LossReason::expired, outbox_.backlog_.give_up_older(old.before_position, old.up_to_tick));
+    outbox_.lose(LossReason::expired, outbox_.backlog_.drop_older(old.before_position, old.up_to_tick));
     reason_ = before;
     outbox_.release_if_empty();
 }
@@ -82,9 +82,9 @@ std::size_t SlowReader::bytes_apart() const noexcept {
     return backlog.refuses() ? backlog.bytes() : backlog.own_bytes();
 }
 
-void SlowReader::give_up_waiting() {
+void SlowReader::drop_pending() {
     outbox_.settle();
-    outbox_.lose(LossReason::slow, outbox_.backlog_.give_up_to(0));
+    outbox_.lose(LossReason::slow, outbox_.backlog_.drop_to(0));
     left_at_conflation_ = 0;
     outbox_.release_if_empty();
 }
@@ -130,7 +130,7 @@ void SlowReader::conflate() {
         return terms_->marks.tick_at(position);
     };
     outbox_.lose(LossReason::conflated, backlog.conflate(outbox_.log_, tick_at));
-    outbox_.lose(LossReason::slow, backlog.give_up_to(bytes_max_));
+    outbox_.lose(LossReason::slow, backlog.drop_to(bytes_max_));
     matched_at_conflation_ = outbox_.matched_;
     left_at_conflation_ = backlog.messages();
     outbox_.release_if_empty();

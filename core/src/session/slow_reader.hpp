@@ -56,7 +56,7 @@ class SlowReader {
     /// Returns how many of the pending bytes may be such bytes.
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
     /// Drops all pending messages that are not partly sent, and counts them as slow.
-    void give_up_waiting();
+    void drop_pending();
     /// Returns how far the log may grow while the subscriber reads nothing and stays within its limit; UINT64_MAX if it
     /// has read everything.
     [[nodiscard]] std::uint64_t log_end_max() const noexcept;

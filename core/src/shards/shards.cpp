@@ -43,9 +43,9 @@ Shards::Shards(const Setup& setup, RemoteEvents events)
       close_alarm_(setup.reactor,
                    [this] {
                        for (std::size_t number = 0; number < branches_.size(); ++number) {
-                           lanes_[number]->give_up_all();
+                           lanes_[number]->drop_all();
                            flush(number);
-                           if (!std::exchange(branches_[number].close_told, true)) {
+                           if (!std::exchange(branches_[number].is_close_sent, true)) {
                                tell_close(number);
                            }
                        }
@@ -155,7 +155,7 @@ void Shards::flush(std::size_t number) {
     lane.flush();
     close_unheard(number);
     tell_closings(number);
-    if (lane.empty() && closing_ && !std::exchange(branches_[number].close_told, true)) {
+    if (lane.empty() && closing_ && !std::exchange(branches_[number].is_close_sent, true)) {
         tell_close(number);
     }
 }
@@ -195,7 +195,7 @@ void Shards::close(milliseconds grace) {
     close_end_ = std::min(close_end_, deadline_in(grace));
     close_alarm_.set(left_until(close_end_));
     for (std::size_t number = 0; number < branches_.size(); ++number) {
-        if (branches_[number].close_told) {
+        if (branches_[number].is_close_sent) {
             tell_close(number);  // it has less time now
         }
         flush(number);

@@ -94,7 +94,7 @@ class Shards {
         std::vector<std::uint64_t> unheard;  // sessions with a note that was lost, to be closed
         std::uint32_t places = 0;            // places ever used
         std::size_t sessions = 0;
-        bool close_told = false;
+        bool is_close_sent = false;
         std::vector<Closing> closings;
     };
 

@@ -23,7 +23,7 @@ class ClockDriver final : public Driver {
         offset_ = batch.add_channel("clock.offset", "ns");
         step_ = batch.add_channel("clock.step", "s");
         steps_ = batch.add_channel("clock.steps", "1");
-        told_ = watch_->status();
+        reported_ = watch_->status();
     }
 
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
@@ -42,9 +42,9 @@ class ClockDriver final : public Driver {
             batch.add_absent(error_max_);
         }
         batch.add(offset_, status.offset_ns);
-        if (status.steps != told_.steps) {
-            batch.add(step_, status.stepped_s - told_.stepped_s);
-            told_ = status;
+        if (status.steps != reported_.steps) {
+            batch.add(step_, status.stepped_s - reported_.stepped_s);
+            reported_ = status;
         }
         batch.add(steps_, static_cast<std::int64_t>(status.steps));
         return {};
@@ -54,7 +54,7 @@ class ClockDriver final : public Driver {
 
   private:
     const std::shared_ptr<ClockWatch> watch_;
-    ClockStatus told_;  // the last reported steps
+    ClockStatus reported_;  // the last reported steps
     SampleBatch::Channel state_ = SampleBatch::Channel::none;
     SampleBatch::Channel error_ = SampleBatch::Channel::none;
     SampleBatch::Channel error_max_ = SampleBatch::Channel::none;

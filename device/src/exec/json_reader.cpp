@@ -45,10 +45,10 @@ std::size_t JsonReader::take_line(std::string_view line, SampleBatch& batch) {
     return 0;
 }
 
-void JsonReader::tell(SampleBatch& batch, Told& told, std::int64_t value, bool always) {
-    if (always || told.value != value) {
-        told.value = value;
-        batch.add(told.channel, value);
+void JsonReader::tell(SampleBatch& batch, Reported& reported, std::int64_t value, bool always) {
+    if (always || reported.value != value) {
+        reported.value = value;
+        batch.add(reported.channel, value);
     }
 }
 

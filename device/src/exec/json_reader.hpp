@@ -36,11 +36,11 @@ class JsonReader {
   private:
     std::size_t take_line(std::string_view line, SampleBatch& batch);
 
-    struct Told {
+    struct Reported {
         SampleBatch::Channel channel = SampleBatch::Channel::none;
         std::int64_t value = -1;
     };
-    static void tell(SampleBatch& batch, Told& told, std::int64_t value, bool always);
+    static void tell(SampleBatch& batch, Reported& reported, std::int64_t value, bool always);
 
     const MetricRules rules_;
     LineAssembler assembler_;
@@ -48,8 +48,8 @@ class JsonReader {
     metrics::JsonIntake intake_;
     std::uint64_t refused_ = 0;
     std::uint64_t overlong_seen_ = 0;
-    Told lines_refused_;
-    Told fields_refused_;
+    Reported lines_refused_;
+    Reported fields_refused_;
 };
 
 }  // namespace telegate::exec

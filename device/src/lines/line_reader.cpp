@@ -54,7 +54,7 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
         channels_.add(batch, field);
         if (channels_.refused() != without_room) {
             why_ = "no channel for field \"";
-            why_ += field.name.substr(0, name_bytes_told);
+            why_ += field.name.substr(0, name_bytes_shown);
             why_ += "\": the limit of " + std::to_string(channels_.size()) + " names is reached";
             batch.refused(why_);
         }
@@ -70,17 +70,17 @@ void LineReader::see_overlong(SampleBatch& batch) {
 }
 
 void LineReader::report_counts(SampleBatch& batch, bool all) {
-    if (all || !told_ || refused() != refused_told_) {
-        told_ = true;
-        refused_told_ = refused();
-        batch.add(refused_channel_, static_cast<std::int64_t>(refused_told_));
+    if (all || !has_reported_ || refused() != refused_reported_) {
+        has_reported_ = true;
+        refused_reported_ = refused();
+        batch.add(refused_channel_, static_cast<std::int64_t>(refused_reported_));
     }
-    if (fields_refused() > 0 && (all || fields_refused() != fields_refused_told_)) {
-        if (fields_refused_told_ == 0) {
+    if (fields_refused() > 0 && (all || fields_refused() != fields_refused_reported_)) {
+        if (fields_refused_reported_ == 0) {
             fields_refused_channel_ = batch.add_channel("fields.refused", "1");
         }
-        fields_refused_told_ = fields_refused();
-        batch.add(fields_refused_channel_, static_cast<std::int64_t>(fields_refused_told_));
+        fields_refused_reported_ = fields_refused();
+        batch.add(fields_refused_channel_, static_cast<std::int64_t>(fields_refused_reported_));
     }
 }
 

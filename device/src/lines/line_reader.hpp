@@ -51,7 +51,7 @@ class LineReader {
     [[nodiscard]] const std::string& why_refused() const noexcept { return why_; }
 
   private:
-    static constexpr std::size_t name_bytes_told = 40;  // in a message
+    static constexpr std::size_t name_bytes_shown = 40;  // in a message
 
     void see_overlong(SampleBatch& batch);
     void take_line(std::string_view line, SampleBatch& batch);
@@ -65,9 +65,9 @@ class LineReader {
     std::uint64_t refused_ = 0;
     std::string why_;
     std::uint64_t overlong_seen_ = 0;
-    std::uint64_t refused_told_ = 0;
-    std::uint64_t fields_refused_told_ = 0;
-    bool told_ = false;  // lines.refused has a sample
+    std::uint64_t refused_reported_ = 0;
+    std::uint64_t fields_refused_reported_ = 0;
+    bool has_reported_ = false;  // lines.refused has a sample
     SampleBatch::Channel refused_channel_ = SampleBatch::Channel::none;
     SampleBatch::Channel fields_refused_channel_ = SampleBatch::Channel::none;
 };

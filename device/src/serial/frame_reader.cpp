@@ -209,9 +209,9 @@ void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
 }
 
 void FrameReader::report_counts(SampleBatch& batch, bool all) {
-    if (all || !told_ || refused_ != refused_told_) {
-        told_ = true;
-        refused_told_ = refused_;
+    if (all || !has_reported_ || refused_ != refused_reported_) {
+        has_reported_ = true;
+        refused_reported_ = refused_;
         batch.add(refused_channel_, static_cast<std::int64_t>(refused_));
     }
 }

@@ -53,8 +53,8 @@ class FrameReader {
     SampleBatch::Channel refused_channel_ = SampleBatch::Channel::none;
     std::uint64_t good_ = 0;
     std::uint64_t refused_ = 0;
-    std::uint64_t refused_told_ = 0;
-    bool told_ = false;  // frames.refused has a sample
+    std::uint64_t refused_reported_ = 0;
+    bool has_reported_ = false;  // frames.refused has a sample
     std::string why_;
 };
 

@@ -19,14 +19,14 @@ ServicesParts Gateway::services_parts() {
                     endpoint_trouble_.note(event);
                     peer_log_.note_trouble(event, "service client");
                 },
-            .told = {.channels = channels_,
-                     .ledger = ledger_,
-                     .history = consumers_.history,
-                     .pump = pump_,
-                     .past = state_file_,
-                     .text = sample_text_,
-                     .log = log_history_.get(),
-                     .tags = tags_}};
+            .answers = {.channels = channels_,
+                        .ledger = ledger_,
+                        .history = consumers_.history,
+                        .pump = pump_,
+                        .past = state_file_,
+                        .text = sample_text_,
+                        .log = log_history_.get(),
+                        .tags = tags_}};
 }
 
 EpochLedger Gateway::epoch_ledger() const {

@@ -78,10 +78,10 @@ bool Pump::pump_turn(bool goes_on) {
     std::size_t batches = 0;
     bool more = true;
     while (more && batches++ < batches_per_turn) {
-        held_up_ = !goes_on && must_wait();
-        more = !held_up_ && pump_batch();
+        blocked_ = !goes_on && must_wait();
+        more = !blocked_ && pump_batch();
     }
-    if (!more && !held_up_) {
+    if (!more && !blocked_) {
         more = tell_losses();
     }
     for (SampleConsumer* const consumer : consumers_) {
@@ -198,7 +198,7 @@ void Pump::discard_all(DropReason reason) {
 }
 
 bool Pump::has_work() const noexcept {
-    return !parts_.waker.is_low_power() && !held_up_ && parts_.queue.size() > 0;
+    return !parts_.waker.is_low_power() && !blocked_ && parts_.queue.size() > 0;
 }
 
 std::uint64_t Pump::last_seq(ChannelId channel) const noexcept {

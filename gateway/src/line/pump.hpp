@@ -133,7 +133,7 @@ class Pump {
     ChannelBlocks<Block> channels_;
     std::uint64_t taken_ever_ = 0;
     bool paused_ = false;
-    bool held_up_ = false;
+    bool blocked_ = false;
 };
 
 }  // namespace telegate

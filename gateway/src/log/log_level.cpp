@@ -31,7 +31,7 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
                              std::string_view who) {
     const std::lock_guard lock(mutex_);
     const LogLine line = change_line(now_.level, level, revert_after).add("by", who);
-    const bool was_told = log_.info_each(line);
+    const bool was_logged = log_.info_each(line);
     now_ = {std::string(level), {}, 0};
     if (revert_after) {
         now_.reverts_to = settled_;
@@ -43,7 +43,7 @@ LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::
         reverts_at_ = MonoTime::max();  // a running timer has no effect
     }
     log_.set_level(level);
-    if (!was_told) {
+    if (!was_logged) {
         log_.info_each(line);
     }
     return now_;
@@ -55,11 +55,11 @@ void LogLevel::revert_if_due() {
         return;
     }
     const LogLine line = LogLine("log level reverted").add("from", now_.level).add("to", settled_);
-    const bool was_told = log_.info_each(line);
+    const bool was_logged = log_.info_each(line);
     now_ = {settled_, {}, 0};
     reverts_at_ = MonoTime::max();
     log_.set_level(settled_);
-    if (!was_told) {
+    if (!was_logged) {
         log_.info_each(line);
     }
 }

@@ -49,7 +49,7 @@ void add_notices(Source source, Text text) {
     for (std::size_t i = 0; i < source.snapshot.notices.size(); ++i) {
         const std::string_view format = to_string(static_cast<PayloadFormat>(i));
         text.add({{"format", format}, {"kind", "gap"}}, source.snapshot.notices[i].gaps);
-        text.add({{"format", format}, {"kind", "beat"}}, source.snapshot.notices[i].beats);
+        text.add({{"format", format}, {"kind", "beat"}}, source.snapshot.notices[i].heartbeats);
     }
 }
 

@@ -64,7 +64,7 @@ bool exclude(const AddressClaim& one, const AddressClaim& other) {
            (a.host == b.host || meet(reach_of(a.host), reach_of(b.host)));
 }
 
-std::string told(const AddressClaim& claim) {
+std::string claim_text(const AddressClaim& claim) {
     std::string text = '"' + claim.value + "\" in [" + claim.section + ']';
     if (!claim.place.name.empty()) {
         text += " (" + claim.place.text() + ')';
@@ -77,7 +77,7 @@ std::string clash_text(const AddressClaim& claim, const AddressClaim& before) {
     std::string text = '"' + claim.value + "\" uses the same ";
     text.append(what)
         .append(" as ")
-        .append(told(before))
+        .append(claim_text(before))
         .append(": each ")
         .append(what)
         .append(" can be used only once");

@@ -117,7 +117,7 @@ void FormatFeed::gap(const SampleGap& gap) {
 
 void FormatFeed::heartbeat(ChannelId channel, std::uint64_t seq) {
     if (publish(beat_topics_, BeatNotice{channel, seq, clock_.utc_now_ns()})) {
-        ++notices_.beats;
+        ++notices_.heartbeats;
     }
 }
 

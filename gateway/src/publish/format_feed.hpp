@@ -22,7 +22,7 @@ namespace telegate {
 /// Counters of published notices in one format.
 struct NoticeTotals {
     std::uint64_t gaps = 0;
-    std::uint64_t beats = 0;
+    std::uint64_t heartbeats = 0;
 };
 
 /// Publishes samples in one format: encodes each once, directly into the publisher's log, and only if a subscriber

@@ -9,7 +9,7 @@ namespace {
 void add_notices(NoticesByFormat& totals, const FormatFeed& feed) noexcept {
     NoticeTotals& total = totals[static_cast<std::size_t>(feed.format())];
     total.gaps += feed.notices().gaps;
-    total.beats += feed.notices().beats;
+    total.heartbeats += feed.notices().heartbeats;
 }
 
 }  // namespace

@@ -33,27 +33,27 @@ void SlowGaps::lost(const Key& key, const LostRun& run, LossReason reason) {
     auto& [first, last] = entry.ends[static_cast<std::size_t>(reason)];
     first = first.seq == 0 ? digest.first : first;
     last = digest.last;
-    if (entry.given_up) {
+    if (entry.is_closing) {
         return;
     }
     entries_ -= entry.gaps.entries();
     entry.gaps.add(digest, reason);
     entries_ += entry.gaps.entries();
     while (entries_ > entries_max_) {
-        give_up_largest();
+        close_largest();
     }
 }
 
 /// Closes the subscriber with the most entries. The one that exceeded the limit may have only its first gap, while
 /// stalled subscribers use nearly all entries.
-void SlowGaps::give_up_largest() {
+void SlowGaps::close_largest() {
     const auto largest = std::max_element(counts_.begin(), counts_.end(), [](const auto& a, const auto& b) {
         return a.second.gaps.entries() < b.second.gaps.entries();
     });
     Entry& entry = largest->second;
     entries_ -= entry.gaps.entries();
     entry.gaps.clear();
-    entry.given_up = true;
+    entry.is_closing = true;
     ++closed_;
     parts_.close(largest->first.first, largest->first.second);
 }

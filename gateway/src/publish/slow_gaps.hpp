@@ -65,7 +65,7 @@ class SlowGaps {
     struct Entry {
         GapStore gaps;
         std::array<Ends, loss_reasons> ends;  // by reason
-        bool given_up = false;                // the connection is being closed
+        bool is_closing = false;              // the connection is being closed
     };
     using Key = std::pair<PayloadFormat, std::uint64_t>;
     struct KeyHash {
@@ -77,7 +77,7 @@ class SlowGaps {
     void lost(const Key& key, const LostRun& run, LossReason reason);
     void refused(const Key& key, const LostMessage& message);
     bool tell(const Key& key, NoticeWriter& writer);
-    void give_up_largest();
+    void close_largest();
     void leave_out(const Key& key, const SamplePlace& sample);
     [[nodiscard]] LostSample named(const SamplePlace& place) const;
 

@@ -10,7 +10,7 @@ SampleStream::SampleStream(const SampleSources& sources, std::vector<std::string
       selection_{std::move(prefixes), {}},
       hooks_(std::move(hooks)),
       position_(next.position),
-      told_(next.position) {
+      reported_(next.position) {
     reader_.emplace(sources_, selection_, SampleReader::Start{next.epoch_ms, next.position}, hooks_.wake);
 }
 
@@ -36,7 +36,7 @@ void SampleStream::begin_next_epoch(std::string& out) {
         missed = hooks_.published_from(reader_->epoch_ms(), position_, epoch_ms);
     }
     reader_.emplace(sources_, selection_, SampleReader::Start{epoch_ms}, hooks_.wake);
-    position_ = told_ = 0;
+    position_ = reported_ = 0;
     out += "event: gap\ndata: {\"reason\":\"restart\",\"epoch\":" + std::to_string(epoch_ms);
     if (missed) {
         out += ",\"missed\":" + std::to_string(*missed);
@@ -67,7 +67,7 @@ void SampleStream::add_gap(std::string& out) {
     out += "\",\"epoch\":" + std::to_string(reader_->epoch_ms()) + ",\"missed\":" + std::to_string(gap_.missed) +
            ",\"first_position\":" + std::to_string(gap_.first) + ",\"last_position\":" + std::to_string(gap_.last) +
            "}\n\n";
-    told_ = gap_.last + 1;
+    reported_ = gap_.last + 1;
     gap_ = {};
 }
 
@@ -88,7 +88,7 @@ void SampleStream::add_samples(std::string& out, std::size_t out_max) {
         out += id_of(position) + "event: sample\ndata: ";
         page_.text->append(out, page_.samples[next_]);
         out += "\n\n";
-        position_ = told_ = position + 1;
+        position_ = reported_ = position + 1;
         ++sent_;
     }
     if (next_ == page_.samples.size()) {
@@ -146,9 +146,9 @@ StreamState SampleStream::pull_some(std::string& out, std::size_t out_max) {
         add_samples(out, out_max);
         // A client that receives no events for a long time could not resume, because the position of its last event
         // would be overwritten. An event without data only updates the id.
-        if (gap_.missed == 0 && position_ - told_ >= sources_.history.capacity() / 4) {
+        if (gap_.missed == 0 && position_ - reported_ >= sources_.history.capacity() / 4) {
             out += id_of(position_ - 1) + '\n';
-            told_ = position_;
+            reported_ = position_;
         }
     }
     return StreamState::more;

@@ -73,7 +73,7 @@ class SampleStream {
     std::size_t next_ = 0;          // sample of the page
     std::size_t next_missing_ = 0;  // of the page
     std::uint64_t position_;        // of the next sample
-    std::uint64_t told_;            // the position up to which the client has an id
+    std::uint64_t reported_;        // the position up to which the client has an id
     std::uint64_t sent_ = 0;        // samples
     std::uint64_t missed_ = 0;      // of all channels
     Gap gap_;                       // to be reported before the next sample

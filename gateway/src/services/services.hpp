@@ -37,7 +37,7 @@ struct ServicesParts {
     /// Returns the body of GET /status; called on a dedicated thread.
     std::function<StatusText()> status;
     MonitorHandler monitor;  // for the log
-    AnswerParts told;
+    AnswerParts answers;
 };
 
 /// Replies to requests from DEALER and REQ sockets; see "Services" in docs/wire.md. Each request gets one reply. Work

@@ -18,9 +18,9 @@ LogFields notices_fields(const NoticesByFormat& notices) {
     NoticeTotals total;
     for (const NoticeTotals& each : notices) {
         total.gaps += each.gaps;
-        total.beats += each.beats;
+        total.heartbeats += each.heartbeats;
     }
-    return LogFields().add("gaps", total.gaps).add("beats", total.beats);
+    return LogFields().add("gaps", total.gaps).add("beats", total.heartbeats);
 }
 
 LogLine device_line(const DeviceStatus& device, const LedgerCounts& counts) {

@@ -159,7 +159,7 @@ void list_transport(JsonObject& out, const StatusSnapshot& snapshot) {
             const NoticeTotals& sent = snapshot.notices[static_cast<std::size_t>(format)];
             notices.name_schema("Notices");
             notices.add("gaps", sent.gaps);
-            notices.add("beats", sent.beats);
+            notices.add("beats", sent.heartbeats);
         });
     out.array("subscribers", snapshot.subscribers,
               [](JsonObject& each, const SubscriberStatus& subscriber) { list_subscriber(each, subscriber); });

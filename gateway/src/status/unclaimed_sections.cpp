@@ -54,9 +54,9 @@ bool UnclaimedSections::look() {
             is_waiting = is_waiting || section.state == State::waiting;
         }
     }
-    const std::size_t told = std::min(found.size(), reported_max);
-    for (std::size_t i = 0; i < told; ++i) {
-        parts_.on_unclaimed({found[i], nearest_to(found[i]), i + 1 == told ? found.size() - told : 0});
+    const std::size_t reported = std::min(found.size(), reported_max);
+    for (std::size_t i = 0; i < reported; ++i) {
+        parts_.on_unclaimed({found[i], nearest_to(found[i]), i + 1 == reported ? found.size() - reported : 0});
     }
     return is_waiting;
 }

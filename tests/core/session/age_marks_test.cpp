@@ -71,7 +71,7 @@ TEST_CASE("messages in a peer's own log are dropped by their tick, even after ti
         std::memcpy(log.prepare(wire.size()), wire.data(), wire.size());
         CHECK(backlog.add_own(log.commit(wire.size()), tick) == 0);
     }
-    CHECK(backlog.give_up_older(0, UINT32_MAX - 2) == 0);
-    CHECK(backlog.give_up_older(0, 1) == 1);
-    CHECK(backlog.give_up_older(0, 2) == 1);
+    CHECK(backlog.drop_older(0, UINT32_MAX - 2) == 0);
+    CHECK(backlog.drop_older(0, 1) == 1);
+    CHECK(backlog.drop_older(0, 2) == 1);
 }

@@ -62,22 +62,22 @@ struct Model {
         waiting.pop_back();
         std::uint64_t lost = 0;
         while (runs() >= runs_max && runs() > (holds() ? 1U : 0U)) {
-            lost += give_up_oldest_run();
+            lost += drop_oldest_run();
         }
         waiting.push_back(fresh);
         return lost;
     }
 
-    std::uint64_t give_up_before(std::uint64_t position) {
+    std::uint64_t drop_before(std::uint64_t position) {
         std::uint64_t lost = 0;
         while (oldest() < waiting.size() &&
                waiting[oldest()].segment_start + waiting[oldest()].slice.begin < position) {
-            lost += give_up_oldest_run();
+            lost += drop_oldest_run();
         }
         return lost;
     }
 
-    std::uint64_t give_up_oldest_run() {
+    std::uint64_t drop_oldest_run() {
         const std::size_t first = oldest();
         std::size_t end = first + 1;
         while (end < waiting.size() && !starts_run(end)) {
@@ -166,15 +166,15 @@ struct ModeledBacklog {
         if (log.segments_opened() != opened) {
             opened = log.segments_opened();
             if (random() % 2 == 0) {
-                give_up_before(log.end() - std::min<std::uint64_t>(log.end(), wire.size() + random() % 300'000));
+                drop_before(log.end() - std::min<std::uint64_t>(log.end(), wire.size() + random() % 300'000));
             }
         }
         std::memcpy(room, wire.data(), wire.size());
         return log.commit(wire.size());
     }
-    void give_up_before(std::uint64_t position) {
-        lost += backlog.give_up_before(position);
-        model_lost += model.give_up_before(position);
+    void drop_before(std::uint64_t position) {
+        lost += backlog.drop_before(position);
+        model_lost += model.drop_before(position);
     }
     /// Like a sender: claims whole messages up to rest_bytes_max, or one.
     void claim() {
@@ -262,7 +262,7 @@ TEST_CASE("whatever is published, claimed, sent, dropped and restarted, a backlo
         steps_held += pair.model.holds() ? 1U : 0U;
     }
     CHECK(steps_held > 0);
-    pair.lost += pair.backlog.give_up_all();
+    pair.lost += pair.backlog.drop_all();
     CHECK(pair.completed + pair.lost == pair.published);
     CHECK(pair.backlog.bytes() == 0);
     CHECK(pair.pool.held_bytes() == 0);

@@ -139,8 +139,8 @@ TEST_CASE("dropping before a position drops the ranges that begin there and keep
     for (int number = 0; number < 4; ++number) {
         line.add(numbered(number));
     }
-    CHECK(line.backlog.give_up_before(0) == 0);
-    CHECK(line.backlog.give_up_before(2 * numbered(0).size()) == 2);
+    CHECK(line.backlog.drop_before(0) == 0);
+    CHECK(line.backlog.drop_before(2 * numbered(0).size()) == 2);
     CHECK(line.offered() == numbered(2) + numbered(3));
     CHECK(line.backlog.messages() == 2);
     CHECK(line.backlog.bytes() == line.offered().size());
@@ -153,7 +153,7 @@ TEST_CASE("a partly sent message is finished when it is dropped", "[core][sessio
     const std::size_t sent = GENERATE(range<std::size_t>(1, 9));
     REQUIRE(numbered(1).size() > sent);
     const std::string head = line.send(sent);
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     CHECK_FALSE(line.backlog.at_boundary());
     CHECK(line.backlog.messages() == 1);
     CHECK(line.backlog.bytes() == numbered(1).size() - sent);
@@ -169,7 +169,7 @@ TEST_CASE("the rest of a dropped message holds no segment", "[core][session][bac
     line.send(1);
     line.append(numbered(1));
     CHECK(line.pool.memory_bytes() > 2000);
-    CHECK(line.backlog.give_up_before(line.log.end()) == 0);
+    CHECK(line.backlog.drop_before(line.log.end()) == 0);
     CHECK(line.pool.memory_bytes() == 64);
     CHECK(line.backlog.bytes() > 1900);
 }
@@ -180,9 +180,9 @@ TEST_CASE("new messages follow the rest of a dropped one, and the rest survives 
     line.add(numbered(1));
     const std::string head = line.send(3);
     line.add(numbered(2));
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     line.add(numbered(3));
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     line.add(numbered(4));
     CHECK(line.backlog.messages() == 2);
     CHECK(head + line.send(100) == numbered(1) + numbered(4));
@@ -194,22 +194,22 @@ TEST_CASE("dropping everything counts the partly sent message", "[core][session]
     line.add(numbered(1));
     line.add(numbered(2));
     line.send(3);
-    line.backlog.give_up_before(1);  // the first message is now a rest
-    CHECK(line.backlog.give_up_all() == 2);
+    line.backlog.drop_before(1);  // the first message is now a rest
+    CHECK(line.backlog.drop_all() == 2);
     CHECK(line.backlog.empty());
     CHECK(line.backlog.at_boundary());
     CHECK(line.backlog.bytes() == 0);
-    CHECK(line.backlog.give_up_all() == 0);
+    CHECK(line.backlog.drop_all() == 0);
 }
 
 TEST_CASE("a backlog with too many runs drops the oldest", "[core][session][backlog]") {
     BacklogLine line(4096, 4);
-    std::uint64_t given_up = 0;
+    std::uint64_t dropped = 0;
     for (int number = 0; number < 10; ++number) {
-        given_up += line.add(numbered(number));
+        dropped += line.add(numbered(number));
         line.append("x");  // so that no two messages coalesce
     }
-    CHECK(given_up == 6);
+    CHECK(dropped == 6);
     CHECK(line.offered() == numbered(6) + numbered(7) + numbered(8) + numbered(9));
     CHECK(line.backlog.messages() == 4);
 }
@@ -225,7 +225,7 @@ TEST_CASE("a slow reader never makes the log exceed its limit", "[core][session]
         const Slice slice = line.append(numbered(number, 20));
         if (line.log.segments_opened() != opened && line.log.end() > limit) {
             opened = line.log.segments_opened();
-            lost += line.backlog.give_up_before(line.log.end() - limit);
+            lost += line.backlog.drop_before(line.log.end() - limit);
         }
         lost += line.backlog.add(slice);
         memory_max = std::max(memory_max, line.pool.memory_bytes());
@@ -242,18 +242,18 @@ TEST_CASE("whatever is sent and dropped, only whole messages come out, each at m
     std::mt19937 random(seed);
     BacklogLine line(128, 8);
     std::string stream;
-    std::uint64_t given_up = 0;
+    std::uint64_t dropped = 0;
     constexpr int messages = 2'000;
     for (int number = 0; number < messages; ++number) {
-        given_up += line.add(numbered(number, random() % 40));
+        dropped += line.add(numbered(number, random() % 40));
         if (random() % 4 == 0) {
             line.append("x");
         }
         stream += line.send(random() % 40);
         if (random() % 10 == 0) {
-            given_up += line.backlog.give_up_before(line.log.end() - random() % 500);
+            dropped += line.backlog.drop_before(line.log.end() - random() % 500);
         }
-        REQUIRE(line.completed + given_up + line.backlog.messages() == static_cast<std::uint64_t>(number) + 1);
+        REQUIRE(line.completed + dropped + line.backlog.messages() == static_cast<std::uint64_t>(number) + 1);
         REQUIRE(line.backlog.bytes() == line.offered().size());
     }
     stream += line.send(1'000'000);
@@ -269,7 +269,7 @@ TEST_CASE("whatever is sent and dropped, only whole messages come out, each at m
         at += 5U + payload_bytes;
     }
     CHECK(whole == line.completed);
-    CHECK(whole + given_up == messages);
+    CHECK(whole + dropped == messages);
     CHECK(line.backlog.empty());
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("a part in a segment names the segment, and a copied rest does not", "
     REQUIRE(line.backlog.gather(parts) == 1);
     CHECK(parts[0].segment != nullptr);
     line.send(3);
-    line.backlog.give_up_before(line.log.end());
+    line.backlog.drop_before(line.log.end());
     REQUIRE(line.backlog.gather(parts) == 1);
     CHECK(parts[0].segment == nullptr);
 }
@@ -294,7 +294,7 @@ TEST_CASE("claimed messages survive being dropped, even across several segments"
     }
     const auto claimed = GENERATE(range<std::size_t>(0, 8));
     line.backlog.claim(claimed * numbered(0).size());
-    CHECK(line.backlog.give_up_before(line.log.end()) == 7 - claimed);
+    CHECK(line.backlog.drop_before(line.log.end()) == 7 - claimed);
     CHECK(line.backlog.messages() == claimed);
     CHECK(line.offered() == all.substr(0, claimed * numbered(0).size()));
     for (std::size_t sent = 0; sent < claimed; ++sent) {
@@ -311,7 +311,7 @@ TEST_CASE("sent messages are no longer claimed", "[core][session][backlog]") {
     line.add(numbered(2));
     line.backlog.claim(numbered(0).size());
     line.send(numbered(0).size());
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     CHECK(line.backlog.empty());
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("after a restart a message whose start is gone is dropped", "[core][se
     BacklogLine line(4096);
     line.add(numbered(1));
     line.send(3);
-    line.backlog.give_up_before(line.log.end());
+    line.backlog.drop_before(line.log.end());
     line.add(numbered(2));
     CHECK(line.backlog.restart() == 1);
     CHECK(line.offered() == numbered(2));
@@ -344,7 +344,7 @@ TEST_CASE("a large partly sent message holds its segment, and only while it is n
     line.add(large);
     line.add(numbered(2));
     std::string stream = line.send(100);
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     CHECK(line.backlog.messages() == 1);
     CHECK(line.backlog.bytes() == large.size() - 100);
     CHECK(line.pool.held_bytes() == large.size());
@@ -352,7 +352,7 @@ TEST_CASE("a large partly sent message holds its segment, and only while it is n
 
     line.append(std::string(64, '.'));
     line.add(numbered(3));
-    CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+    CHECK(line.backlog.drop_before(line.log.end()) == 1);
     line.append(std::string(64, '.'));
     line.add(numbered(4));
     stream += line.send(large.size() + 100);
@@ -367,17 +367,17 @@ TEST_CASE("whatever ends a backlog that holds a segment, the hold ends at once",
     BacklogLine line;
     line.add(large);
     line.send(100);
-    CHECK(line.backlog.give_up_before(line.log.end()) == 0);
+    CHECK(line.backlog.drop_before(line.log.end()) == 0);
     REQUIRE(line.pool.held_bytes() > 0);
     SECTION("dropped") {
-        CHECK(line.backlog.give_up_all() == 1);
+        CHECK(line.backlog.drop_all() == 1);
         CHECK(line.backlog.bytes() == 0);
     }
     SECTION("restarted: the message is whole, and pending like any other") {
         CHECK(line.backlog.restart() == 0);
         CHECK(line.backlog.bytes() == large.size());
         CHECK((line.offered() == large));
-        CHECK(line.backlog.give_up_before(line.log.end()) == 1);
+        CHECK(line.backlog.drop_before(line.log.end()) == 1);
     }
     CHECK(line.pool.held_bytes() == 0);
 }

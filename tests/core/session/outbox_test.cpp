@@ -92,7 +92,7 @@ TEST_CASE("messages lost with a connection are counted, and kept ones are sent a
     outbox.restart_partial(false);
     CHECK(offered(outbox) == frame(0, "two") + frame(0, "three"));
     CHECK(adds_up(outbox));
-    outbox.give_up_all();
+    outbox.drop_all();
     CHECK(outbox.dropped() == 2);
     CHECK(outbox.backlog().empty());
     CHECK(adds_up(outbox));
@@ -167,7 +167,7 @@ TEST_CASE("a rest whose start is gone is dropped and does not count against the 
     Outbox outbox(pool);
     append(outbox, {"rest"});
     outbox.consume(1);
-    outbox.give_up_before(1);
+    outbox.drop_before(1);
     append(outbox, {"next"});
     outbox.restart_partial(true);
     CHECK(outbox.dropped() == 1);

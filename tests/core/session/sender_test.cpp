@@ -190,7 +190,7 @@ TEST_CASE("sealed messages are finished when the backlog drops messages, and the
     for (int number = 60; number < 90; ++number) {
         add(number);
     }
-    line.outbox.give_up_before(log.end());
+    line.outbox.drop_before(log.end());
     CHECK(line.outbox.dropped() == 30);
     add(99);
     line.wire->room = test::Wire::no_limit;
@@ -217,7 +217,7 @@ TEST_CASE("a large sealed message after a small one counts as sent, even if its 
     line.wire->room = GENERATE(std::size_t{10}, std::size_t{1'000});  // within the first message, or the second
     const bool in_first = line.wire->room == 10;
     CHECK(line.write() == Sender::Status::full);
-    line.outbox.give_up_before(log.end());
+    line.outbox.drop_before(log.end());
     CHECK(line.outbox.dropped() == (in_first ? 2U : 1U));
     CHECK(pool.held_bytes() == (in_first ? 0U : 1024U * 1024U));
     line.wire->room = test::Wire::no_limit;
@@ -254,7 +254,7 @@ TEST_CASE("whatever is written, dropped and added, sealed messages arrive whole 
             (void)line.write();
         }
         if (random() % 20 == 0) {
-            line.outbox.give_up_before(log.end() - random() % 3000);
+            line.outbox.drop_before(log.end() - random() % 3000);
         }
         if (random() % 50 == 0) {
             (void)line.sender.add_control(as_bytes(command("PONG", "")));

@@ -86,16 +86,16 @@ class Twins {
         const std::size_t share = below(4);
         change([&](Outbox& outbox) { outbox.consume(outbox.backlog().bytes() * share / 3); });
     }
-    void give_up_some() {
+    void drop_some() {
         const std::size_t ahead = below(3 * tail_segment_bytes);
         tailed_.tail.settle();
         const std::uint64_t end = plain_.log.end();
         CHECK(tailed_.log.end() == end);
-        change([&](Outbox& outbox) { outbox.give_up_before(end - std::min<std::uint64_t>(end, ahead)); });
+        change([&](Outbox& outbox) { outbox.drop_before(end - std::min<std::uint64_t>(end, ahead)); });
     }
     void lose_all_seldom() {
         if (below(8) == 0) {
-            change([](Outbox& outbox) { outbox.give_up_all(); });
+            change([](Outbox& outbox) { outbox.drop_all(); });
         }
     }
     void check_one() {
@@ -220,11 +220,11 @@ TEST_CASE("every change of an outbox follows the contents of the tail", "[core][
         CHECK(outbox.sent() == 2);
     }
     SECTION("dropping everything") {
-        outbox.give_up_all();
+        outbox.drop_all();
         CHECK(outbox.dropped() == 2);
     }
     SECTION("dropping old messages") {
-        outbox.give_up_before(shared.log.end());
+        outbox.drop_before(shared.log.end());
         CHECK(outbox.dropped() == 2);
     }
     CHECK(outbox.matched() == 2);
@@ -271,7 +271,7 @@ TEST_CASE("by a tail or one by one, readers get the same messages and the same c
     for (int step = 0; step < 600; ++step) {
         switch (twins.below(12)) {
             case 0: twins.consume_some(); break;
-            case 1: twins.give_up_some(); break;
+            case 1: twins.drop_some(); break;
             case 2: twins.check_one(); break;
             case 3: twins.lose_all_seldom(); break;
             default: twins.send();

@@ -162,7 +162,7 @@ TEST_CASE("an idle channel sends heartbeats with the last number published or re
     const Told all = told(line, PayloadFormat::json, 7);
     CHECK(std::count(all.begin(), all.end(), "d/a$beat 3") >= 2);
     CHECK(std::count(all.begin(), all.end(), "d/b$beat 0") >= 2);
-    CHECK(line.feeds.notices()[0].beats >= 4);
+    CHECK(line.feeds.notices()[0].heartbeats >= 4);
 }
 
 TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor when heartbeats are off",
@@ -174,15 +174,15 @@ TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor
     CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$beat 0", "d/a$beat 0"});
     line.channels.set_current(line.a, false);
     line.channels.set_current(line.b, true);
-    const std::uint64_t before = line.feeds.notices()[0].beats;
+    const std::uint64_t before = line.feeds.notices()[0].heartbeats;
     line.subscribers[0]->subscribe("d/b");
-    CHECK(line.bench.turn_until([&] { return line.feeds.notices()[0].beats >= before + 2; }));
+    CHECK(line.bench.turn_until([&] { return line.feeds.notices()[0].heartbeats >= before + 2; }));
     beats.set_interval(std::chrono::milliseconds(0));
-    const std::uint64_t end = line.feeds.notices()[0].beats;
+    const std::uint64_t end = line.feeds.notices()[0].heartbeats;
     line.push(line.b, 1);
     const std::vector<Frames>& messages = line.receive(0, end + 1);
     CHECK(told(PayloadFormat::json, messages.back()) == "d/b 1");
-    CHECK(line.feeds.notices()[0].beats == end);
+    CHECK(line.feeds.notices()[0].heartbeats == end);
     CHECK(messages.size() == end + 1);
 }
 
@@ -203,9 +203,9 @@ TEST_CASE("no heartbeat is sent while a blocking subscriber is behind, which wou
     clock.set_interval(std::chrono::milliseconds(10));
     CHECK(other.bench.turn_until([&] {
         line.bench.reactor.poll();
-        return other.feeds.notices()[0].beats >= 20;
+        return other.feeds.notices()[0].heartbeats >= 20;
     }));
-    CHECK(line.feeds.notices()[0].beats == 0);
+    CHECK(line.feeds.notices()[0].heartbeats == 0);
     CHECK(told(line, PayloadFormat::json, pushed + 2).at(pushed - 1) == "d/a " + std::to_string(pushed));
     CHECK(line.publishers[0]->totals().dropped == 0);
 }

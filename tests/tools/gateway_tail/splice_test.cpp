@@ -369,7 +369,7 @@ TEST_CASE("after a stall, a snapshot reveals missing samples even if no live sam
     f.now += milliseconds(500);
     f.begin();
     f.pass(60'000);
-    f.splice.held_up(f.now);
+    f.splice.stalled(f.now);
     CHECK_FALSE(f.splice.turn(f.now + milliseconds(499)).has_value());
     CHECK(f.splice.turn(f.now + milliseconds(500)).value().kind == Request::Kind::snapshot);
 }

@@ -153,14 +153,14 @@ TEST_CASE("names are bound and connected from two threads in any order", "[core]
         }
     });
     int connected = 0;
-    int given_up = 0;
+    int abandoned = 0;
     for (int round = 0; round < rounds; ++round) {
         Reactor reactor;
         Connecting connecting(reactor, name);
         if (round % 3 == 0) {
             connecting.connector.reset();
             reactor.poll();
-            given_up += connecting.calls == 0 ? 1 : 0;
+            abandoned += connecting.calls == 0 ? 1 : 0;
         } else {
             connected += eventually([&] {
                 reactor.run_for(std::chrono::milliseconds(1));
@@ -178,6 +178,6 @@ TEST_CASE("names are bound and connected from two threads in any order", "[core]
     done = true;
     binder.join();
     CHECK(connected == rounds * 2 / 3);
-    CHECK(given_up == rounds / 3);
+    CHECK(abandoned == rounds / 3);
     CHECK(has_accepted);
 }
