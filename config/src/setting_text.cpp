@@ -6,20 +6,11 @@
 #include "overloaded.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <iterator>
 #include <type_traits>
 
 namespace telegate {
 namespace {
-
-template <class Number>
-std::string number_text(Number value) {
-    std::array<char, 32> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    return {text.data(), end};
-}
 
 template <class Number>
 std::string maybe_text(const std::optional<Number>& value) {

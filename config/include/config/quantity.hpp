@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,5 +17,12 @@ namespace telegate {
 /// `unit`. Conversions are exact. If the text is not such a number, returns what is wrong with it. A number that does
 /// not fit in 64 bits becomes the nearest one that does, which is outside of every allowed range.
 [[nodiscard]] std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, std::string_view unit);
+
+/// Returns the shortest text that is read as the same number.
+template <class Number>
+[[nodiscard]] std::string number_text(Number value) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
 
 }  // namespace telegate

@@ -6,6 +6,7 @@
 #include "base/write_out.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
+#include "config/quantity.hpp"
 #include "core/utf8.hpp"
 #include "encode/time_text.hpp"
 #include "plan/channel_sections.hpp"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <ostream>
@@ -28,17 +28,10 @@
 namespace telegate {
 namespace {
 
-std::string real_text(double value) {
-    constexpr std::size_t bytes_max = 32;
-    std::array<char, bytes_max> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    return {text.data(), end};
-}
-
 std::string cell_text(const TelemetrySample& sample) {
     switch (sample.type) {
         case ValueType::none: return "-";
-        case ValueType::real: return real_text(sample.value.real);
+        case ValueType::real: return number_text(sample.value.real);
         case ValueType::integer: return std::to_string(sample.value.integer);
         case ValueType::boolean: return sample.value.boolean ? "true" : "false";
         case ValueType::text: return to_readable(sample.text());

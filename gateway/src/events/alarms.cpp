@@ -1,10 +1,9 @@
 #include "events/alarms.hpp"
 
+#include "config/quantity.hpp"
 #include "config/settings.hpp"
 #include "log/log_line.hpp"
 
-#include <array>
-#include <charconv>
 #include <new>
 #include <set>
 
@@ -17,21 +16,15 @@ std::string topic_of(std::string_view device, std::string_view channel) {
     return std::string(device) + '/' + std::string(channel);
 }
 
-std::string shortest(double value) {
-    constexpr std::size_t bytes_max = 32;
-    std::array<char, bytes_max> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
 LogFields raised_fields(const AlarmNews& news) {
-    LogFields fields = LogFields().add("level", to_string(news.state)).number("value", shortest(news.value));
-    return news.limit ? fields.number("limit", shortest(*news.limit)) : fields;
+    LogFields fields = LogFields().add("level", to_string(news.state)).number("value", number_text(news.value));
+    return news.limit ? fields.number("limit", number_text(*news.limit)) : fields;
 }
 
 LogFields cleared_fields(const ChannelAlarm& before, const AlarmNews& news) {
     return LogFields()
         .add("level", to_string(before.state))
-        .number("value", shortest(news.value))
+        .number("value", number_text(news.value))
         .add("after_s", (news.time_utc_ns - before.since_utc_ns) / nanoseconds_per_second);
 }
 

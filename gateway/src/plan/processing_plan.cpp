@@ -1,11 +1,11 @@
 #include "plan/plan_sections.hpp"
 
 #include "config/enum_names.hpp"
+#include "config/quantity.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <optional>
@@ -28,13 +28,6 @@ constexpr auto window_align = enum_names<std::optional<WindowAlign>>(
     rules::window_align, {std::nullopt, WindowAlign::wall, WindowAlign::monotonic});
 constexpr auto aggregates =
     enum_names(rules::aggregates, {Aggregate::min, Aggregate::max, Aggregate::mean, Aggregate::last, Aggregate::count});
-
-std::string number_text(double value) {
-    constexpr std::size_t bytes_max = 32;
-    std::array<char, bytes_max> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    return {text.data(), end};
-}
 
 std::string quoted(double value) {
     return '"' + number_text(value) + '"';
