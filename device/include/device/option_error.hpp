@@ -35,4 +35,14 @@ inline void require_option(bool holds, const std::string& key, const std::string
     }
 }
 
+/// Returns "one of 1, 2, 4".
+template <class Numbers>
+[[nodiscard]] std::string one_of(const Numbers& numbers) {
+    std::string text;
+    for (const auto number : numbers) {
+        text.append(text.empty() ? "one of " : ", ").append(std::to_string(number));
+    }
+    return text;
+}
+
 }  // namespace telegate

@@ -18,10 +18,6 @@ bool is_json(std::string_view text) noexcept {
     return event == JsonEvent::end;
 }
 
-bool begins(JsonEvent event) noexcept {
-    return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
-}
-
 }  // namespace
 
 bool is_json_pointer(std::string_view text) noexcept {

@@ -21,10 +21,6 @@ bool is_value(JsonEvent event) noexcept {
            event == JsonEvent::flag || event == JsonEvent::null;
 }
 
-bool begins(JsonEvent event) noexcept {
-    return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
-}
-
 std::optional<std::int64_t> time_of(const JsonScan& scan, JsonEvent event, TimePrecision precision) noexcept {
     if (event == JsonEvent::whole) {
         return to_utc_ns(scan.whole(), precision);

@@ -23,6 +23,11 @@ enum class JsonEvent : std::uint8_t {
     fault,  // not JSON, or nested too deeply; repeated from now on
 };
 
+/// Returns whether an object or an array begins.
+[[nodiscard]] constexpr bool begins(JsonEvent event) noexcept {
+    return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
+}
+
 /// Reads one JSON text (RFC 8259) event by event.
 ///
 /// Threads: one.

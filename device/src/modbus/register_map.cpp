@@ -43,11 +43,7 @@ constexpr Range unit_range(bool is_rtu) noexcept {
 
 void check_line(const ModbusDriverOptions& options) {
     if (std::find(bauds.begin(), bauds.end(), options.baud) == bauds.end()) {
-        std::string allowed;
-        for (const int baud : bauds) {
-            allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
-        }
-        refuse("baud", std::to_string(options.baud), "one of " + allowed);
+        refuse("baud", std::to_string(options.baud), one_of(bauds));
     }
     if (options.data_bits != 8) {
         refuse("data_bits", std::to_string(options.data_bits), "8, because RTU transfers 8-bit bytes");

@@ -58,11 +58,7 @@ SerialPortOptions checked(SerialPortOptions options) {
         throw OptionError("port", "invalid value: \"\"; must be the path of a tty");
     }
     if (to_speed(options.baud) == B0) {
-        std::string allowed;
-        for (const std::int64_t baud : bauds) {
-            allowed.append(allowed.empty() ? "" : ", ").append(std::to_string(baud));
-        }
-        refuse("baud", options.baud, "one of " + allowed);
+        refuse("baud", options.baud, one_of(bauds));
     }
     if (options.data_bits < data_bits_min || options.data_bits > data_bits_max) {
         refuse("data_bits", options.data_bits, "5 to 8");
