@@ -1,6 +1,6 @@
-# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]) adds the sources in and below src/NAME as one part of a
-# room. Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders. HOT marks
-# code that runs for every sample or request; it is optimized for speed, all other code for size.
+# telegate_folder(NAME [HOT] [FOLDERS folder...] [LIBS target...]) adds the sources in and below src/NAME as one part
+# of a room. Sources can include "folder/header.hpp" from their own folder and from FOLDERS, but not from other folders.
+# HOT marks code that runs for every sample or request; it is optimized for speed, all other code for size.
 # Reads the variables room_libs (targets that all folders use) and room_left_out (sources to exclude). Appends to
 # room_folders (all targets with sources), room_small_folders (those without HOT) and room_objects.
 function(telegate_folder name)

@@ -1,10 +1,10 @@
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
-#include "rows.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
+#include "rows.hpp"
 
 #include <algorithm>
 #include <array>

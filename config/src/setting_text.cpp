@@ -1,9 +1,9 @@
 #include "config/joined.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
-#include "rows.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
+#include "rows.hpp"
 
 #include <algorithm>
 #include <iterator>

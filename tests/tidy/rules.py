@@ -184,7 +184,7 @@ def is_own_header(path, name, exists):
     places = [str(folder), f"{room}/src"]
     if room == "tests":  # tests mirror the rooms and may include the private headers of what they test
         places += ["tests", "tools", "tools/perf_tool"] + [f"{other}/src" for other in ROOMS]
-    if path.startswith("tools/gateway_") and name.startswith(("base/", "encode/")):  # use its code for notices, times and UTF-8
+    if path.startswith("tools/gateway_") and name.startswith(("base/", "encode/")):  # use its code for notices and times
         places += ["gateway/src"]
     if path.startswith("tools/gateway_verify/") and name.startswith("nats/"):  # connects as uplinks do
         places += ["uplink/src"]

@@ -30,4 +30,5 @@ inline constexpr unsigned short_decimals = 3;
 inline constexpr unsigned all_decimals = 9;
 /// Returns the time in RFC 3339 with this number of decimals.
 [[nodiscard]] std::string time_text(std::int64_t utc_ns, unsigned decimals);
+
 }  // namespace telegate::log_tool

@@ -1,7 +1,7 @@
 #include "record_payload.hpp"
 
-#include "core/utf8.hpp"
 #include "core/endian.hpp"
+#include "core/utf8.hpp"
 
 #include <cstdint>
 

@@ -11,8 +11,8 @@ namespace telegate::tail {
 /// Parses "2026-11-20T23:11:34.123456789Z", the format of samples: UTC, always nine decimals. Returns false for
 /// anything else.
 [[nodiscard]] bool parse_sample_time(std::string_view text, std::int64_t& time_utc_ns) noexcept;
-/// The first and last time that this function and parse_iso8601() accept, as shown in --help, gateway_tail(1) and error
-/// messages.
+/// The first and last time that parse_sample_time() and parse_iso8601() accept, as shown in --help, gateway_tail(1) and
+/// error messages.
 inline constexpr std::string_view time_first = "1678-01-01T00:00:00Z";
 inline constexpr std::string_view time_last = "2261-12-31T23:59:59.999999999Z";
 /// Returns whether a text that parse_iso8601() rejects is a time before time_first or after time_last.

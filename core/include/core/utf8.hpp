@@ -20,13 +20,14 @@ inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 /// surrogates, up to U+10FFFF); 0 if there is none. Threads: any.
 [[nodiscard]] std::size_t utf8_bytes(std::string_view bytes) noexcept;
 
-/// Returns whether a character is in C0 or C1, or is DEL.
+/// Returns whether a well-formed character is in C0 or C1, or is DEL.
 [[nodiscard]] bool is_control(std::string_view character) noexcept;
 
 /// Returns the number of characters of valid UTF-8.
 [[nodiscard]] std::size_t count_characters(std::string_view text) noexcept;
 
-/// Returns how many bytes of `text`, at most `bytes_max`, are left if no character is split.
+/// Returns the length of the longest prefix of `text` that has at most `bytes_max` bytes and does not split a
+/// character.
 [[nodiscard]] inline std::size_t whole_characters_bytes(std::string_view text, std::size_t bytes_max) noexcept {
     if (text.size() <= bytes_max) {
         return text.size();

@@ -387,10 +387,12 @@ void Session::tick_retired(Time now) {
     }
 }
 
-/// Returns how a connection has ended whose stream has this error or is at its end.
-Session::End Session::end_by(int error) const {
+/// Returns how the connection ended: `error` is an errno value of its stream, or end_of_stream. `message` gets the text
+/// of an error that is not a disconnection, so that a normal end needs no memory.
+Session::End Session::end_by(int error, std::string& message) const {
     if (error != end_of_stream && !is_disconnection(error)) {
-        return {PeerEnding::other, std::generic_category().message(error)};
+        message = std::generic_category().message(error);
+        return {PeerEnding::other, message};
     }
     if (retirement_) {
         return {PeerEnding::other, retirement_->why};
@@ -415,7 +417,8 @@ void Session::close_as(PeerEnding ending, std::string_view why) {
 }
 
 void Session::close_ended(int error) {
-    const auto [ending, why] = end_by(error);
+    std::string message;
+    const auto [ending, why] = end_by(error, message);
     close_as(ending, why);
 }
 
@@ -436,7 +439,8 @@ void Session::tick(Time now) {
         tick_retired(now);
     } else if (state_ == State::open && writer_.state() == SessionWriter::State::failed) {
         if (!held_ && now - writer_.failed_at() >= retiring_time()) {
-            const auto [ending, why] = end_by(writer_.error());
+            std::string message;
+            const auto [ending, why] = end_by(writer_.error(), message);
             close_unread(ending, why);
         }
     } else if (state_ == State::open) {

@@ -169,9 +169,9 @@ class Session {
     };
     struct End {
         PeerEnding ending;
-        std::string why;
+        std::string_view why;
     };
-    static constexpr int end_of_stream = 0;  // in place of an errno value
+    static constexpr int end_of_stream = -1;  // in place of an errno value
     using Time = std::chrono::steady_clock::time_point;
 
     void guard(void (Session::*call)());
@@ -200,7 +200,7 @@ class Session {
     void close_as(PeerEnding ending, std::string_view why);
     void close_ended(int error);
     void close_unread(PeerEnding ending, std::string_view why);
-    [[nodiscard]] End end_by(int error) const;
+    [[nodiscard]] End end_by(int error, std::string& message) const;
     [[nodiscard]] std::chrono::milliseconds retiring_time() const noexcept;
     [[nodiscard]] std::size_t backlog_bytes_max() const noexcept;
 

@@ -101,7 +101,7 @@ std::size_t SocketStream::unacknowledged_bytes() const noexcept {
 
 std::int64_t SocketStream::acknowledged_ms_ago() const noexcept {
     if (name_.address.empty()) {
-        return 0;  // the peer is on this machine, and the kernel reports when it is gone
+        return 0;  // the kernel reports when a peer on this machine is gone
     }
     tcp_info info{};
     socklen_t bytes = sizeof info;

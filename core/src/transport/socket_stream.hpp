@@ -13,7 +13,7 @@ namespace telegate::transport {
 /// The name of the peer; see Stream::peer() and Stream::address().
 struct PeerName {
     std::string text;
-    std::string address;
+    std::string address;  // "" for a Unix socket, or if the peer is already gone
 };
 
 /// A connected non-blocking socket, tcp or ipc.

@@ -1,7 +1,5 @@
 #include "host/proc_file.hpp"
 
-#include "core/unique_fd.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

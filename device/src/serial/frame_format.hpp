@@ -26,7 +26,7 @@ struct FrameNumber {
     bool little_endian = false;
 };
 
-/// All of them with their names; none: not in a frame.
+/// The encodings and their names in settings. `none`: the value is not in a frame.
 inline constexpr std::pair<std::string_view, std::optional<FrameNumber>> named_frame_numbers[] = {
     {"none", std::nullopt},
     {"int8", FrameNumber{FrameNumber::Kind::signed_integer, 1}},

@@ -40,6 +40,8 @@ class DatagramSocket {
     static constexpr std::size_t batch_max = 64;
 
     explicit DatagramSocket(DatagramSocketOptions options);
+    DatagramSocket(const DatagramSocket&) = delete;  // heads_ points into slots_
+    DatagramSocket& operator=(const DatagramSocket&) = delete;
 
     /// Opens the socket; does nothing if it is open. Returns what went wrong; "" if nothing did.
     [[nodiscard]] std::string open();

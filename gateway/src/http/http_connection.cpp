@@ -245,7 +245,9 @@ void HttpConnection::finish() noexcept {
     guarded([&] {
         if (stream_ && out_.bytes.empty()) {
             stream_->finish(out_.bytes);
-            send();
+            if (!out_.bytes.empty()) {
+                send();
+            }
         }
     });
     close();

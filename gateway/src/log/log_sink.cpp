@@ -17,7 +17,8 @@
 namespace telegate {
 namespace {
 
-/// Returns none if the file cannot be opened. Does not wait for the reader of a FIFO.
+/// Returns no descriptor, and leaves the reason in errno, if the file cannot be opened. Does not wait for the reader of
+/// a FIFO.
 UniqueFd open_file(const std::string& path) noexcept {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     constexpr mode_t owner_writes_group_reads = 0640;

@@ -2,6 +2,7 @@
 
 #include "config/load.hpp"
 #include "http/media_type.hpp"
+#include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_report.hpp"
 #include "rest/rest_route.hpp"
@@ -118,7 +119,7 @@ constexpr std::array config_parameters{
     dry_run_parameter,
     RestParameter{
         .name = "revert_after",
-        .schema = R"({"$ref": "#/components/schemas/RevertAfter"})",
+        .schema = revert_after_schema,
         .meaning =
             "1s to 24h: the previous settings are restored after this time unless POST /config/confirm is called."},
     RestParameter{

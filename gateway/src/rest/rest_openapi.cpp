@@ -6,6 +6,7 @@
 #include "config/settings_table.hpp"
 #include "http/problem.hpp"
 #include "rest/channel_answer.hpp"
+#include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_table.hpp"
 #include "settings/settings_json.hpp"
@@ -69,6 +70,7 @@ Json schemas_json() {
     }
     schemas["Settings"] = settings_schema();
     schemas["Format"] = {{"enum", payload_format_names.names}};
+    schemas["RevertAfter"] = Json::parse(revert_after_schema);
     schemas["Level"] = {{"enum", std::get<ChoiceRule>(find_setting("gateway", "log_level")->rule).choices}};
     return schemas;
 }

@@ -36,6 +36,8 @@ class RestQuery {
 
 /// The values allowed for `revert_after`, in words.
 inline constexpr std::string_view revert_allowed = "1s to 24h, such as 90s, 10m or 1h30m";
+inline constexpr std::string_view revert_after_schema =
+    R"({"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"})";
 
 /// Parses the time after which a change is reverted; nullopt if it is invalid or has no unit. Threads: any.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_revert_after(std::string_view text);

@@ -24,7 +24,7 @@ struct RestParameter {
     std::string_view meaning = {};
 };
 
-/// Returns a part of a path that must not be empty.
+/// Returns the parameter for a part of a path, which must not be empty.
 constexpr RestParameter path_parameter(std::string_view name, std::string_view meaning) {
     return {.name = name,
             .place = RestParameter::Place::path,

@@ -27,7 +27,6 @@ constexpr std::string_view schemas = R"json({
 "ChannelSamplesOrIntervals": {
   "oneOf": [{"$ref": "#/components/schemas/ChannelSamples"}, {"$ref": "#/components/schemas/ChannelIntervals"}]
 },
-"RevertAfter": {"type": "string", "pattern": "^([1-9][0-9]{0,2}[sm]|([1-9]|1[0-9]|2[0-4])h)$"},
 "LogLevelChange": {
   "type": "object",
   "required": ["level"],

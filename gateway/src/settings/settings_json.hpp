@@ -32,8 +32,8 @@ inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 /// default. Throws as settings_from_json().
 [[nodiscard]] LoadedSettings settings_from_patch(const Settings& base, std::string_view patch);
 
-/// Return the JSON Schema (2020-12) of these documents, generated from the settings table. Only the text has a
-/// title, because generated code would be named after it.
+/// Return the JSON Schema (2020-12) of these documents, generated from the settings table. Only the text has a title
+/// and names its version: clients generated from /openapi.json would be named after the title.
 [[nodiscard]] nlohmann::ordered_json settings_schema();
 [[nodiscard]] std::string settings_schema_json();
 

@@ -21,8 +21,9 @@ template <class... Encoder>
 std::variant<Encoder...> variant_of(const std::tuple<Encoder...>&);
 using AnyEncoder = decltype(variant_of(std::declval<Encoders>()));
 
-// The payload formats precede it, in their order.
-static_assert(static_cast<std::size_t>(MessageFormat::block) == payload_formats);
+// MessageFormat begins with the payload formats, in the same order.
+static_assert(std::equal(payload_format_names.names.begin(), payload_format_names.names.end(),
+                         message_format_names.names.begin()));
 
 }  // namespace
 
