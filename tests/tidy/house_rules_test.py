@@ -50,6 +50,12 @@ class Tree(unittest.TestCase):
             self.check_all(lambda path, text, links=links: rules.folder_includes(path, text, links),
                            [path for path in files(".cpp", ".hpp") if path.startswith(f"{room}/src/")])
 
+    def test_no_folders_include_each_other_in_a_circle(self):
+        for room in ("core", "store", "uplink", "device", "gateway"):
+            paths = [path for path in files(".cpp", ".hpp") if re.match(rf"{room}/src/\w+/", path)]
+            self.assertTrue(paths)
+            self.assertEqual(rules.folder_cycle({path: read(path) for path in paths}), [])
+
     def test_headers_of_other_projects_are_included_only_in_allowed_places(self):
         self.check_all(rules.other_includes, files(".cpp", ".hpp", under=SOURCE_FOLDERS))
 
@@ -121,6 +127,11 @@ class BadExamples(unittest.TestCase):
         self.assertEqual(links, {"a": ["b"], "b": ["a"]})
         self.assertTrue(rules.folder_order(links))
         self.assertFalse(rules.folder_order({"a": [], "b": ["a"]}))
+
+    def test_folders_that_include_each_other_are_found(self):
+        texts = {"core/src/a/x.cpp": '#include "b/y.hpp"\n', "core/src/b/y.hpp": '#include "c/z.hpp"\n'}
+        self.assertFalse(rules.folder_cycle(texts))
+        self.assertTrue(rules.folder_cycle({**texts, "core/src/c/z.hpp": '#include "a/x.hpp"\n'}))
 
     def test_an_include_of_a_folder_that_is_not_linked_is_found(self):
         links = {"a": [], "b": ["a"]}

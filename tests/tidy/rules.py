@@ -1,5 +1,6 @@
 """The house rules as functions: each takes a path (relative to the root) and a text, and returns its findings."""
 
+import graphlib
 import json
 import re
 from pathlib import PurePosixPath
@@ -216,6 +217,19 @@ def folder_includes(path, text, links):
     used = re.findall(r'^#include "(\w+)/', text, re.M)
     return [f'"{other}/": {folder} does not list this folder in its CMakeLists.txt' for other in used
             if other in links and other != folder and other not in links[folder]]
+
+
+def folder_cycle(texts):
+    """Returns folders of a room that include each other in a circle. `texts` are the contents of its sources by path."""
+    used = {}
+    for path, text in texts.items():
+        folder = path.split("/")[2]
+        used.setdefault(folder, set()).update(set(re.findall(r'^#include "(\w+)/', text, re.M)) - {folder})
+    try:
+        graphlib.TopologicalSorter(used).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 # Folders or files in which headers of other projects may be included, by the prefixes of the header names.
