@@ -1,6 +1,7 @@
 #include "transport/transport.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <system_error>
 #include <utility>
@@ -30,7 +31,11 @@ std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, con
 
 std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
                                 ListenerEvents events) {
-    return row_of(endpoint.transport).adopt(reactor, endpoint, std::move(descriptor), std::move(events));
+    const auto adopt_here = row_of(endpoint.transport).adopt;
+    if (adopt_here == nullptr) {
+        throw_at(EINVAL, endpoint);
+    }
+    return adopt_here(reactor, endpoint, std::move(descriptor), std::move(events));
 }
 
 std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {

@@ -69,9 +69,14 @@ struct TransportRow {
     std::string (*text)(const Endpoint& endpoint);                          // after "://"
     bool (*is_any)(const Endpoint& endpoint);
     std::unique_ptr<Listener> (*listen)(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
-    std::unique_ptr<Listener> (*adopt)(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);
+    std::unique_ptr<Listener> (*adopt)(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);  // null: not possible
     std::unique_ptr<Connector> (*connect)(Reactor&, const Endpoint&, OnConnected);
 };
+
+/// Returns the path of an endpoint, for transports whose address is a path.
+[[nodiscard]] inline std::string path_text(const Endpoint& endpoint) {
+    return endpoint.path;
+}
 
 /// Throws std::system_error with the errno value `error` and the endpoint in its text.
 [[noreturn]] void throw_at(int error, const Endpoint& endpoint);

@@ -35,6 +35,7 @@ std::string quoted(double value) {
 
 std::vector<Aggregate> to_aggregates(const std::vector<std::string>& names) {
     std::vector<Aggregate> chosen;
+    chosen.reserve(names.size());
     for (const std::string& name : names) {
         chosen.push_back(aggregates.value(name));
     }

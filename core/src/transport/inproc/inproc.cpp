@@ -176,21 +176,24 @@ class InprocConnector final : public Connector {
     const std::shared_ptr<Attempt> attempt_;
 };
 
+std::unique_ptr<Listener> listen_inproc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& /*options*/,
+                                        ListenerEvents events) {
+    return std::make_unique<InprocListener>(reactor, endpoint, std::move(events));
+}
+
+std::unique_ptr<Connector> connect_inproc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
+    return std::make_unique<InprocConnector>(reactor, endpoint, std::move(on_connected));
+}
+
 }  // namespace
 
-extern const TransportRow inproc_row{
-    .name = "inproc",
-    .stays_in_process = true,
-    .parse = parse_inproc,
-    .text = [](const Endpoint& endpoint) { return endpoint.path; },
-    .is_any = [](const Endpoint&) { return false; },
-    .listen = [](Reactor& reactor, const Endpoint& endpoint, const SocketOptions&, ListenerEvents events)
-        -> std::unique_ptr<Listener> { return std::make_unique<InprocListener>(reactor, endpoint, std::move(events)); },
-    .adopt = [](Reactor&, const Endpoint& endpoint, UniqueFd, ListenerEvents) -> std::unique_ptr<Listener> {
-        throw_at(EINVAL, endpoint);
-    },
-    .connect = [](Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) -> std::unique_ptr<Connector> {
-        return std::make_unique<InprocConnector>(reactor, endpoint, std::move(on_connected));
-    }};
+extern const TransportRow inproc_row{.name = "inproc",
+                                     .stays_in_process = true,
+                                     .parse = parse_inproc,
+                                     .text = path_text,
+                                     .is_any = [](const Endpoint&) { return false; },
+                                     .listen = listen_inproc,
+                                     .adopt = nullptr,
+                                     .connect = connect_inproc};
 
 }  // namespace telegate::transport

@@ -32,6 +32,10 @@ std::variant<Endpoint, EndpointFault> parse_ipc(std::string_view text) {
     return Endpoint{Transport::ipc, "", 0, std::string(text)};
 }
 
+bool is_temporary(const Endpoint& endpoint) {
+    return endpoint.path == "*";
+}
+
 PeerName name_ipc_peer(int descriptor) {
     ucred credentials{};
     socklen_t bytes = sizeof credentials;
@@ -107,8 +111,8 @@ std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoin
 extern const TransportRow ipc_row{.name = "ipc",
                                   .stays_in_process = false,
                                   .parse = parse_ipc,
-                                  .text = [](const Endpoint& endpoint) { return endpoint.path; },
-                                  .is_any = [](const Endpoint& endpoint) { return endpoint.path == "*"; },
+                                  .text = path_text,
+                                  .is_any = is_temporary,
                                   .listen = listen_ipc,
                                   .adopt = adopt_ipc,
                                   .connect = connect_ipc};
