@@ -5,6 +5,8 @@
 #include "log/stores.hpp"
 #include "system.hpp"
 
+#include "config/payload_format.hpp"
+
 #include <httplib.h>
 #include <nats/nats.h>
 #include <nlohmann/json.hpp>
@@ -264,8 +266,7 @@ Report measure(const UplinkOptions& options, std::size_t runs) {
 void add_options(CLI::App& app, UplinkOptions& chosen) {
     app.add_option("type", chosen.type, "Type of the uplink")->check(CLI::IsMember({"nats"}));
     app.add_option("--url", chosen.url, "Server of NATS with JetStream; a stream TELEGATE_PERF is created");
-    add_list(app, "--formats", chosen.formats, "Formats of messages")
-        ->check(CLI::IsMember({"json", "cbor", "record", "block"}));
+    add_list(app, "--formats", chosen.formats, "Formats of messages")->check(CLI::IsMember(message_format_names.names));
     app.add_option("--replicas", chosen.replicas, "Replicas of the stream")->check(CLI::Range(1, 5));
     app.add_option("--samples", chosen.samples, "Samples in the log")->check(CLI::Range(1, 1'000'000'000));
     app.add_option("--channels", chosen.channels, "Channels")->check(CLI::Range(1, 65'536));

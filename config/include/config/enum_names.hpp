@@ -30,7 +30,7 @@ template <class Enum, std::size_t count>
     return table;
 }
 
-/// Like above, for names of another table: one value for each, in the same order.
+/// The same for a list of names that already exists: one value for each name, in the same order.
 template <class Enum, std::size_t count>
 [[nodiscard]] constexpr EnumNames<Enum, count> enum_names(const std::array<std::string_view, count>& names,
                                                           const Enum (&values)[count]) {
