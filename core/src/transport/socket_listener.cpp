@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace telegate::transport {
@@ -35,26 +34,20 @@ bool concerns_one_connection(int error) noexcept {
     }
 }
 
-int option(int descriptor, int name) noexcept {
-    int value = 0;
-    socklen_t bytes = sizeof value;
-    return ::getsockopt(descriptor, SOL_SOCKET, name, &value, &bytes) == 0 ? value : -1;
-}
-
 UniqueFd open_spare() noexcept {
     return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 }  // namespace
 
-SocketListener::SocketListener(Reactor& reactor, Bound bound, MakeStream make_stream, ListenerEvents events)
+SocketListener::SocketListener(Reactor& reactor, ListeningSocket socket, MakeStream make_stream, ListenerEvents events)
     : reactor_(reactor),
-      bound_(std::move(bound)),
+      socket_(std::move(socket)),
       make_stream_(make_stream),
       calls_(std::make_shared<Calls>(Calls{std::move(events), false})),
       spare_(open_spare()),
       watch_(
-          reactor, bound_.descriptor.get(), [this] { accept_some(); }, [] {}),
+          reactor, socket_.descriptor.get(), [this] { accept_some(); }, [] {}),
       pause_alarm_(reactor, [this] { go_on(); }) {
     watch_.wait_readable();
 }
@@ -106,7 +99,7 @@ SocketListener::Next SocketListener::accept_batch(Calls& calls) {
 }
 
 SocketListener::Outcome SocketListener::accept_one(Calls& calls) {
-    UniqueFd peer(::accept4(bound_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd peer(::accept4(socket_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (peer.get() >= 0) {
         calls.events.on_accept(make_stream_(reactor_, std::move(peer)));
         return calls.gone ? Outcome::gone : Outcome::again;
@@ -133,7 +126,7 @@ SocketListener::Outcome SocketListener::accept_one(Calls& calls) {
 /// and the socket would stay readable. There may be no connection: without descriptors the system does not check.
 SocketListener::Outcome SocketListener::turn_one_away() {
     spare_ = UniqueFd();
-    UniqueFd peer(::accept4(bound_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd peer(::accept4(socket_.descriptor.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const int error = errno;
     const bool is_accepted = peer.get() >= 0;
     peer = UniqueFd();
@@ -149,26 +142,6 @@ void SocketListener::go_on() {
         spare_ = open_spare();
     }
     accept_some();
-}
-
-SocketAddress listening_address(int descriptor, const Endpoint& endpoint) {
-    if (option(descriptor, SO_TYPE) != SOCK_STREAM || option(descriptor, SO_ACCEPTCONN) != 1) {
-        refuse_adopted(endpoint, "is not a listening stream socket");
-    }
-    const int flags = ::fcntl(descriptor, F_GETFL);
-    SocketAddress address;
-    address.bytes = sizeof address.storage;
-    if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
-        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
-        ::getsockname(descriptor, address.get(), &address.bytes) != 0) {
-        throw_at(errno, endpoint);
-    }
-    return address;
-}
-
-void refuse_adopted(const Endpoint& endpoint, const std::string& what) {
-    throw std::system_error(EADDRNOTAVAIL, std::generic_category(),
-                            to_string(endpoint) + ": the inherited socket " + what);
 }
 
 }  // namespace telegate::transport

@@ -1,5 +1,10 @@
 #include "transport/transport.hpp"
 
+#include "transport/socket_listener.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -9,10 +14,6 @@
 namespace telegate {
 namespace transport {
 
-extern const TransportRow inproc_row;
-extern const TransportRow ipc_row;
-extern const TransportRow tcp_row;
-
 namespace {
 
 constexpr std::array rows{&tcp_row, &ipc_row, &inproc_row};  // in the order of Transport
@@ -20,6 +21,16 @@ constexpr std::string_view separator = "://";
 
 const TransportRow& row_of(Transport transport) noexcept {
     return *rows[static_cast<std::size_t>(transport)];
+}
+
+int option(int descriptor, int name) noexcept {
+    int value = 0;
+    socklen_t bytes = sizeof value;
+    return ::getsockopt(descriptor, SOL_SOCKET, name, &value, &bytes) == 0 ? value : -1;
+}
+
+[[noreturn]] void refuse_adopted(const std::string& name, const std::string& what) {
+    throw std::system_error(EADDRNOTAVAIL, std::generic_category(), name + ": the inherited socket " + what);
 }
 
 }  // namespace
@@ -31,11 +42,13 @@ std::unique_ptr<Listener> listen(Reactor& reactor, const Endpoint& endpoint, con
 
 std::unique_ptr<Listener> adopt(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
                                 ListenerEvents events) {
-    const auto adopt_here = row_of(endpoint.transport).adopt;
-    if (adopt_here == nullptr) {
-        throw_at(EINVAL, endpoint);
+    ListeningSocket socket = adopt_listening(std::move(descriptor), to_string(endpoint));
+    const Endpoint& bound = socket.endpoint;
+    const TransportRow& row = row_of(bound.transport);
+    if (bound.transport != endpoint.transport || !row.is_at(bound, endpoint)) {
+        refuse_adopted(to_string(endpoint), "is bound to " + to_string(bound));
     }
-    return adopt_here(reactor, endpoint, std::move(descriptor), std::move(events));
+    return std::make_unique<SocketListener>(reactor, std::move(socket), row.make_stream, std::move(events));
 }
 
 std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
@@ -72,6 +85,36 @@ std::string to_string(const Endpoint& endpoint) {
 
 bool is_any(const Endpoint& endpoint) noexcept {
     return transport::row_of(endpoint.transport).is_any(endpoint);
+}
+
+ListeningSocket listen_at(const Endpoint& endpoint, const SocketOptions& options) {
+    const auto bind = transport::row_of(endpoint.transport).bind;
+    if (bind == nullptr) {
+        transport::throw_at(EINVAL, endpoint);
+    }
+    return bind(endpoint, options);
+}
+
+ListeningSocket adopt_listening(UniqueFd descriptor, const std::string& name) {
+    const int socket = descriptor.get();
+    if (transport::option(socket, SO_TYPE) != SOCK_STREAM || transport::option(socket, SO_ACCEPTCONN) != 1) {
+        transport::refuse_adopted(name, "is not a listening stream socket");
+    }
+    const int flags = ::fcntl(socket, F_GETFL);
+    transport::SocketAddress address;
+    address.bytes = sizeof address.storage;
+    if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0 || ::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0 ||
+        ::getsockname(socket, address.get(), &address.bytes) != 0) {
+        throw std::system_error(errno, std::generic_category(), name);
+    }
+    for (const transport::TransportRow* row : transport::rows) {
+        if (row->endpoint_of != nullptr) {
+            if (auto endpoint = row->endpoint_of(address)) {
+                return {std::move(descriptor), *std::move(endpoint)};
+            }
+        }
+    }
+    transport::refuse_adopted(name, "is neither a TCP nor a Unix socket");
 }
 
 bool may_conflict(const Endpoint& bound, const Endpoint& wanted) noexcept {

@@ -1,13 +1,17 @@
 #pragma once
 
 #include "core/endpoint.hpp"
+#include "core/listening_socket.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "core/unique_fd.hpp"
+#include "transport/socket_address.hpp"
+#include "transport/socket_stream.hpp"
 #include "transport/stream.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -61,7 +65,7 @@ using OnConnected = std::function<void(std::unique_ptr<Stream>, int error)>;
 [[nodiscard]] std::unique_ptr<Connector> connect(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected);
 
 /// Everything that depends on the transport of an endpoint. Each transport has one row, in its folder; the functions
-/// are those of core/endpoint.hpp and of this header.
+/// are those of core/endpoint.hpp, core/listening_socket.hpp and this header.
 struct TransportRow {
     std::string_view name;
     bool stays_in_process;
@@ -69,9 +73,17 @@ struct TransportRow {
     std::string (*text)(const Endpoint& endpoint);                          // after "://"
     bool (*is_any)(const Endpoint& endpoint);
     std::unique_ptr<Listener> (*listen)(Reactor&, const Endpoint&, const SocketOptions&, ListenerEvents);
-    std::unique_ptr<Listener> (*adopt)(Reactor&, const Endpoint&, UniqueFd, ListenerEvents);  // null: not possible
     std::unique_ptr<Connector> (*connect)(Reactor&, const Endpoint&, OnConnected);
+    // Null if the transport does not use sockets of the system.
+    ListeningSocket (*bind)(const Endpoint&, const SocketOptions&);
+    std::optional<Endpoint> (*endpoint_of)(const SocketAddress&);  // nullopt: an address of another transport
+    bool (*is_at)(const Endpoint& bound, const Endpoint& wanted);  // both of this transport
+    MakeStream make_stream;
 };
+
+extern const TransportRow tcp_row;
+extern const TransportRow ipc_row;
+extern const TransportRow inproc_row;
 
 /// Returns the path of an endpoint, for transports whose address is a path.
 [[nodiscard]] inline std::string path_text(const Endpoint& endpoint) {

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "core/unique_fd.hpp"
 #include "http/http_message.hpp"
+
+#include "core/listening_socket.hpp"
+#include "core/unique_fd.hpp"
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace telegate {
 
@@ -16,20 +17,17 @@ namespace telegate {
 /// Failure: the factory functions throw std::system_error, which names the address.
 class HttpListener {
   public:
-    /// Listens on TCP. `host` is a numeric address, or "localhost" for 127.0.0.1; `port` 0 means any free port.
+    /// Listens on TCP. `host` is a numeric address or "localhost"; `port` 0 means any free port.
     [[nodiscard]] static HttpListener on_tcp(const std::string& host, std::uint16_t port);
     /// Listens on a Unix socket that the owner and the group of the file can open. A stale socket file is replaced.
     [[nodiscard]] static HttpListener on_unix(const std::string& path);
     /// Takes ownership of a listening TCP or Unix socket; closes it even if this throws.
     [[nodiscard]] static HttpListener adopt(int socket);
-    ~HttpListener();
-    HttpListener(HttpListener&& other) noexcept;
-    HttpListener& operator=(HttpListener&&) = delete;
 
     /// Returns the address with the actual port: "127.0.0.1:8080", "[::1]:8080" or "unix:/run/x.sock".
-    [[nodiscard]] const std::string& address() const noexcept { return address_; }
-    [[nodiscard]] bool over_tcp() const noexcept { return over_tcp_; }
-    [[nodiscard]] int socket() const noexcept { return socket_.get(); }
+    [[nodiscard]] std::string address() const;
+    [[nodiscard]] bool over_tcp() const noexcept { return socket_.endpoint.transport == Transport::tcp; }
+    [[nodiscard]] int socket() const noexcept { return socket_.descriptor.get(); }
 
     enum class Outcome {
         accepted,
@@ -47,13 +45,9 @@ class HttpListener {
     void close() noexcept;
 
   private:
-    explicit HttpListener(int socket) noexcept : socket_(socket) {}
+    explicit HttpListener(ListeningSocket socket) noexcept : socket_(std::move(socket)) {}
 
-    UniqueFd socket_;
-    bool over_tcp_ = true;
-    std::string address_;
-    std::string path_;                              // removed with the listener; "" if there is none
-    std::pair<std::uint64_t, std::uint64_t> file_;  // device and inode of the socket file
+    ListeningSocket socket_;
 };
 
 }  // namespace telegate

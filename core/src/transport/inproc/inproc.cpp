@@ -187,13 +187,16 @@ std::unique_ptr<Connector> connect_inproc(Reactor& reactor, const Endpoint& endp
 
 }  // namespace
 
-extern const TransportRow inproc_row{.name = "inproc",
-                                     .stays_in_process = true,
-                                     .parse = parse_inproc,
-                                     .text = path_text,
-                                     .is_any = [](const Endpoint&) { return false; },
-                                     .listen = listen_inproc,
-                                     .adopt = nullptr,
-                                     .connect = connect_inproc};
+const TransportRow inproc_row{.name = "inproc",
+                              .stays_in_process = true,
+                              .parse = parse_inproc,
+                              .text = path_text,
+                              .is_any = [](const Endpoint&) { return false; },
+                              .listen = listen_inproc,
+                              .connect = connect_inproc,
+                              .bind = nullptr,
+                              .endpoint_of = nullptr,
+                              .is_at = nullptr,
+                              .make_stream = nullptr};
 
 }  // namespace telegate::transport

@@ -53,23 +53,25 @@ std::unique_ptr<Stream> make_ipc_stream(Reactor& reactor, UniqueFd descriptor) {
     return std::make_unique<SocketStream>(reactor, std::move(descriptor), std::move(name));
 }
 
-/// Returns the path as an endpoint has it: abstract names begin with '@'.
-std::string bound_path(const SocketAddress& address) {
+/// Abstract names begin with '@' in the path of the endpoint.
+std::optional<Endpoint> ipc_endpoint(const SocketAddress& address) {
+    if (address.family() != AF_UNIX) {
+        return std::nullopt;
+    }
     const auto& name = address.as<sockaddr_un>();
     const std::size_t bytes = address.bytes - offsetof(sockaddr_un, sun_path);
-    if (bytes > 0 && name.sun_path[0] == '\0') {
-        return '@' + std::string(name.sun_path + 1, bytes - 1);
-    }
-    return {name.sun_path, ::strnlen(name.sun_path, bytes)};
+    const bool is_abstract = bytes > 0 && name.sun_path[0] == '\0';
+    return Endpoint{Transport::ipc, "", 0,
+                    is_abstract ? '@' + std::string(name.sun_path + 1, bytes - 1)
+                                : std::string(name.sun_path, ::strnlen(name.sun_path, bytes))};
 }
 
-std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
-                                     ListenerEvents events) {
+ListeningSocket bind_ipc(const Endpoint& endpoint, const SocketOptions& options) {
     UniqueFd descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (descriptor.get() < 0) {
         throw_at(errno, endpoint);
     }
-    Bound bound{std::move(descriptor), endpoint};
+    ListeningSocket bound{std::move(descriptor), endpoint};
     if (endpoint.path.starts_with('@')) {
         const SocketAddress address = ipc_address(endpoint);
         if (::bind(bound.descriptor.get(), address.get(), address.bytes) != 0 ||
@@ -81,21 +83,16 @@ std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint,
         bound.endpoint.path = file->path();
         bound.file = file;
     }
-    return std::make_unique<SocketListener>(reactor, std::move(bound), make_ipc_stream, std::move(events));
+    return bound;
 }
 
-std::unique_ptr<Listener> adopt_ipc(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
-                                    ListenerEvents events) {
-    const SocketAddress address = listening_address(descriptor.get(), endpoint);
-    if (address.family() != AF_UNIX) {
-        refuse_adopted(endpoint, "is not a Unix socket");
-    }
-    const Endpoint bound{Transport::ipc, "", 0, bound_path(address)};
-    if (endpoint.path != "*" && endpoint.path != bound.path) {
-        refuse_adopted(endpoint, "is bound to " + to_string(bound));
-    }
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound}, make_ipc_stream,
-                                            std::move(events));
+std::unique_ptr<Listener> listen_ipc(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
+                                     ListenerEvents events) {
+    return std::make_unique<SocketListener>(reactor, bind_ipc(endpoint, options), make_ipc_stream, std::move(events));
+}
+
+bool is_at_ipc(const Endpoint& bound, const Endpoint& wanted) {
+    return is_temporary(wanted) || wanted.path == bound.path;
 }
 
 std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
@@ -108,13 +105,16 @@ std::unique_ptr<Connector> connect_ipc(Reactor& reactor, const Endpoint& endpoin
 
 }  // namespace
 
-extern const TransportRow ipc_row{.name = "ipc",
-                                  .stays_in_process = false,
-                                  .parse = parse_ipc,
-                                  .text = path_text,
-                                  .is_any = is_temporary,
-                                  .listen = listen_ipc,
-                                  .adopt = adopt_ipc,
-                                  .connect = connect_ipc};
+const TransportRow ipc_row{.name = "ipc",
+                           .stays_in_process = false,
+                           .parse = parse_ipc,
+                           .text = path_text,
+                           .is_any = is_temporary,
+                           .listen = listen_ipc,
+                           .connect = connect_ipc,
+                           .bind = bind_ipc,
+                           .endpoint_of = ipc_endpoint,
+                           .is_at = is_at_ipc,
+                           .make_stream = make_ipc_stream};
 
 }  // namespace telegate::transport

@@ -62,8 +62,12 @@ int try_listen(UniqueFd& descriptor, const SocketAddress& address) {
     return 0;
 }
 
-std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& /*options*/,
-                                     ListenerEvents events) {
+std::optional<Endpoint> tcp_endpoint(const SocketAddress& address) {
+    const bool is_tcp = address.family() == AF_INET || address.family() == AF_INET6;
+    return is_tcp ? std::optional(to_endpoint(address)) : std::nullopt;
+}
+
+ListeningSocket bind_tcp(const Endpoint& endpoint, const SocketOptions& /*options*/) {
     const Destination places = resolve(endpoint);
     UniqueFd descriptor;
     int error = places.error;
@@ -79,25 +83,19 @@ std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint,
     SocketAddress bound;
     bound.bytes = sizeof bound.storage;
     ::getsockname(descriptor.get(), bound.get(), &bound.bytes);
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), to_endpoint(bound)}, make_tcp_stream,
-                                            std::move(events));
+    return {std::move(descriptor), to_endpoint(bound)};
 }
 
-std::unique_ptr<Listener> adopt_tcp(Reactor& reactor, const Endpoint& endpoint, UniqueFd descriptor,
-                                    ListenerEvents events) {
-    const SocketAddress address = listening_address(descriptor.get(), endpoint);
-    const Endpoint bound =
-        address.family() == AF_INET || address.family() == AF_INET6 ? to_endpoint(address) : Endpoint{};
-    const Destination places = resolve(endpoint);
-    const bool is_there =
-        std::any_of(places.addresses.begin(), places.addresses.end(), [&](const SocketAddress& place) {
-            return place.family() == address.family() && to_endpoint(place).host == bound.host;
-        });
-    if (!is_there || (endpoint.port != 0 && endpoint.port != bound.port)) {
-        refuse_adopted(endpoint, bound.host.empty() ? "is not a TCP socket" : "is bound to " + to_string(bound));
-    }
-    return std::make_unique<SocketListener>(reactor, Bound{std::move(descriptor), bound}, make_tcp_stream,
-                                            std::move(events));
+std::unique_ptr<Listener> listen_tcp(Reactor& reactor, const Endpoint& endpoint, const SocketOptions& options,
+                                     ListenerEvents events) {
+    return std::make_unique<SocketListener>(reactor, bind_tcp(endpoint, options), make_tcp_stream, std::move(events));
+}
+
+bool is_at_tcp(const Endpoint& bound, const Endpoint& wanted) {
+    const Destination places = resolve(wanted);
+    return (wanted.port == 0 || wanted.port == bound.port) &&
+           std::any_of(places.addresses.begin(), places.addresses.end(),
+                       [&](const SocketAddress& place) { return to_endpoint(place).host == bound.host; });
 }
 
 std::unique_ptr<Connector> connect_tcp(Reactor& reactor, const Endpoint& endpoint, OnConnected on_connected) {
@@ -109,13 +107,16 @@ std::unique_ptr<Connector> connect_tcp(Reactor& reactor, const Endpoint& endpoin
 
 }  // namespace
 
-extern const TransportRow tcp_row{.name = "tcp",
-                                  .stays_in_process = false,
-                                  .parse = parse_tcp,
-                                  .text = tcp_text,
-                                  .is_any = [](const Endpoint& endpoint) { return endpoint.port == 0; },
-                                  .listen = listen_tcp,
-                                  .adopt = adopt_tcp,
-                                  .connect = connect_tcp};
+const TransportRow tcp_row{.name = "tcp",
+                           .stays_in_process = false,
+                           .parse = parse_tcp,
+                           .text = tcp_text,
+                           .is_any = [](const Endpoint& endpoint) { return endpoint.port == 0; },
+                           .listen = listen_tcp,
+                           .connect = connect_tcp,
+                           .bind = bind_tcp,
+                           .endpoint_of = tcp_endpoint,
+                           .is_at = is_at_tcp,
+                           .make_stream = make_tcp_stream};
 
 }  // namespace telegate::transport
