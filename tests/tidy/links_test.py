@@ -15,8 +15,6 @@ DEFINITION = re.compile(r"^ {0,3}\[[^\]]+\]:\s+<?(\S+?)>?(?:\s|$)")
 CODE = re.compile(r"(`+)(?:(?!\1).)+\1")
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//")
 HTML_ANCHOR = re.compile(r"<a\s+(?:id|name)=\"([^\"]+)\"")
-# Pages are generated from the texts in this folder, so their links are relative to the folder of the pages.
-TEXTS, PAGES = "tools/reference/", "docs/"
 SOURCE_LINES = re.compile(r"L\d+(?:-L\d+)?")
 
 
@@ -67,7 +65,7 @@ def link_fault(path, target, exists, anchors_in):
 class Tree(unittest.TestCase):
     def test_every_link_leads_to_a_file_and_a_heading(self):
         anchors_in = functools.cache(lambda path: anchors(read(path)))
-        found = [(path.replace(TEXTS, PAGES), number, target) for path in files(".md") for number, target in links(read(path))]
+        found = [(path, number, target) for path in files(".md") for number, target in links(read(path))]
         self.assertGreater(len(found), 100, "the links were not found")
         faults = [f"{path}:{number}: {target}: {fault}" for path, number, target in found
                   for fault in [link_fault(path, target, lambda other: (ROOT / other).exists(), anchors_in)] if fault]

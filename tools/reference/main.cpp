@@ -13,50 +13,36 @@
 
 namespace {
 
-/// A generated file of the source tree. Some are based on text that is also in the tree.
+/// A file of the source tree that is generated, or has generated parts.
 struct Page {
-    std::string file;  // path relative to the root
-    std::function<std::string(const std::string& root)> text;
+    std::string file;                                       // path relative to the root
+    std::function<std::string(const std::string&)> update;  // returns the new text of the file from the old one
 };
-
-std::string path_of(std::string root, std::string_view file) {
-    return root.append("/").append(file);
-}
 
 std::string read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<Page> pages() {
+std::vector<Page> pages(const std::string& root) {
     using namespace telegate;
-    const auto whole = [](std::string (*text)()) {
-        return [text](const std::string& /*root*/) {
-            return text();
-        };
-    };
     std::vector<Page> all{
-        {"docs/metrics.md",
-         [](const std::string& root) {
-             return reference::with_metrics(read(root + "/tools/reference/metrics.md"));
+        {"docs/metrics.md", reference::with_metrics},
+        {"docs/rest.md", reference::with_routes},
+        {"docs/settings.md", reference::with_settings_tables},
+        {"docs/settings.schema.json",
+         [](const std::string& /*old*/) {
+             return settings_schema_json();
          }},
-        {"docs/rest.md",
-         [](const std::string& root) {
-             return reference::with_routes(read(root + "/docs/rest.md"));
-         }},
-        {"docs/settings.md", whole(reference::settings_page)},
-        {"docs/settings.schema.json", whole(settings_schema_json)},
-        {"packaging/man/gateway.ini.5", whole(reference::settings_manual)},
+        {"packaging/man/gateway.ini.5", reference::with_manual_settings},
         {"docs/drivers.md",
-         [](const std::string& root) {
-             return reference::with_code(read(root + "/tools/reference/drivers.md"),
-                                         read(root + "/tests/device/example_driver_test.cpp"));
+         [root](const std::string& page) {
+             return reference::with_code(page, read(root + "/tests/device/example_driver_test.cpp"));
          }},
     };
     for (const std::string_view driver : reference::driver_names()) {
-        const std::string file = "docs/drivers/" + std::string(driver) + ".md";
-        all.push_back({file, [file, driver](const std::string& root) {
-                           return reference::with_settings(read(path_of(root, file)), driver);
+        all.push_back({"docs/drivers/" + std::string(driver) + ".md", [driver](const std::string& page) {
+                           return reference::with_driver_settings(page, driver);
                        }});
     }
     return all;
@@ -75,14 +61,14 @@ int usage() {
 
 /// Writes the page, or checks whether it is up to date. Returns an error message, or nothing.
 std::string fault_of(const Page& page, const std::string& root, bool writes) {
-    const std::string path = path_of(root, page.file);
+    const std::string path = root + "/" + page.file;
     try {
-        const std::string text = page.text(root);
+        const std::string old = read(path);
+        const std::string text = page.update(old);
         if (writes) {
             return write(path, text) ? "" : path + ": cannot write the file";
         }
-        return read(path) == text ? ""
-                                  : path + ": not up to date; run telegate_reference --write " + root + " to update it";
+        return old == text ? "" : path + ": not up to date; run telegate_reference --write " + root + " to update it";
     } catch (const std::runtime_error& error) {
         return path + ": cannot generate the page: " + error.what();
     }
@@ -96,7 +82,7 @@ int main(int argc, char** argv) {
         return usage();
     }
     int faults = 0;
-    for (const Page& page : pages()) {
+    for (const Page& page : pages(argv[2])) {
         const std::string fault = fault_of(page, argv[2], what == "--write");
         if (!fault.empty()) {
             std::cerr << fault << '\n';

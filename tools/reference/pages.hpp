@@ -4,33 +4,32 @@
 #include <string>
 #include <string_view>
 
-/// Pages of docs/ that are partly generated. All functions throw std::runtime_error if an input is missing or lacks a
-/// marker.
+/// Pages of docs/ and packaging/man/ that are partly generated. Each function returns `page` with its generated parts
+/// replaced. They throw std::runtime_error if the page or another input lacks a mark.
 namespace telegate::reference {
 
-/// Returns docs/settings.md: an introduction and a table for each section, without settings added by drivers.
-[[nodiscard]] std::string settings_page();
+/// Replaces the lines between the lines that end with <!-- NAME --> and <!-- /NAME -->.
+[[nodiscard]] std::string with_part(std::string_view page, const std::string& name, const std::string& text);
 
-/// Returns a table for each section to which the driver adds settings.
-[[nodiscard]] std::string driver_settings(std::string_view driver);
+/// docs/settings.md: a table for each section, without settings added by drivers.
+[[nodiscard]] std::string with_settings_tables(std::string_view page);
+
+/// packaging/man/gateway.ini.5: all settings.
+[[nodiscard]] std::string with_manual_settings(std::string_view page);
 
 /// Returns the names of all drivers in the order of the setting `driver`.
 [[nodiscard]] std::span<const std::string_view> driver_names();
 
-/// Returns the page of a driver with the tables of its settings between the lines <!-- settings --> and <!-- /settings
-/// -->.
-[[nodiscard]] std::string with_settings(std::string_view page, std::string_view driver);
+/// The page of a driver: a table for each section to which it adds settings.
+[[nodiscard]] std::string with_driver_settings(std::string_view page, std::string_view driver);
 
-/// Returns docs/rest.md with the table of routes between the lines <!-- routes --> and <!-- /routes -->.
+/// docs/rest.md: the table of routes.
 [[nodiscard]] std::string with_routes(std::string_view page);
 
-/// Returns `outline` with each line {{code NAME}} replaced by the lines of `source` between // [NAME and // NAME].
-[[nodiscard]] std::string with_code(std::string_view outline, std::string_view source);
+/// docs/metrics.md: the table of metrics.
+[[nodiscard]] std::string with_metrics(std::string_view page);
 
-/// Returns gateway.ini(5), generated from the settings table.
-[[nodiscard]] std::string settings_manual();
-
-/// Returns docs/metrics.md: `page`, which ends with the header of the table, followed by the rows of the table.
-[[nodiscard]] std::string with_metrics(std::string page);
+/// docs/drivers.md: each part `code NAME` has the lines of `source` between // [NAME and // NAME].
+[[nodiscard]] std::string with_code(std::string page, std::string_view source);
 
 }  // namespace telegate::reference

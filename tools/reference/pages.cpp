@@ -1,5 +1,5 @@
-#include "metrics/metrics_table.hpp"
 #include "pages.hpp"
+#include "metrics/metrics_table.hpp"
 #include "rest/rest_table.hpp"
 
 #include <algorithm>
@@ -10,9 +10,6 @@
 
 namespace telegate::reference {
 namespace {
-
-constexpr std::string_view code_begin = "{{code ";
-constexpr std::string_view code_end = "}}";
 
 /// Removes the next line from the front of `text` and returns it without its line end.
 std::string_view take_line(std::string_view& text) {
@@ -55,18 +52,6 @@ std::string code_block(const std::vector<std::string_view>& lines) {
     return block + "```\n";
 }
 
-/// Returns the page with `text` between the lines <!-- NAME --> and <!-- /NAME -->.
-std::string with_part(std::string_view page, const std::string& name, const std::string& text) {
-    const std::string begin = "<!-- " + name + " -->\n";
-    const std::string end = "<!-- /" + name + " -->\n";
-    const std::size_t from = page.find(begin);
-    const std::size_t to = page.find(end);
-    if (from == std::string_view::npos || to == std::string_view::npos || to < from) {
-        throw std::runtime_error("missing line <!-- " + name + " --> or <!-- /" + name + " -->");
-    }
-    return std::string(page.substr(0, from + begin.size())) + text + std::string(page.substr(to));
-}
-
 std::string route_line(const RestRoute& route) {
     std::string query;
     for (const RestParameter& parameter : route.parameters) {
@@ -81,8 +66,14 @@ std::string route_line(const RestRoute& route) {
 
 }  // namespace
 
-std::string with_settings(std::string_view page, std::string_view driver) {
-    return with_part(page, "settings", driver_settings(driver));
+std::string with_part(std::string_view page, const std::string& name, const std::string& text) {
+    const std::string begin = "<!-- " + name + " -->\n";
+    const std::size_t from = page.find(begin);
+    const std::size_t to = page.find("<!-- /" + name + " -->\n");
+    if (from == std::string_view::npos || to == std::string_view::npos || to < from) {
+        throw std::runtime_error("missing line <!-- " + name + " --> or <!-- /" + name + " -->");
+    }
+    return std::string(page.substr(0, from + begin.size())) + text + std::string(page.substr(page.rfind('\n', to) + 1));
 }
 
 std::string with_routes(std::string_view page) {
@@ -93,34 +84,33 @@ std::string with_routes(std::string_view page) {
     return with_part(page, "routes", table);
 }
 
-std::string with_code(std::string_view outline, std::string_view source) {
-    if (outline.empty()) {
-        throw std::runtime_error("cannot read the outline");
+std::string with_code(std::string page, std::string_view source) {
+    constexpr std::string_view begin = "<!-- code ";
+    constexpr std::string_view end = " -->";
+    std::size_t at = page.find(begin);
+    if (at == std::string::npos) {
+        throw std::runtime_error("missing line <!-- code NAME -->");
     }
-    std::string text;
-    while (!outline.empty()) {
-        const std::string_view line = take_line(outline);
-        if (line.starts_with(code_begin) && line.ends_with(code_end)) {
-            const std::string name(line.substr(code_begin.size(), line.size() - code_begin.size() - code_end.size()));
-            text += code_block(between(source, "// [" + name, "// " + name + ']'));
-        } else {
-            text += std::string(line) + '\n';
-        }
+    for (; at != std::string::npos; at = page.find(begin, at + begin.size())) {
+        const std::size_t name_at = at + begin.size();
+        const std::string name = page.substr(name_at, page.find(end, name_at) - name_at);
+        page = with_part(page, "code " + name, code_block(between(source, "// [" + name, "// " + name + ']')));
     }
-    return text;
+    return page;
 }
 
-std::string with_metrics(std::string page) {
-    std::string text = std::move(page);
+std::string with_metrics(std::string_view page) {
+    std::string table = "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
     for (const MetricRow* row : metrics_table()) {
         const MetricName& metric = row->metric;
         const char* const ending = metric.type == MetricType::counter ? "_total"
                                    : metric.type == MetricType::info  ? "_info"
                                                                       : "";
-        text += "| `" + std::string(metric.name) + ending + "` | " + std::string(to_string(metric.type)) + " | " +
-                std::string(metric.unit) + " | " + std::string(row->labels) + " | " + std::string(metric.help) + " |\n";
+        table += "| `" + std::string(metric.name) + ending + "` | " + std::string(to_string(metric.type)) + " | " +
+                 std::string(metric.unit) + " | " + std::string(row->labels) + " | " + std::string(metric.help) +
+                 " |\n";
     }
-    return text;
+    return with_part(page, "metrics", table);
 }
 
 }  // namespace telegate::reference
