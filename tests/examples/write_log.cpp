@@ -230,10 +230,9 @@ class Log {
         while (reader.next(batch)) {
             for (const BlockGap& each : batch.gaps) {
                 const SegmentChannel* const channel = batch.find(each.gap.channel);
-                const std::string line = "gap\t" + std::to_string(batch.epoch_ms) + "\t" + channel->device + "/" +
-                                         channel->channel + "\t" + std::to_string(each.gap.first_seq) + "\t" +
-                                         std::to_string(each.gap.last_seq) + "\t" +
-                                         std::string(to_string(each.gap.reason));
+                const std::string line = "gap\t" + std::to_string(batch.epoch_ms) + "\t" + channel->topic() + "\t" +
+                                         std::to_string(each.gap.first_seq) + "\t" + std::to_string(each.gap.last_seq) +
+                                         "\t" + std::string(to_string(each.gap.reason));
                 static_cast<void>(std::puts(line.c_str()));
             }
         }

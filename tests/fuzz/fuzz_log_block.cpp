@@ -91,15 +91,9 @@ void check_channels(BlockDecoder& decoder, const BlockHead& head, Bytes payload,
 /// Checks that decoded samples encode to a block that decodes to the same samples.
 void check_encoding(BlockDecoder& decoder, const BlockHead& head, std::span<const TelemetrySample> samples) {
     BlockEncoder encoder;
-    std::size_t gap = 0;
-    for (std::uint32_t i = 0; i <= head.samples; ++i) {
-        for (; gap < head.gaps.size() && head.gaps[gap].before_sample == i; ++gap) {
-            encoder.add(head.gaps[gap].gap);
-        }
-        if (i < head.samples) {
-            encoder.add(samples[i]);
-        }
-    }
+    for_entries(
+        samples, head.gaps, [&](const BlockGap& gap) { encoder.add(gap.gap); },
+        [&](const TelemetrySample& sample) { encoder.add(sample); });
     BlockHead described;
     ByteBuffer head_bytes;
     ByteBuffer payload;

@@ -5,7 +5,6 @@
 // checksums, a mutator changes single records and makes their checksums correct again.
 #include "fuzz/largest_allocation.hpp"
 #include "fuzz/memory_files.hpp"
-#include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 #include "store/sample_log.hpp"
 #include "support/manual_clock.hpp"
@@ -160,7 +159,7 @@ void read_channel(MemoryFiles& files, const ChannelSelection& selection) {
     while (reader.next(batch)) {
         TELEGATE_ASSERT(++batches <= bytes_of(files));
         TELEGATE_ASSERT(batch.samples.empty() ||
-                        (batch.selected != nullptr && topic_of(*batch.selected) == selection.topic));
+                        (batch.selected != nullptr && batch.selected->topic() == selection.topic));
         for (std::size_t n = 0; n < batch.samples.size(); ++n) {
             const TelemetrySample& sample = batch.samples[n];
             TELEGATE_ASSERT(sample.channel == batch.selected->id);
@@ -184,16 +183,15 @@ void read_segments(MemoryFiles& files) {
         }
         const SegmentFooter& index = segment->index();
         TELEGATE_ASSERT(index.definitions.size() <= ChannelTable::channels_max);
-        TELEGATE_ASSERT(index.blocks.size() <= segment->file_bytes() / RecordHead::bytes);
-        TELEGATE_ASSERT(segment->end_offset() <= segment->file_bytes());
+        TELEGATE_ASSERT(index.blocks.size() <= segment->file().bytes() / RecordHead::bytes);
+        TELEGATE_ASSERT(segment->end_offset() <= segment->file().bytes());
         const std::int64_t since = index.utc_range_ns().first;
         const std::int64_t until = index.utc_range_ns().second;
         LogReader reader(files, directory);
         reader.seek_time(until);
         constexpr std::size_t channels_read_max = 2;
         for (std::size_t i = 0; i < std::min(index.definitions.size(), channels_read_max); ++i) {
-            const std::string topic = index.definitions[i].device + "/" + index.definitions[i].channel;
-            read_channel(files, {topic, since, until});
+            read_channel(files, {index.definitions[i].topic(), since, until});
         }
     }
 }

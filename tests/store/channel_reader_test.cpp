@@ -84,21 +84,20 @@ std::vector<Entry> entries_of(LogReader& reader, const std::string& topic) {
     while (reader.next(batch)) {
         const auto is_wanted = [&](ChannelId channel) {
             const SegmentChannel* const definition = batch.find(channel);
-            return definition != nullptr && definition->device + "/" + definition->channel == topic;
+            return definition != nullptr && definition->topic() == topic;
         };
-        std::size_t gap = 0;
-        for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
-            for (; gap < batch.gaps.size() && batch.gaps[gap].before_sample == i; ++gap) {
-                const LogGap& each = batch.gaps[gap].gap;
-                if (is_wanted(each.channel)) {
-                    entries.push_back({batch.epoch_ms, each.first_seq, each.last_seq, each.reason, 0});
+        for_entries(
+            batch.samples, batch.gaps,
+            [&](const BlockGap& each) {
+                if (is_wanted(each.gap.channel)) {
+                    entries.push_back({batch.epoch_ms, each.gap.first_seq, each.gap.last_seq, each.gap.reason, 0});
                 }
-            }
-            if (i < batch.samples.size() && is_wanted(batch.samples[i].channel)) {
-                const TelemetrySample& each = batch.samples[i];
-                entries.push_back({batch.epoch_ms, each.seq, 0, GapReason::unknown, each.time_utc_ns});
-            }
-        }
+            },
+            [&](const TelemetrySample& each) {
+                if (is_wanted(each.channel)) {
+                    entries.push_back({batch.epoch_ms, each.seq, 0, GapReason::unknown, each.time_utc_ns});
+                }
+            });
     }
     return entries;
 }

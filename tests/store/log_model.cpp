@@ -102,7 +102,7 @@ std::string LogModel::check(FileSystem& files, const std::string& directory,
                 if (channel == nullptr) {
                     wrong << "gap of an undefined channel\n";
                 } else {
-                    check_gap({batch.epoch_ms, channel->device + "/" + channel->channel}, gap);
+                    check_gap({batch.epoch_ms, channel->topic()}, gap);
                 }
             }
             if (i == batch.samples.size()) {
@@ -114,7 +114,7 @@ std::string LogModel::check(FileSystem& files, const std::string& directory,
                 wrong << "sample of an undefined channel\n";
                 continue;
             }
-            reach({batch.epoch_ms, channel->device + "/" + channel->channel}, sample.seq, sample.seq);
+            reach({batch.epoch_ms, channel->topic()}, sample.seq, sample.seq);
             const TelemetrySample expected = make_sample(batch.epoch_ms, sample.channel, sample.seq);
             if (std::memcmp(&expected, &sample, sizeof sample) != 0) {
                 wrong << "wrong content of " << channel->channel << " " << sample.seq << "\n";

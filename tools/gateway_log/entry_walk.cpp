@@ -64,7 +64,7 @@ class Walk {
     const Known& known_of(const store::LogBatch& batch, ChannelId channel) {
         return cache_.at(channel, [&](const store::SegmentChannel* definition) {
             Known known;
-            known.channel = {batch.epoch_ms, definition == nullptr ? "" : topic_of(*definition),
+            known.channel = {batch.epoch_ms, definition == nullptr ? "" : definition->topic(),
                              definition == nullptr ? "" : definition->unit};
             known.is_selected = channels_.matches(known.channel.topic);
             return known;

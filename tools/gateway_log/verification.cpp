@@ -156,7 +156,7 @@ void Verification::add(const store::LogBatch& batch) {
 /// Returns null, and counts an entry, if the channel has no name.
 ChannelLedger* Verification::ledger_of(ChannelId channel) {
     ChannelLedger* const ledger = ledgers_.at(channel, [&](const store::SegmentChannel* definition) {
-        return definition == nullptr ? nullptr : &epoch_.channels[topic_of(*definition)];
+        return definition == nullptr ? nullptr : &epoch_.channels[definition->topic()];
     });
     if (ledger == nullptr) {
         ++totals_.undefined;

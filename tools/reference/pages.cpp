@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace telegate::reference {

@@ -3,6 +3,7 @@
 #include "core/bytes.hpp"
 #include "core/telemetry_sample.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -58,6 +59,21 @@ struct BlockGap {
     std::uint32_t before_sample = 0;
     LogGap gap;
 };
+
+/// Calls `on_gap` with each BlockGap and `on_sample` with each sample, in order. Threads: any. Failure: exceptions of
+/// the two.
+template <class OnGap, class OnSample>
+void for_entries(std::span<const TelemetrySample> samples, std::span<const BlockGap> gaps, const OnGap& on_gap,
+                 const OnSample& on_sample) {
+    auto gap = gaps.begin();
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        for (; gap != gaps.end() && gap->before_sample <= i; ++gap) {
+            on_gap(*gap);
+        }
+        on_sample(samples[i]);
+    }
+    std::for_each(gap, gaps.end(), on_gap);
+}
 
 /// A part of a block's payload that is compressed on its own: the order and times of the samples in the first one, the
 /// values of some channels in each of the others.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace telegate::store {
@@ -58,10 +57,5 @@ class ChannelCache {
     std::vector<Entry> entries_;  // by channel number
     std::uint64_t batch_ = 0;
 };
-
-/// Returns the topic of a channel.
-[[nodiscard]] inline std::string topic_of(const SegmentChannel& channel) {
-    return channel.device + "/" + channel.channel;
-}
 
 }  // namespace telegate::store

@@ -78,6 +78,8 @@ class LogReader {
     void seek(Position position);
     /// Continues at the first block with a sample of this time or later.
     void seek_time(std::int64_t utc_ns);
+    /// Ends after the last block with a sample before this time.
+    void stop_before(std::int64_t utc_ns) { end_ = end_before(files_, directory_, utc_ns); }
     /// Whether a block is to be decoded, by its header and the channels of its segment. The samples and gaps of other
     /// blocks are passed over.
     using IsWanted = std::function<bool(const BlockHead& head, const std::vector<SegmentChannel>& definitions)>;
@@ -143,7 +145,7 @@ class LogReader {
     std::optional<std::int64_t> epoch_ms_;
     IsWanted is_wanted_;  // empty: all are
     std::optional<ChannelSelection> selection_;
-    Position end_ = std::numeric_limits<Position>::max();  // of the selection
+    Position end_ = std::numeric_limits<Position>::max();  // where next() ends
     std::size_t searched_ = 0;                             // definitions of the segment that were searched for it
     std::optional<std::size_t> selected_;                  // its definition in the segment
     std::vector<std::uint64_t> last_seqs_;                 // by channel id: reported in this epoch, as samples or gaps

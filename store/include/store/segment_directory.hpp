@@ -14,6 +14,8 @@ namespace telegate::store {
 
 /// Added to the name of a segment file that cannot be used.
 inline constexpr std::string_view damaged_suffix = ".damaged";
+/// Returns the first position of a segment that was renamed so, or nullopt if this is not the name of one.
+[[nodiscard]] std::optional<Position> parse_damaged_name(std::string_view name);
 
 /// The policy of a log that has reached a limit.
 enum class WhenFull : std::uint8_t {

@@ -45,6 +45,7 @@ struct SegmentChannel {
     std::string unit;
     std::uint64_t last_seq = 0;  // in a block or a gap before this segment, in this epoch; 0: none
 
+    [[nodiscard]] std::string topic() const { return device + "/" + channel; }
     bool operator==(const SegmentChannel&) const = default;
 };
 

@@ -33,13 +33,11 @@ struct DamagedRange {
 ///          the disk fails to read, are never an error: see damaged() and read_block().
 class SegmentReader {
   public:
-    /// Returns null if the file does not begin like a segment, or if is_unreadable_file().
+    // These return nothing if the file was removed or does not begin like a segment, or if is_unreadable_file().
     [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
-
-    /// Reads the header of a segment alone. Returns nothing if the file was removed or does not begin like a segment,
-    /// or if is_unreadable_file().
+    /// Reads the header of a segment alone.
     [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
-    /// Reads the end of a segment alone. Returns nothing if it has no footer.
+    /// Reads the end of a segment alone. Also returns nothing if it has no footer.
     [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -54,7 +52,7 @@ class SegmentReader {
     [[nodiscard]] std::uint64_t records_end() const noexcept { return records_end_; }
     /// Whether the disk failed to read a part of the file.
     [[nodiscard]] bool has_read_error() const noexcept { return has_read_error_; }
-    [[nodiscard]] std::uint64_t file_bytes() const { return file_->bytes(); }
+    [[nodiscard]] const File& file() const noexcept { return *file_; }
     [[nodiscard]] const SegmentChannel* find(std::string_view topic) const;
 
     /// Adds records that were written since the last call. Returns whether there were any.

@@ -30,15 +30,9 @@ std::int64_t start_of(std::int64_t time, std::int64_t length) noexcept {
 }  // namespace
 
 bool IntervalTable::add(std::span<const TelemetrySample> samples, std::span<const BlockGap> gaps) {
-    std::size_t next_gap = 0;
-    for (std::size_t i = 0; i <= samples.size(); ++i) {
-        for (; next_gap < gaps.size() && gaps[next_gap].before_sample <= i; ++next_gap) {
-            add(gaps[next_gap].gap);
-        }
-        if (i < samples.size()) {
-            add(samples[i]);
-        }
-    }
+    for_entries(
+        samples, gaps, [this](const BlockGap& gap) { add(gap.gap); },
+        [this](const TelemetrySample& sample) { add(sample); });
     return intervals_.size() <= intervals_max_;
 }
 

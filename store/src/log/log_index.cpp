@@ -1,7 +1,6 @@
 #include "store/log_index.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace telegate::store {
@@ -25,14 +24,7 @@ std::optional<std::pair<std::size_t, std::uint64_t>> first_published(const Segme
 }  // namespace
 
 std::unique_ptr<SegmentReader> LogIndex::open(const SegmentRef& segment) const {
-    try {
-        return SegmentReader::open(files_, directory_ + "/" + segment.name);
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_such_file_or_directory) {
-            throw;
-        }
-        return nullptr;
-    }
+    return SegmentReader::open(files_, directory_ + "/" + segment.name);
 }
 
 std::vector<SegmentRef> LogIndex::segments_of(std::int64_t epoch_ms) {

@@ -2,29 +2,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 namespace telegate::store {
 namespace {
 
-/// Whether reading continues after the file.
-bool is_passed_over(const std::system_error& error) noexcept {
-    return error.code() == std::errc::no_such_file_or_directory || is_unreadable_file(error);
-}
-
 /// Returns null if the file was removed, or is not the segment that its name says.
 std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& directory, const SegmentRef& ref) {
-    try {
-        auto segment = SegmentReader::open(files, directory + "/" + ref.name);
-        const bool is_named = segment != nullptr && segment->head().first_position == ref.first_position;
-        return is_named ? std::move(segment) : nullptr;
-    } catch (const std::system_error& error) {
-        if (!is_passed_over(error)) {
-            throw;
-        }
-        return nullptr;
-    }
+    auto segment = SegmentReader::open(files, directory + "/" + ref.name);
+    const bool is_named = segment != nullptr && segment->head().first_position == ref.first_position;
+    return is_named ? std::move(segment) : nullptr;
 }
 
 /// Returns whether a block has entries that the segment that begins at `limit` replaces.
@@ -32,17 +19,17 @@ bool is_beyond(const BlockEntry& block, Position limit) noexcept {
     return block.position >= limit || block.entries > limit - block.position;
 }
 
-/// Returns whether a segment has samples with times from `since_ns` to before `until_ns`, as far as its end says.
-bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns, std::int64_t until_ns) {
-    try {
-        const auto tail = SegmentReader::tail(files, path);
-        return !tail || (tail->utc_max_ns >= since_ns && tail->utc_min_ns < until_ns);
-    } catch (const std::system_error& error) {
-        if (!is_passed_over(error)) {
-            throw;
-        }
-        return false;
-    }
+struct Times {
+    std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
+    std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // not included
+};
+
+/// Like open_if_there(), but also returns null if the end of the segment says that it has no samples with these times.
+std::unique_ptr<SegmentReader> open_if_within(FileSystem& files, const std::string& directory, const SegmentRef& ref,
+                                              const Times& times) {
+    const auto tail = SegmentReader::tail(files, directory + "/" + ref.name);
+    const bool is_outside = tail && (tail->utc_max_ns < times.since_ns || tail->utc_min_ns >= times.until_ns);
+    return is_outside ? nullptr : open_if_there(files, directory, ref);
 }
 
 }  // namespace
@@ -50,10 +37,7 @@ bool may_have(FileSystem& files, const std::string& path, std::int64_t since_ns,
 Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns) {
     const std::vector<SegmentRef> segments = list_segments(files, directory);
     for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
-        const std::string path = directory + "/" + ref->name;
-        const auto segment = may_have(files, path, std::numeric_limits<std::int64_t>::min(), until_ns)
-                                 ? open_if_there(files, directory, *ref)
-                                 : nullptr;
+        const auto segment = open_if_within(files, directory, *ref, {.until_ns = until_ns});
         const std::span<const BlockEntry> blocks =
             segment == nullptr ? std::span<const BlockEntry>() : std::span(segment->index().blocks);
         for (std::size_t i = blocks.size(); i > 0; --i) {
@@ -75,21 +59,12 @@ const SegmentChannel* LogBatch::find(ChannelId channel) const noexcept {
 }
 
 void LogBatch::clear() noexcept {
-    position = 0;
-    end_position = 0;
-    epoch_ms = 0;
-    begins_epoch = false;
-    ends_epoch = false;
-    published_before.reset();
-    published_after.reset();
-    is_passed_over = false;
-    samples.clear();
-    gaps.clear();
-    definitions = nullptr;
-    selected = nullptr;
-    segment = nullptr;
-    stored.reset();
-    is_encoded = false;
+    LogBatch empty;
+    empty.samples.swap(samples);  // keeps their memory
+    empty.gaps.swap(gaps);
+    empty.samples.clear();
+    empty.gaps.clear();
+    *this = std::move(empty);
 }
 
 LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
@@ -105,10 +80,7 @@ void LogReader::seek(Position position) {
 void LogReader::seek_time(std::int64_t utc_ns) {
     Position end = 0;
     for (const SegmentRef& ref : list_segments(files_, directory_)) {
-        const std::string path = directory_ + "/" + ref.name;
-        const auto segment = may_have(files_, path, utc_ns, std::numeric_limits<std::int64_t>::max())
-                                 ? open_if_there(files_, directory_, ref)
-                                 : nullptr;
+        const auto segment = open_if_within(files_, directory_, ref, {.since_ns = utc_ns});
         end = ref.first_position + 1;
         if (segment == nullptr) {
             continue;
@@ -521,9 +493,9 @@ bool LogReader::is_selected(ChannelId channel) const noexcept {
 }
 
 void LogReader::select(ChannelSelection selection) {
-    end_ = selection.until_ns == std::numeric_limits<std::int64_t>::max()
-               ? std::numeric_limits<Position>::max()
-               : end_before(files_, directory_, selection.until_ns);
+    if (selection.until_ns != std::numeric_limits<std::int64_t>::max()) {
+        stop_before(selection.until_ns);
+    }
     selection_ = std::move(selection);
 }
 
@@ -532,10 +504,7 @@ void LogReader::seek_last(std::uint64_t samples) {
     std::uint64_t found = 0;
     Position first = 0;  // the end of the log, until a sample is found
     for (auto ref = segments.rbegin(); ref != segments.rend() && found < samples; ++ref) {
-        const std::string path = directory_ + "/" + ref->name;
-        const auto segment = may_have(files_, path, selection_->since_ns, selection_->until_ns)
-                                 ? open_if_there(files_, directory_, *ref)
-                                 : nullptr;
+        const auto segment = open_if_within(files_, directory_, *ref, {selection_->since_ns, selection_->until_ns});
         if (segment == nullptr) {
             continue;
         }

@@ -45,7 +45,7 @@ LastSeqs PublishedMark::read(FileSystem& files, const std::string& directory, co
         }
         for (const SegmentChannel& channel : mark->index().definitions) {
             if (channel.last_seq > 0) {
-                std::uint64_t& last = last_seqs[channel.device + "/" + channel.channel];
+                std::uint64_t& last = last_seqs[channel.topic()];
                 last = std::max(last, channel.last_seq);
             }
         }

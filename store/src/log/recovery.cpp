@@ -51,7 +51,7 @@ LoggedSeqs last_seqs_of(const SegmentReader& segment) {
     LoggedSeqs by_topic;
     for (const SegmentChannel& channel : segment.index().definitions) {
         reach(channel.id, channel.last_seq);
-        by_topic[channel.device + "/" + channel.channel] = {channel.id, last_seqs[to_index(channel.id)]};
+        by_topic[channel.topic()] = {channel.id, last_seqs[to_index(channel.id)]};
     }
     return by_topic;
 }
@@ -211,9 +211,7 @@ std::uint64_t size_of(FileSystem& files, const std::string& path) {
 Position end_of_renamed(const Directory& directory) {
     Position end = 0;
     for (const std::string& name : directory.files.list(directory.path)) {
-        const auto first = name.ends_with(damaged_suffix)
-                               ? parse_segment_name(name.substr(0, name.size() - damaged_suffix.size()))
-                               : std::nullopt;
+        const auto first = parse_damaged_name(name);
         end = std::max(end, first ? end_of_unreadable(*first) : 0);
     }
     return end;
@@ -265,7 +263,7 @@ RecoveredLog recover_log(FileSystem& files, const std::string& directory, const 
     report.last_sample_ns = last->index().utc_range_ns().second;
     report.damaged = last->damaged();
     report.oldest = log.segments.front().first_position;
-    report.truncated_bytes = last->has_footer() ? 0 : last->file_bytes() - last->end_offset();
+    report.truncated_bytes = last->has_footer() ? 0 : last->file().bytes() - last->end_offset();
     Position end = seal(of_log, *last, known, report);
     sync(of_log, path, report);
     log.segments.back().bytes = size_of(files, path);

@@ -7,6 +7,11 @@
 
 namespace telegate::store {
 
+std::optional<Position> parse_damaged_name(std::string_view name) {
+    return name.ends_with(damaged_suffix) ? parse_segment_name(name.substr(0, name.size() - damaged_suffix.size()))
+                                          : std::nullopt;
+}
+
 std::vector<SegmentRef> list_segments(const FileSystem& files, const std::string& directory) {
     std::vector<SegmentRef> segments;
     for (std::string& name : files.list(directory)) {
@@ -80,21 +85,13 @@ bool SegmentDirectory::remove_oldest() {
 /// Returns the time of the newest sample of a segment. One that cannot be read is as old as if it had ended now, and
 /// one that was removed as old as can be.
 std::int64_t SegmentDirectory::newest_sample(const std::string& path, std::int64_t utc_now_ns) const {
-    try {
-        if (const auto tail = SegmentReader::tail(files_, path)) {
-            return tail->utc_max_ns;
-        }
-        const auto reader = SegmentReader::open(files_, path);
-        return reader == nullptr ? utc_now_ns : reader->index().utc_range_ns().second;
-    } catch (const std::system_error& error) {
-        if (error.code() == std::errc::no_such_file_or_directory) {
-            return 0;
-        }
-        if (!is_unreadable_file(error)) {
-            throw;
-        }
-        return utc_now_ns;
+    if (const auto tail = SegmentReader::tail(files_, path)) {
+        return tail->utc_max_ns;
     }
+    if (const auto reader = SegmentReader::open(files_, path)) {
+        return reader->index().utc_range_ns().second;
+    }
+    return files_.exists(path) ? utc_now_ns : 0;
 }
 
 bool SegmentDirectory::is_too_old(Segment& segment, std::int64_t utc_now_ns) const {

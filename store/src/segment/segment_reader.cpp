@@ -16,6 +16,24 @@ constexpr std::uint64_t alignment = 8;
 constexpr std::size_t search_bytes_min = 1'024;
 constexpr std::size_t search_bytes_max = 65'536;
 
+std::optional<SegmentHead> read_head(const File& file) {
+    std::array<std::byte, SegmentHead::bytes> bytes{};
+    return read_segment_head(std::span(bytes).first(file.read(0, bytes)));
+}
+
+/// Returns what `read` returns, or nothing if the file was removed or is_unreadable_file().
+template <class Read>
+auto unless_unreadable(const Read& read) -> decltype(read()) {
+    try {
+        return read();
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::no_such_file_or_directory && !is_unreadable_file(error)) {
+            throw;
+        }
+        return {};
+    }
+}
+
 bool is_intact(const BlockHead& head, Bytes payload) {
     std::size_t at = 0;
     return std::all_of(head.chunks.begin(), head.chunks.end(), [&](const BlockChunk& chunk) {
@@ -60,46 +78,28 @@ bool is_unreadable_file(const std::system_error& error) noexcept {
 }
 
 std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::string& path) {
-    try {
-        std::array<std::byte, SegmentHead::bytes> bytes{};
-        const std::size_t count = files.open(path, FileSystem::Mode::read)->read(0, bytes);
-        return read_segment_head(std::span(bytes).first(count));
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_such_file_or_directory && !is_unreadable_file(error)) {
-            throw;
-        }
-        return std::nullopt;
-    }
+    return unless_unreadable([&] { return read_head(*files.open(path, FileSystem::Mode::read)); });
 }
 
 std::optional<FooterTail> SegmentReader::tail(FileSystem& files, const std::string& path) {
-    const auto file = files.open(path, FileSystem::Mode::read);
-    const std::uint64_t bytes = file->bytes();
-    std::array<std::byte, FooterTail::bytes> tail{};
-    if (bytes < SegmentHead::bytes + RecordHead::bytes + tail.size()) {
-        return std::nullopt;
-    }
-    return read_footer_tail(std::span(tail).first(file->read(bytes - tail.size(), tail)));
+    return unless_unreadable([&]() -> std::optional<FooterTail> {
+        const auto file = files.open(path, FileSystem::Mode::read);
+        const std::uint64_t bytes = file->bytes();
+        std::array<std::byte, FooterTail::bytes> tail{};
+        if (bytes < SegmentHead::bytes + RecordHead::bytes + tail.size()) {
+            return std::nullopt;
+        }
+        return read_footer_tail(std::span(tail).first(file->read(bytes - tail.size(), tail)));
+    });
 }
 
 std::unique_ptr<SegmentReader> SegmentReader::open(FileSystem& files, const std::string& path) {
-    std::unique_ptr<File> file;
-    std::optional<SegmentHead> head;
-    try {
-        file = files.open(path, FileSystem::Mode::read);
-        std::array<std::byte, SegmentHead::bytes> bytes{};
-        const std::size_t count = file->read(0, bytes);
-        head = read_segment_head(std::span(bytes).first(count));
-    } catch (const std::system_error& error) {
-        if (!is_unreadable_file(error)) {
-            throw;
-        }
-    }
-    if (!head) {
-        return nullptr;
-    }
-    std::unique_ptr<SegmentReader> reader(new SegmentReader(std::move(file), path, *head));
-    if (!reader->load_footer()) {
+    auto reader = unless_unreadable([&]() -> std::unique_ptr<SegmentReader> {
+        auto file = files.open(path, FileSystem::Mode::read);
+        const auto head = read_head(*file);
+        return head ? std::unique_ptr<SegmentReader>(new SegmentReader(std::move(file), path, *head)) : nullptr;
+    });
+    if (reader != nullptr && !reader->load_footer()) {
         reader->refresh();
     }
     return reader;

@@ -2,7 +2,6 @@
 
 #include "log/log.hpp"
 #include "recording/recorders.hpp"
-#include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
@@ -27,7 +26,7 @@ struct ReadRecordings {
         store::LogReader reader(store::real_file_system(), directory);
         store::LogBatch batch;
         const auto topic = [&](ChannelId channel) {
-            return store::topic_of(*batch.find(channel));
+            return batch.find(channel)->topic();
         };
         while (reader.next(batch)) {
             starts += batch.begins_epoch ? 1 : 0;
