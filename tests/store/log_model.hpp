@@ -35,9 +35,9 @@ class LogModel {
     void note_sync(std::int64_t epoch_ms);
 
     /// Reads the whole log and compares it with the model. Returns "" or a description of the differences.
-    [[nodiscard]] std::string check(FileSystem& files, const std::string& directory) const;
     [[nodiscard]] std::string check(FileSystem& files, const std::string& directory,
-                                    const std::set<GapReason>& allowed_for_synced) const;
+                                    const std::set<GapReason>& allowed_for_synced = {GapReason::retention,
+                                                                                     GapReason::log_full}) const;
 
   private:
     std::map<Key, Channel> channels_;

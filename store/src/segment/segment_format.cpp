@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <system_error>
+#include <type_traits>
 
 namespace telegate::store {
 namespace {
@@ -58,6 +59,21 @@ void append_definitions(const std::vector<SegmentChannel>& channels, ByteBuffer&
     for (const SegmentChannel& channel : channels) {
         append_definition(channel, out);
     }
+}
+
+/// Calls `column(records, member)` for each column of a footer, in order.
+template <class Footer, class Column>
+void for_columns(Footer& footer, const Column& column) {
+    column(footer.blocks, &BlockEntry::offset);
+    column(footer.blocks, &BlockEntry::position);
+    column(footer.blocks, &BlockEntry::entries);
+    column(footer.blocks, &BlockEntry::samples);
+    column(footer.blocks, &BlockEntry::utc_min_ns);
+    column(footer.blocks, &BlockEntry::utc_max_ns);
+    column(footer.channels, &BlockChannel::channel);
+    column(footer.channels, &BlockChannel::samples);
+    column(footer.channels, &BlockChannel::first_seq);
+    column(footer.channels, &BlockChannel::last_seq);
 }
 
 /// Appends to `channels`.
@@ -198,26 +214,10 @@ void append_footer(const SegmentFooter& footer, Position position, const LogId& 
     }
     append_varint(out, footer.blocks.size());
     append_varint(out, footer.channels.size());
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.offset; }, numbers, out);
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.position; }, numbers, out);
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.entries; }, numbers, out);
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.samples; }, numbers, out);
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.utc_min_ns; }, numbers, out);
-    append_column(
-        footer.blocks, [](const BlockEntry& each) { return each.utc_max_ns; }, numbers, out);
-    append_column(
-        footer.channels, [](const BlockChannel& each) { return to_index(each.channel); }, numbers, out);
-    append_column(
-        footer.channels, [](const BlockChannel& each) { return each.samples; }, numbers, out);
-    append_column(
-        footer.channels, [](const BlockChannel& each) { return each.first_seq; }, numbers, out);
-    append_column(
-        footer.channels, [](const BlockChannel& each) { return each.last_seq; }, numbers, out);
+    for_columns(footer, [&](const auto& records, auto member) {
+        append_column(
+            records, [member](const auto& each) { return each.*member; }, numbers, out);
+    });
     append_definitions(footer.definitions, out);
     pad_to_eight(out);
     const std::size_t tail = out.size();
@@ -247,29 +247,16 @@ bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer) {
     footer.blocks.resize(blocks);
     footer.channels.resize(channels);
     std::vector<std::uint64_t> numbers;
-    const auto column = [&](auto& records, const auto& set) {
+    for_columns(footer, [&](auto& records, auto member) {
+        const auto set = [&](auto& each, std::uint64_t number) {
+            using Value = std::remove_reference_t<decltype(each.*member)>;
+            if (std::is_same_v<Value, ChannelId> && number >= channels_max) {
+                in.fail();
+            }
+            each.*member = static_cast<Value>(number);
+        };
         read_column(in, records, set, numbers);
-    };
-    column(footer.blocks, [](BlockEntry& each, std::uint64_t number) { each.offset = number; });
-    column(footer.blocks, [](BlockEntry& each, std::uint64_t number) { each.position = number; });
-    column(footer.blocks,
-           [](BlockEntry& each, std::uint64_t number) { each.entries = static_cast<std::uint32_t>(number); });
-    column(footer.blocks,
-           [](BlockEntry& each, std::uint64_t number) { each.samples = static_cast<std::uint32_t>(number); });
-    column(footer.blocks,
-           [](BlockEntry& each, std::uint64_t number) { each.utc_min_ns = static_cast<std::int64_t>(number); });
-    column(footer.blocks,
-           [](BlockEntry& each, std::uint64_t number) { each.utc_max_ns = static_cast<std::int64_t>(number); });
-    column(footer.channels, [&](BlockChannel& each, std::uint64_t number) {
-        if (number >= channels_max) {
-            in.fail();
-        }
-        each.channel = static_cast<ChannelId>(number);
     });
-    column(footer.channels,
-           [](BlockChannel& each, std::uint64_t number) { each.samples = static_cast<std::uint32_t>(number); });
-    column(footer.channels, [](BlockChannel& each, std::uint64_t number) { each.first_seq = number; });
-    column(footer.channels, [](BlockChannel& each, std::uint64_t number) { each.last_seq = number; });
     return !in.failed() && read_definitions(in, footer.definitions);
 }
 
