@@ -2,6 +2,7 @@
 
 #include "log_options.hpp"
 #include "store/file_system.hpp"
+#include "store/log_reader.hpp"
 
 #include <functional>
 #include <ostream>
@@ -30,14 +31,28 @@ struct Surroundings {
     const char* program = "gateway_log";  // in messages
 };
 
-/// Runs a command. Returns the exit code; failures are reported to `errors`. Threads: one. Failure: none.
-[[nodiscard]] int run(const LogOptions& options, const Surroundings& surroundings);
-/// Returns the result of `command`, or the exit code of its failure, which is reported to `errors`.
+/// Returns the result of `command`, or the exit code of its failure, which is reported to `errors`. Threads: one.
+/// Failure: none.
 [[nodiscard]] int guard(const Surroundings& surroundings, const std::function<int()>& command);
+/// Prints the text of a command line without options, or returns the result of `command(options)`, as guard() does.
+template <class Options, class RunCommand>
+[[nodiscard]] int run(const Parsed<Options>& parsed, const Surroundings& surroundings, const RunCommand& command) {
+    return guard(surroundings, [&] {
+        if (parsed.options) {
+            return command(*parsed.options);
+        }
+        (parsed.exit_code == exit_code::ok ? surroundings.out : surroundings.errors) << parsed.output;
+        return parsed.exit_code;
+    });
+}
+/// Runs gateway_log. Returns the exit code.
+[[nodiscard]] int run(const Parsed<LogOptions>& parsed, const Surroundings& surroundings);
 
-/// Throws Failure unless the directory has, or had, a log, and std::system_error if the disk cannot read it.
-void check_log(const LogOptions& options, const Surroundings& surroundings);
-[[nodiscard]] int carry_out(const LogOptions& options, const Surroundings& surroundings);
+/// Throws Failure unless the directory has, or had, a log.
+void check_directory(const std::string& directory, const Surroundings& surroundings);
+/// Returns a reader of the log. Throws Failure like check_directory(), and std::system_error if the disk cannot read a
+/// segment.
+[[nodiscard]] store::LogReader open_log(const std::string& directory, const Surroundings& surroundings);
 
 // The commands. All return an exit code, and throw Failure, std::system_error and std::bad_alloc.
 [[nodiscard]] int list(const LogOptions& options, const Surroundings& surroundings);

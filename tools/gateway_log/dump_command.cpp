@@ -64,8 +64,9 @@ class TextDump final : public EntryVisitor {
 }  // namespace
 
 int dump(const LogOptions& options, const Surroundings& surroundings) {
+    store::LogReader reader = open_log(options.directory, surroundings);
     TextDump text(surroundings.out);
-    walk_entries(surroundings.files, options, text);
+    walk_entries(reader, options, text);
     text.finish();
     return exit_code::ok;
 }

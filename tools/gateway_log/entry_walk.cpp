@@ -22,18 +22,16 @@ class Walk {
                 visitor_.start(batch.epoch_ms);
             }
         }
-        std::size_t next_gap = 0;
-        for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
-            const bool is_end = i == batch.samples.size();
-            for (; next_gap < batch.gaps.size() && (is_end || batch.gaps[next_gap].before_sample <= i); ++next_gap) {
-                if (times_.contains(last_ns_) || (!is_end && times_.contains(batch.samples[i].time_utc_ns))) {
-                    add_gap(batch, batch.gaps[next_gap].gap);
+        store::for_entries(
+            batch.samples, batch.gaps,
+            [&](const store::BlockGap& each) {
+                const bool has_next = each.before_sample < batch.samples.size();
+                if (times_.contains(last_ns_) ||
+                    (has_next && times_.contains(batch.samples[each.before_sample].time_utc_ns))) {
+                    add_gap(batch, each.gap);
                 }
-            }
-            if (!is_end) {
-                add_sample(batch, batch.samples[i]);
-            }
-        }
+            },
+            [&](const TelemetrySample& sample) { add_sample(batch, sample); });
         if (batch.ends_epoch && times_.contains(last_ns_)) {
             visitor_.stop(batch.epoch_ms);
         }
@@ -80,17 +78,16 @@ class Walk {
 
 }  // namespace
 
-void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisitor& visitor) {
-    store::LogReader reader(files, options.directory);
+void walk_entries(store::LogReader& reader, const LogOptions& options, EntryVisitor& visitor) {
     if (options.times.has_since()) {
         reader.seek_time(options.times.since_ns);
     }
-    const store::Position end = options.times.has_until()
-                                    ? store::end_before(files, options.directory, options.times.until_ns)
-                                    : std::numeric_limits<store::Position>::max();
+    if (options.times.has_until()) {
+        reader.stop_before(options.times.until_ns);
+    }
     Walk walk(options, visitor);
     store::LogBatch batch;
-    while (reader.position() < end && reader.next(batch)) {
+    while (reader.next(batch)) {
         walk.add(batch);
     }
 }

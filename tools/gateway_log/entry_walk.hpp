@@ -1,7 +1,6 @@
 #pragma once
 
 #include "log_options.hpp"
-#include "store/file_system.hpp"
 #include "store/log_reader.hpp"
 
 #include <cstdint>
@@ -30,9 +29,9 @@ class EntryVisitor {
     virtual void stop(std::int64_t epoch_ms) = 0;
 };
 
-/// Passes the entries of the directory, channels and times of `options` to `visitor`. A gap has no time of its own: it
-/// is passed if the sample before or after it in the log, of any channel, is in the time range. Threads: one. Limits:
-/// those of LogReader. Failure: throws std::system_error, std::bad_alloc and exceptions of `visitor`.
-void walk_entries(store::FileSystem& files, const LogOptions& options, EntryVisitor& visitor);
+/// Passes the entries of the log with the channels and times of `options` to `visitor`. A gap has no time of its own:
+/// it is passed if the sample before or after it in the log, of any channel, is in the time range. Threads: one.
+/// Limits: those of LogReader. Failure: throws std::system_error, std::bad_alloc and exceptions of `visitor`.
+void walk_entries(store::LogReader& reader, const LogOptions& options, EntryVisitor& visitor);
 
 }  // namespace telegate::log_tool

@@ -124,61 +124,59 @@ class Export : public EntryVisitor {
     std::uint64_t missing_ = 0;
 };
 
-class CsvExport final : public Export {
+using AppendLine = void (*)(std::string& out, const EntryChannel& channel, const TelemetrySample& sample);
+
+/// Writes one line for each sample.
+class LineExport final : public Export {
   public:
-    explicit CsvExport(Write write) : out_(std::move(write)) {
-        out_.text() = "epoch_ms,topic,seq,time_utc_ns,value,type,quality,flags,unit\n";
+    LineExport(Write write, AppendLine append, std::string_view head = {}) : append_(append), out_(std::move(write)) {
+        out_.text() = head;
     }
     void finish() override { out_.flush(); }
 
   private:
     void add(const EntryChannel& channel, const TelemetrySample& sample) override {
-        std::string& out = out_.text();
-        tail::append_number(out, channel.epoch_ms);
-        tail::append_csv_text(out += ',', as_utf8(channel.topic));
-        tail::append_number(out += ',', sample.seq);
-        tail::append_number(out += ',', sample.time_utc_ns);
-        out += ',';
-        switch (sample.type) {
-            case ValueType::real: tail::append_number(out, sample.value.real); break;
-            case ValueType::integer: tail::append_number(out, sample.value.integer); break;
-            case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
-            case ValueType::text: tail::append_csv_text(out, as_utf8(sample.text())); break;
-            case ValueType::none: break;
-        }
-        out.append(",").append(type_name(sample.type)).append(",").append(to_string(sample.quality)) += ',';
-        tail::append_number(out, static_cast<unsigned>(sample.flags));
-        tail::append_csv_text(out += ',', as_utf8(channel.unit));
-        out += '\n';
+        append_(out_.text(), channel, sample);
         out_.added();
     }
 
+    const AppendLine append_;
     OutputBuffer out_;
 };
 
-class JsonExport final : public Export {
-  public:
-    explicit JsonExport(Write write) : out_(std::move(write)) {}
-    void finish() override { out_.flush(); }
+constexpr std::string_view csv_head = "epoch_ms,topic,seq,time_utc_ns,value,type,quality,flags,unit\n";
 
-  private:
-    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
-        std::string& out = out_.text();
-        tail::append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
-        tail::append_json_text(out += R"(,"topic":)", channel.topic);
-        tail::append_number(out += R"(,"seq":)", sample.seq);
-        tail::append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
-        tail::append_json_value(out += R"(,"value":)", tail::value_of(sample));
-        out.append(R"(,"type":")").append(type_name(sample.type)).append(R"(","quality":")");
-        out.append(to_string(sample.quality)).append(R"(","flags":)");
-        tail::append_number(out, static_cast<unsigned>(sample.flags));
-        tail::append_json_text(out += R"(,"unit":)", channel.unit);
-        out += "}\n";
-        out_.added();
+void append_csv(std::string& out, const EntryChannel& channel, const TelemetrySample& sample) {
+    tail::append_number(out, channel.epoch_ms);
+    tail::append_csv_text(out += ',', as_utf8(channel.topic));
+    tail::append_number(out += ',', sample.seq);
+    tail::append_number(out += ',', sample.time_utc_ns);
+    out += ',';
+    switch (sample.type) {
+        case ValueType::real: tail::append_number(out, sample.value.real); break;
+        case ValueType::integer: tail::append_number(out, sample.value.integer); break;
+        case ValueType::boolean: out += sample.value.boolean ? "true" : "false"; break;
+        case ValueType::text: tail::append_csv_text(out, as_utf8(sample.text())); break;
+        case ValueType::none: break;
     }
+    out.append(",").append(type_name(sample.type)).append(",").append(to_string(sample.quality)) += ',';
+    tail::append_number(out, static_cast<unsigned>(sample.flags));
+    tail::append_csv_text(out += ',', as_utf8(channel.unit));
+    out += '\n';
+}
 
-    OutputBuffer out_;
-};
+void append_json(std::string& out, const EntryChannel& channel, const TelemetrySample& sample) {
+    tail::append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
+    tail::append_json_text(out += R"(,"topic":)", channel.topic);
+    tail::append_number(out += R"(,"seq":)", sample.seq);
+    tail::append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
+    tail::append_json_value(out += R"(,"value":)", tail::value_of(sample));
+    out.append(R"(,"type":")").append(type_name(sample.type)).append(R"(","quality":")");
+    out.append(to_string(sample.quality)).append(R"(","flags":)");
+    tail::append_number(out, static_cast<unsigned>(sample.flags));
+    tail::append_json_text(out += R"(,"unit":)", channel.unit);
+    out += "}\n";
+}
 
 class ParquetExport final : public Export {
   public:
@@ -226,8 +224,8 @@ class ParquetExport final : public Export {
 
 std::unique_ptr<Export> make_export(const LogOptions& options, Write write) {
     switch (options.format) {
-        case ExportFormat::csv: return std::make_unique<CsvExport>(std::move(write));
-        case ExportFormat::json: return std::make_unique<JsonExport>(std::move(write));
+        case ExportFormat::csv: return std::make_unique<LineExport>(std::move(write), append_csv, csv_head);
+        case ExportFormat::json: return std::make_unique<LineExport>(std::move(write), append_json);
         case ExportFormat::parquet: break;
     }
     return std::make_unique<ParquetExport>(std::move(write), options.is_compressed);
@@ -236,6 +234,7 @@ std::unique_ptr<Export> make_export(const LogOptions& options, Write write) {
 }  // namespace
 
 int export_file(const LogOptions& options, const Surroundings& surroundings) {
+    store::LogReader reader = open_log(options.directory, surroundings);
     std::optional<OutputFile> file;
     Write write = write_to(surroundings.out);
     if (options.output != "-") {
@@ -245,7 +244,7 @@ int export_file(const LogOptions& options, const Surroundings& surroundings) {
         };
     }
     const std::unique_ptr<Export> exported = make_export(options, std::move(write));
-    walk_entries(surroundings.files, options, *exported);
+    walk_entries(reader, options, *exported);
     exported->finish();
     if (file) {
         file->finish();

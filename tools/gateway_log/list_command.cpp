@@ -81,6 +81,7 @@ std::string json_of(const SegmentFile& file) {
 }  // namespace
 
 int list(const LogOptions& options, const Surroundings& surroundings) {
+    check_directory(options.directory, surroundings);
     OutputBuffer out(write_to(surroundings.out));
     if (!options.json) {
         Cells titles;

@@ -1,20 +1,14 @@
-#include "log_options.hpp"
-
-#include "gateway_tail/sample_text.hpp"
+#include "command_line.hpp"
+#include "commands.hpp"
 #include "gateway_tail/time_words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <exception>
 #include <stdexcept>
 
 namespace telegate::log_tool {
 namespace {
-
-constexpr const char* program = "gateway_log";
 
 /// Filled by CLI11.
 struct Texts {
@@ -27,15 +21,10 @@ struct Texts {
 };
 
 std::string footer() {
-    std::string text =
-        "DIR is the directory of [log] path, or a copy of it. All commands except repair only\n"
-        "read, even next to a running gateway.\n\n"
-        "Exit codes:\n";
-    for (const exit_code::Meaning& meaning : exit_code::meanings) {
-        const std::string code = std::to_string(meaning.code);
-        text.append("  ").append(code).append(4 - code.size(), ' ').append(meaning.words).append("\n");
-    }
-    return text + "\nExample:\n  gateway_log dump /var/lib/telegate/log --channel host/ --since 10m";
+    return "DIR is the directory of [log] path, or a copy of it. All commands except repair only\n"
+           "read, even next to a running gateway.\n\n" +
+           exit_codes_text(exit_code::meanings) +
+           "\nExample:\n  gateway_log dump /var/lib/telegate/log --channel host/ --since 10m";
 }
 
 struct NamedCommand {
@@ -81,19 +70,18 @@ void add_selection(CLI::App& sub, Texts& texts) {
 }
 
 void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
-    CLI::App& list = add_command(app, options, {Command::list, "list", "Print one line for each segment file"});
-    list.add_flag("--json", options.json, "Print one JSON object per line");
+    CLI::App& list_app = add_command(app, options, {list, "list", "Print one line for each segment file"});
+    list_app.add_flag("--json", options.json, "Print one JSON object per line");
 
-    CLI::App& verify =
-        add_command(app, options,
-                    {Command::verify, "verify",
-                     "Read everything, and check that samples and explained gaps cover all sequence numbers"});
-    verify.add_flag("--json", options.json, "Print a JSON object");
+    CLI::App& verify_app = add_command(
+        app, options,
+        {verify, "verify", "Read everything, and check that samples and explained gaps cover all sequence numbers"});
+    verify_app.add_flag("--json", options.json, "Print a JSON object");
 
-    CLI::App& dump = add_command(app, options, {Command::dump, "dump", "Print samples and gaps as text"});
-    add_selection(dump, texts);
+    CLI::App& dump_app = add_command(app, options, {dump, "dump", "Print samples and gaps as text"});
+    add_selection(dump_app, texts);
 
-    CLI::App& file = add_command(app, options, {Command::export_file, "export", "Write samples to a file"});
+    CLI::App& file = add_command(app, options, {export_file, "export", "Write samples to a file"});
     file.add_option("--format", texts.format, "csv, json (one object per line) or parquet")
         ->required()
         ->type_name("FORMAT");
@@ -102,17 +90,16 @@ void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
         ->type_name("NAME");
     add_selection(file, texts);
 
-    CLI::App& query = add_command(
-        app, options,
-        {Command::query, "query", "Print the minimum, maximum, mean and count of a channel for each interval"});
-    query.add_option("CHANNEL", options.channel, "Topic of the channel, such as host/cpu.user")->required();
-    add_times(query, texts);
-    query.add_option("--interval", texts.interval, "Length of an interval, such as 10s or 1h (default: 1m)")
+    CLI::App& query_app = add_command(
+        app, options, {query, "query", "Print the minimum, maximum, mean and count of a channel for each interval"});
+    query_app.add_option("CHANNEL", options.channel, "Topic of the channel, such as host/cpu.user")->required();
+    add_times(query_app, texts);
+    query_app.add_option("--interval", texts.interval, "Length of an interval, such as 10s or 1h (default: 1m)")
         ->type_name("TIME");
-    query.add_flag("--json", options.json, "Print one JSON object per line");
+    query_app.add_flag("--json", options.json, "Print one JSON object per line");
 
     add_command(app, options,
-                {Command::repair, "repair",
+                {repair, "repair",
                  "Seal the last segment, rename unreadable segments and rebuild missing footers; the gateway must be "
                  "stopped"});
 }
@@ -164,7 +151,7 @@ void read_texts(Texts& texts, std::int64_t now_ns, LogOptions& options) {
     }
     options.channels = ChannelFilter(std::move(texts.channels));
     options.interval = read_interval(texts.interval);
-    if (options.command != Command::export_file) {
+    if (options.command != export_file) {
         return;
     }
     options.format = read_format(texts.format);
@@ -188,31 +175,18 @@ bool ChannelFilter::matches(const std::string& topic) const {
     return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(), is_match);
 }
 
-ParsedLogOptions parse_log_options(int argc, const char* const* argv, std::int64_t now_ns) {
+Parsed<LogOptions> parse_log_options(int argc, const char* const* argv, std::int64_t now_ns) {
     CLI::App app("Inspects, checks, exports and repairs the log of a Telegate gateway.");
-    app.name(program);
-    app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and exit");
-    app.set_help_flag("-h,--help", "Print this help and exit");
+    set_up(app, "gateway_log");
     app.require_subcommand(1);
     Texts texts;
     LogOptions options;
     add_commands(app, texts, options);
     app.footer(footer());
-    try {
-        app.parse(argc, argv);
+    return parse_command_line(app, argc, argv, [&] {
         read_texts(texts, now_ns, options);
-    } catch (const CLI::CallForHelp&) {
-        return {.options = {}, .exit_code = exit_code::ok, .output = app.help()};
-    } catch (const CLI::CallForVersion&) {
-        return {.options = {}, .exit_code = exit_code::ok, .output = "telegate " TELEGATE_VERSION "\n"};
-    } catch (const std::exception& error) {
-        std::string text = std::string(program) + ": ";
-        tail::append_printable(text, error.what());
-        return {.options = {},
-                .exit_code = exit_code::usage,
-                .output = text + "\nTry 'gateway_log --help' for more information.\n"};
-    }
-    return {.options = std::move(options), .exit_code = exit_code::ok, .output = ""};
+        return options;
+    });
 }
 
 }  // namespace telegate::log_tool

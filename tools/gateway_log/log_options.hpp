@@ -43,7 +43,6 @@ inline constexpr std::array<Meaning, 9> meanings = {{
 }};
 }  // namespace exit_code
 
-enum class Command : std::uint8_t { list, verify, dump, export_file, query, repair };
 enum class ExportFormat : std::uint8_t { csv, json, parquet };
 
 /// Selects channels by their topics. A pattern with one of `*?[` matches whole topics as in a shell, where `*` also
@@ -59,8 +58,13 @@ class ChannelFilter {
     std::vector<std::string> patterns_;
 };
 
+struct LogOptions;
+struct Surroundings;
+/// Runs a command and returns its exit code. commands.hpp has them.
+using Command = int (*)(const LogOptions& options, const Surroundings& surroundings);
+
 struct LogOptions {
-    Command command = Command::list;
+    Command command = nullptr;
     std::string directory;
     bool json = false;
     ChannelFilter channels;
@@ -73,13 +77,14 @@ struct LogOptions {
 };
 
 /// Either options, or a text to print and an exit code.
-struct ParsedLogOptions {
-    std::optional<LogOptions> options;
+template <class Options>
+struct Parsed {
+    std::optional<Options> options;
     int exit_code = exit_code::ok;
     std::string output;
 };
 
 /// Parses the command line. Ages are counted back from `now_ns`.
-[[nodiscard]] ParsedLogOptions parse_log_options(int argc, const char* const* argv, std::int64_t now_ns);
+[[nodiscard]] Parsed<LogOptions> parse_log_options(int argc, const char* const* argv, std::int64_t now_ns);
 
 }  // namespace telegate::log_tool

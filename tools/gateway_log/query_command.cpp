@@ -1,7 +1,6 @@
 #include "commands.hpp"
 #include "gateway_tail/time_words.hpp"
 #include "store/interval_table.hpp"
-#include "store/log_reader.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -73,7 +72,7 @@ void print(const store::IntervalTable::Intervals& intervals, const LogOptions& o
 
 int query(const LogOptions& options, const Surroundings& surroundings) {
     store::IntervalTable table(options.interval, intervals_max);
-    store::LogReader reader(surroundings.files, options.directory);
+    store::LogReader reader = open_log(options.directory, surroundings);
     reader.select({options.channel, options.times.since_ns, options.times.until_ns});
     reader.seek_time(options.times.since_ns);
     store::LogBatch batch;

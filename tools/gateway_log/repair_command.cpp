@@ -56,6 +56,7 @@ void rebuild_footers(const LogOptions& options, const Surroundings& surroundings
 }  // namespace
 
 int repair(const LogOptions& options, const Surroundings& surroundings) {
+    check_directory(options.directory, surroundings);
     const auto held = lock(options, surroundings);
     RepairReport report(surroundings.out);
     std::string open_segment;  // the last one that can be read, if it has no footer

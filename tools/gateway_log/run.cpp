@@ -1,6 +1,5 @@
 #include "commands.hpp"
 #include "gateway_tail/sample_text.hpp"
-#include "segment_files.hpp"
 
 #include "store/segment_directory.hpp"
 
@@ -12,24 +11,6 @@
 
 namespace telegate::log_tool {
 namespace {
-
-/// Throws Failure unless the directory has, or had, a log.
-void check_directory(const LogOptions& options, const Surroundings& surroundings) {
-    std::vector<std::string> names;
-    try {
-        names = surroundings.files.list(options.directory);
-    } catch (const std::system_error& error) {
-        const bool is_denied = error.code() == std::errc::permission_denied;
-        throw Failure(is_denied ? exit_code::no_permission : exit_code::no_input,
-                      "cannot read the directory " + options.directory + ": " + error.code().message());
-    }
-    const bool has_log = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-        return name == "lock" || is_renamed_segment(name) || store::parse_segment_name(name);
-    });
-    if (!has_log) {
-        throw Failure(exit_code::no_input, "no log in " + options.directory + ": it has no segment files (*.tgl)");
-    }
-}
 
 /// Fails if the disk cannot read a segment, which readers pass over like a removed one.
 void check_readable(store::FileSystem& files, const std::string& directory) {
@@ -53,28 +34,31 @@ int code_of(const std::error_code& error) noexcept {
 
 }  // namespace
 
-void check_log(const LogOptions& options, const Surroundings& surroundings) {
-    check_directory(options, surroundings);
-    if (options.command != Command::list && options.command != Command::repair) {
-        check_readable(surroundings.files, options.directory);
+void check_directory(const std::string& directory, const Surroundings& surroundings) {
+    std::vector<std::string> names;
+    try {
+        names = surroundings.files.list(directory);
+    } catch (const std::system_error& error) {
+        const bool is_denied = error.code() == std::errc::permission_denied;
+        throw Failure(is_denied ? exit_code::no_permission : exit_code::no_input,
+                      "cannot read the directory " + directory + ": " + error.code().message());
+    }
+    const bool has_log = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return name == "lock" || store::parse_damaged_name(name) || store::parse_segment_name(name);
+    });
+    if (!has_log) {
+        throw Failure(exit_code::no_input, "no log in " + directory + ": it has no segment files (*.tgl)");
     }
 }
 
-int carry_out(const LogOptions& options, const Surroundings& surroundings) {
-    check_log(options, surroundings);
-    switch (options.command) {
-        case Command::list: return list(options, surroundings);
-        case Command::verify: return verify(options, surroundings);
-        case Command::dump: return dump(options, surroundings);
-        case Command::export_file: return export_file(options, surroundings);
-        case Command::query: return query(options, surroundings);
-        case Command::repair: break;
-    }
-    return repair(options, surroundings);
+store::LogReader open_log(const std::string& directory, const Surroundings& surroundings) {
+    check_directory(directory, surroundings);
+    check_readable(surroundings.files, directory);
+    return store::LogReader(surroundings.files, directory);
 }
 
-int run(const LogOptions& options, const Surroundings& surroundings) {
-    return guard(surroundings, [&] { return carry_out(options, surroundings); });
+int run(const Parsed<LogOptions>& parsed, const Surroundings& surroundings) {
+    return run(parsed, surroundings, [&](const LogOptions& options) { return options.command(options, surroundings); });
 }
 
 int guard(const Surroundings& surroundings, const std::function<int()>& command) {

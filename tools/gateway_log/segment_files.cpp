@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 namespace telegate::log_tool {
 namespace {
-
-constexpr std::string_view damaged_suffix = ".damaged";
 
 SegmentState state_of(const SegmentFile& file, bool is_last) {
     const store::SegmentReader& segment = *file.reader;
@@ -20,41 +19,19 @@ SegmentState state_of(const SegmentFile& file, bool is_last) {
     return segment.has_footer() ? SegmentState::sealed : is_last ? SegmentState::open : SegmentState::unsealed;
 }
 
-/// Returns what `call` returns, or nothing if it finds that a file was removed.
-template <class Call>
-auto unless_removed(const Call& call) -> std::optional<decltype(call())> {
-    try {
-        return call();
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_such_file_or_directory) {
-            throw;
-        }
-        return std::nullopt;
-    }
-}
-
-/// Returns the size of the file, or 0 if it is not a file that can be read.
-std::uint64_t size_of(store::FileSystem& files, const std::string& path) {
+/// Returns the size of a file, 0 if it is not a file that can be read, or nothing if it was removed.
+std::optional<std::uint64_t> size_of(store::FileSystem& files, const std::string& path) {
     try {
         return files.open(path, store::FileSystem::Mode::read)->bytes();
     } catch (const std::system_error& error) {
+        if (error.code() == std::errc::no_such_file_or_directory) {
+            return std::nullopt;
+        }
         if (!store::is_unreadable_file(error)) {
             throw;
         }
         return 0;
     }
-}
-
-/// `first_position`: that of the name; none: a renamed segment, which is not read.
-SegmentFile open_segment(store::FileSystem& files, const std::string& path,
-                         const std::optional<store::Position>& first_position) {
-    SegmentFile file;
-    file.bytes = size_of(files, path);
-    file.reader = first_position ? store::SegmentReader::open(files, path) : nullptr;
-    if (file.reader != nullptr && file.reader->head().first_position != *first_position) {
-        file.reader.reset();
-    }
-    return file;
 }
 
 /// Reads the header of a record. Returns nothing if it is damaged, or does not lie within the file.
@@ -107,23 +84,22 @@ std::string_view to_string(SegmentState state) noexcept {
     return "damaged";
 }
 
-bool is_renamed_segment(std::string_view name) {
-    return name.ends_with(damaged_suffix) &&
-           store::parse_segment_name(name.substr(0, name.size() - damaged_suffix.size())).has_value();
-}
-
 void for_segment_files(store::FileSystem& files, const std::string& directory,
                        const std::function<void(SegmentFile&)>& each) {
-    const auto visit = [&](const std::string& name, const std::optional<store::Position>& position, bool is_last) {
-        auto file = unless_removed([&] { return open_segment(files, directory + "/" + name, position); });
-        if (!file) {
+    // `first_position`: that of the name; none: a renamed segment, which is not read.
+    const auto visit = [&](const std::string& name, std::optional<store::Position> first_position, bool is_last) {
+        const std::string path = directory + "/" + name;
+        const auto bytes = size_of(files, path);
+        auto reader = bytes && first_position ? store::SegmentReader::open(files, path) : nullptr;
+        if (!bytes || (reader == nullptr && !files.exists(path))) {
             return;
         }
-        file->name = name;
-        if (file->reader != nullptr) {
-            file->state = state_of(*file, is_last);
+        SegmentFile file{name, *bytes, SegmentState::damaged, nullptr};
+        if (reader != nullptr && reader->head().first_position == first_position) {
+            file.reader = std::move(reader);
+            file.state = state_of(file, is_last);
         }
-        each(*file);
+        each(file);
     };
     const std::vector<store::SegmentRef> segments = store::list_segments(files, directory);
     for (const store::SegmentRef& ref : segments) {
@@ -132,23 +108,16 @@ void for_segment_files(store::FileSystem& files, const std::string& directory,
     std::vector<std::string> names = files.list(directory);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-        if (is_renamed_segment(name)) {
+        if (store::parse_damaged_name(name)) {
             visit(name, std::nullopt, false);
         }
     }
 }
 
-std::vector<store::DamagedRange> find_damage(store::FileSystem& files, const SegmentFile& segment) {
+std::vector<store::DamagedRange> find_damage(const SegmentFile& segment) {
     std::vector<store::DamagedRange> damaged;
-    if (segment.reader == nullptr) {
-        return {{0, segment.bytes}};
-    }
     const store::SegmentReader& reader = *segment.reader;
-    const auto opened = unless_removed([&] { return files.open(reader.path(), store::FileSystem::Mode::read); });
-    if (!opened) {
-        return {};
-    }
-    const store::File& file = **opened;
+    const store::File& file = reader.file();
     const std::vector<std::uint64_t> offsets = known_offsets(reader);
     store::BlockHead head;
     store::ByteBuffer payload;

@@ -20,9 +20,6 @@ enum class SegmentState : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(SegmentState state) noexcept;
 
-/// Returns whether this is the name of a segment that was renamed to NAME.damaged.
-[[nodiscard]] bool is_renamed_segment(std::string_view name);
-
 /// A segment file, or one that was renamed to NAME.damaged.
 struct SegmentFile {
     std::string name;
@@ -37,9 +34,9 @@ struct SegmentFile {
 void for_segment_files(store::FileSystem& files, const std::string& directory,
                        const std::function<void(SegmentFile&)>& each);
 
-/// Reads a segment and returns the parts of the file that cannot be read. The end of an open segment, which may be in
-/// the middle of being written, is not one of them.
-/// Threads: one. Limits: one block in memory. Failure: throws std::system_error and std::bad_alloc.
-[[nodiscard]] std::vector<store::DamagedRange> find_damage(store::FileSystem& files, const SegmentFile& segment);
+/// Reads a segment that has a reader, and returns the parts of the file that cannot be read. The end of an open
+/// segment, which may be in the middle of being written, is not one of them. Threads: one. Limits: one block in memory.
+/// Failure: throws std::system_error and std::bad_alloc.
+[[nodiscard]] std::vector<store::DamagedRange> find_damage(const SegmentFile& segment);
 
 }  // namespace telegate::log_tool

@@ -6,6 +6,21 @@
 
 namespace telegate::log_tool {
 
+void LedgerCounts::add(const LedgerCounts& more) noexcept {
+    samples += more.samples;
+    gaps += more.gaps;
+    duplicates += more.duplicates;
+    inversions += more.inversions;
+    overlaps += more.overlaps;
+    for (std::size_t i = 0; i < reasons; ++i) {
+        missing_by_reason[i] += more.missing_by_reason[i];
+    }
+}
+
+std::uint64_t LedgerCounts::missing() const noexcept {
+    return std::accumulate(missing_by_reason.begin(), missing_by_reason.end(), std::uint64_t{0});
+}
+
 void ChannelLedger::keep(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason) {
     const auto after = missing_.upper_bound(first_seq);
     if (after != missing_.begin()) {
@@ -23,7 +38,7 @@ void ChannelLedger::keep(std::uint64_t first_seq, std::uint64_t last_seq, store:
 }
 
 void ChannelLedger::add_missing(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason) {
-    by_reason_[static_cast<std::size_t>(reason)] += last_seq - first_seq + 1;
+    counts_.missing_by_reason[static_cast<std::size_t>(reason)] += last_seq - first_seq + 1;
     keep(first_seq, last_seq, reason);
 }
 
@@ -38,7 +53,7 @@ ChannelLedger::MissingRanges::iterator ChannelLedger::range_of(std::uint64_t seq
 /// Removes numbers that are in the range.
 void ChannelLedger::remove(MissingRanges::iterator range, std::uint64_t first_seq, std::uint64_t last_seq) {
     const auto [begin, old] = *range;
-    by_reason_[static_cast<std::size_t>(old.reason)] -= last_seq - first_seq + 1;
+    counts_.missing_by_reason[static_cast<std::size_t>(old.reason)] -= last_seq - first_seq + 1;
     missing_.erase(range);
     if (begin < first_seq) {
         keep(begin, first_seq - 1, old.reason);
@@ -52,17 +67,17 @@ void ChannelLedger::add_jump(std::uint64_t seq, bool is_historical) {
     if (seq > last_seq_) {
         expect(seq - 1);
         last_seq_ = seq;
-        ++samples_;
+        ++counts_.samples;
         return;
     }
     const auto range = range_of(seq);
     if (range == missing_.end()) {
-        ++duplicates_;
+        ++counts_.duplicates;
         return;
     }
     remove(range, seq, seq);
-    inversions_ += std::uint64_t{!is_historical || seq < last_historical_seq_};
-    ++samples_;
+    counts_.inversions += std::uint64_t{!is_historical || seq < last_historical_seq_};
+    ++counts_.samples;
 }
 
 void ChannelLedger::expect(std::uint64_t last_seq) {
@@ -72,10 +87,10 @@ void ChannelLedger::expect(std::uint64_t last_seq) {
     }
 }
 
-bool ChannelLedger::add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason) {
+void ChannelLedger::add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason) {
     bool is_new = false;
     if (first_seq <= last_seq_) {
-        ++overlaps_;
+        ++counts_.overlaps;
         is_new = name_unknown(first_seq, std::min(last_seq, last_seq_), reason);
     }
     if (last_seq > last_seq_) {
@@ -84,7 +99,7 @@ bool ChannelLedger::add_gap(std::uint64_t first_seq, std::uint64_t last_seq, sto
         last_seq_ = last_seq;
         is_new = true;
     }
-    return is_new;
+    counts_.gaps += std::uint64_t{is_new && reason != store::GapReason::unknown};
 }
 
 /// Gives missing samples without a known reason a reason. Returns whether there were any.
@@ -104,59 +119,44 @@ bool ChannelLedger::name_unknown(std::uint64_t first_seq, std::uint64_t last_seq
     return !unknown.empty();
 }
 
-std::uint64_t ChannelLedger::missing_samples() const noexcept {
-    return std::accumulate(by_reason_.begin(), by_reason_.end(), std::uint64_t{0});
-}
-
-void VerificationTotals::add(const EpochLedger& epoch) {
-    ++epochs;
-    for (const auto& [topic, channel] : epoch.channels) {
-        samples += channel.samples();
-        duplicates += channel.duplicates();
-        inversions += channel.inversions();
-        overlaps += channel.overlaps();
-        for (std::size_t i = 0; i < reasons; ++i) {
-            missing_by_reason[i] += channel.missing_by_reason()[i];
-        }
+LedgerCounts EpochLedger::counts() const noexcept {
+    LedgerCounts counts;
+    for (const auto& [topic, channel] : channels) {
+        counts.add(channel.counts());
     }
+    return counts;
 }
 
-std::uint64_t VerificationTotals::missing() const noexcept {
-    return std::accumulate(missing_by_reason.begin(), missing_by_reason.end(), std::uint64_t{0});
+void VerificationTotals::add(const EpochLedger& epoch) noexcept {
+    ++epochs;
+    LedgerCounts::add(epoch.counts());
 }
 
 void Verification::add(const store::LogBatch& batch) {
-    if (!has_epoch_ || batch.epoch_ms != epoch_.epoch_ms) {
+    if (!epoch_ || batch.epoch_ms != epoch_->epoch_ms) {
         end_epoch(false);
-        has_epoch_ = true;
-        epoch_.epoch_ms = batch.epoch_ms;
+        epoch_.emplace().epoch_ms = batch.epoch_ms;
     }
     ledgers_.begin(batch);
-    std::size_t next_gap = 0;
-    for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
-        const bool is_end = i == batch.samples.size();
-        for (; next_gap < batch.gaps.size() && (is_end || batch.gaps[next_gap].before_sample <= i); ++next_gap) {
-            const store::LogGap& gap = batch.gaps[next_gap].gap;
-            ChannelLedger* const ledger = ledger_of(gap.channel);
-            if (ledger != nullptr && ledger->add_gap(gap.first_seq, gap.last_seq, gap.reason) &&
-                gap.reason != store::GapReason::unknown) {
-                ++totals_.gaps;
+    store::for_entries(
+        batch.samples, batch.gaps,
+        [this](const store::BlockGap& each) {
+            if (ChannelLedger* const ledger = ledger_of(each.gap.channel)) {
+                ledger->add_gap(each.gap.first_seq, each.gap.last_seq, each.gap.reason);
             }
-        }
-        if (is_end) {
-            break;
-        }
-        if (ChannelLedger* const ledger = ledger_of(batch.samples[i].channel)) {
-            ledger->add_sample(batch.samples[i].seq);
-        }
-    }
-    epoch_.is_ended = epoch_.is_ended || batch.ends_epoch;
+        },
+        [this](const TelemetrySample& sample) {
+            if (ChannelLedger* const ledger = ledger_of(sample.channel)) {
+                ledger->add_sample(sample.seq);
+            }
+        });
+    epoch_->is_ended = epoch_->is_ended || batch.ends_epoch;
 }
 
 /// Returns null, and counts an entry, if the channel has no name.
 ChannelLedger* Verification::ledger_of(ChannelId channel) {
     ChannelLedger* const ledger = ledgers_.at(channel, [&](const store::SegmentChannel* definition) {
-        return definition == nullptr ? nullptr : &epoch_.channels[definition->topic()];
+        return definition == nullptr ? nullptr : &epoch_->channels[definition->topic()];
     });
     if (ledger == nullptr) {
         ++totals_.undefined;
@@ -165,14 +165,13 @@ ChannelLedger* Verification::ledger_of(ChannelId channel) {
 }
 
 void Verification::end_epoch(bool is_last) {
-    if (!has_epoch_) {
+    if (!epoch_) {
         return;
     }
-    totals_.add(epoch_);
-    epoch_.is_last = is_last;
-    epoch_end_(epoch_);
-    epoch_ = {};
-    has_epoch_ = false;
+    totals_.add(*epoch_);
+    epoch_->is_last = is_last;
+    epoch_end_(*epoch_);
+    epoch_.reset();
 }
 
 }  // namespace telegate::log_tool

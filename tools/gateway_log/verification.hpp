@@ -9,12 +9,29 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace telegate::log_tool {
 
 inline constexpr std::size_t reasons = static_cast<std::size_t>(store::GapReason::refused) + 1;
+
+/// The numbers of samples and gaps of a channel, or of several.
+struct LedgerCounts {
+    std::uint64_t samples = 0;                               // without duplicates
+    std::uint64_t gaps = 0;                                  // that named missing samples, for a known reason
+    std::array<std::uint64_t, reasons> missing_by_reason{};  // samples
+    std::uint64_t duplicates = 0;                            // samples that were seen before
+    std::uint64_t inversions = 0;                            // samples after one with a higher number
+    std::uint64_t overlaps = 0;                              // gaps with numbers that were seen or named before
+
+    void add(const LedgerCounts& more) noexcept;
+    [[nodiscard]] std::uint64_t missing() const noexcept;
+    [[nodiscard]] std::uint64_t unknown() const noexcept {
+        return missing_by_reason[static_cast<std::size_t>(store::GapReason::unknown)];
+    }
+};
 
 /// Samples and gaps of one channel in one epoch, in any order. Sequence numbers count from 1.
 ///
@@ -33,26 +50,21 @@ class ChannelLedger {
     void add_sample(std::uint64_t seq, bool is_historical = false) {
         if (seq == last_seq_ + 1) {
             last_seq_ = seq;
-            ++samples_;
+            ++counts_.samples;
         } else {
             add_jump(seq, is_historical);
         }
         last_historical_seq_ = is_historical ? std::max(seq, last_historical_seq_) : last_historical_seq_;
     }
-    /// Names samples as missing, unless they were seen, or named for another reason. Returns whether there were any.
-    bool add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
+    /// Names samples as missing, unless they were seen, or named for another reason.
+    void add_gap(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason);
     /// All numbers up to this one exist.
     void expect(std::uint64_t last_seq);
 
     [[nodiscard]] std::uint64_t last_seq() const noexcept { return last_seq_; }
-    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
-    [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
-    [[nodiscard]] std::uint64_t inversions() const noexcept { return inversions_; }
-    [[nodiscard]] std::uint64_t overlaps() const noexcept { return overlaps_; }
+    [[nodiscard]] const LedgerCounts& counts() const noexcept { return counts_; }
     [[nodiscard]] const MissingRanges& missing() const noexcept { return missing_; }
     [[nodiscard]] std::uint64_t ranges_not_kept() const noexcept { return ranges_not_kept_; }
-    [[nodiscard]] const std::array<std::uint64_t, reasons>& missing_by_reason() const noexcept { return by_reason_; }
-    [[nodiscard]] std::uint64_t missing_samples() const noexcept;
 
   private:
     void add_jump(std::uint64_t seq, bool is_historical);
@@ -63,14 +75,10 @@ class ChannelLedger {
     [[nodiscard]] MissingRanges::iterator range_of(std::uint64_t seq);
 
     std::uint64_t last_seq_ = 0;             // everything up to it was seen, or is missing
-    std::uint64_t samples_ = 0;              // without duplicates
-    std::uint64_t duplicates_ = 0;           // samples that were seen before
-    std::uint64_t inversions_ = 0;           // samples after one with a higher number
     std::uint64_t last_historical_seq_ = 0;  // the highest one
-    std::uint64_t overlaps_ = 0;             // gaps that begin before the end of what was seen or named
+    LedgerCounts counts_;
     MissingRanges missing_;
     std::uint64_t ranges_not_kept_ = 0;
-    std::array<std::uint64_t, reasons> by_reason_{};
 };
 
 /// One start of a gateway.
@@ -79,23 +87,15 @@ struct EpochLedger {
     bool is_ended = false;  // the gateway stopped cleanly
     bool is_last = false;   // of the log: if it has not ended, the gateway may still be running
     std::map<std::string, ChannelLedger> channels;
+
+    [[nodiscard]] LedgerCounts counts() const noexcept;
 };
 
-struct VerificationTotals {
+struct VerificationTotals : LedgerCounts {
     std::uint64_t epochs = 0;
-    std::uint64_t samples = 0;
-    std::uint64_t gaps = 0;  // with a reason other than unknown
-    std::array<std::uint64_t, reasons> missing_by_reason{};
-    std::uint64_t duplicates = 0;
-    std::uint64_t inversions = 0;
-    std::uint64_t overlaps = 0;   // gaps with numbers that were seen or named before
     std::uint64_t undefined = 0;  // samples and gaps of channels without a name
 
-    void add(const EpochLedger& epoch);
-    [[nodiscard]] std::uint64_t missing() const noexcept;
-    [[nodiscard]] std::uint64_t unknown() const noexcept {
-        return missing_by_reason[static_cast<std::size_t>(store::GapReason::unknown)];
-    }
+    void add(const EpochLedger& epoch) noexcept;
 };
 
 /// Checks that the samples and gaps of each channel in each epoch cover all numbers from 1, once and in order.
@@ -119,8 +119,7 @@ class Verification {
     [[nodiscard]] ChannelLedger* ledger_of(ChannelId channel);
 
     std::function<void(const EpochLedger&)> epoch_end_;
-    bool has_epoch_ = false;
-    EpochLedger epoch_;
+    std::optional<EpochLedger> epoch_;
     store::ChannelCache<ChannelLedger*> ledgers_;
     VerificationTotals totals_;
 };

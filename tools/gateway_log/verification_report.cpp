@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -15,12 +14,12 @@ namespace {
 
 using ReportJson = nlohmann::ordered_json;
 
-/// Calls `each(name, count)` for each reason with missing samples.
+/// Calls `each(name, samples)` for each reason with missing samples.
 template <class Each>
-void for_reasons(const std::array<std::uint64_t, reasons>& missing, const Each& each) {
+void for_reasons(const LedgerCounts& counts, const Each& each) {
     for (std::size_t i = 0; i < reasons; ++i) {
-        if (missing[i] > 0) {
-            each(std::string(to_string(static_cast<store::GapReason>(i))), missing[i]);
+        if (counts.missing_by_reason[i] > 0) {
+            each(std::string(to_string(static_cast<store::GapReason>(i))), counts.missing_by_reason[i]);
         }
     }
 }
@@ -43,14 +42,15 @@ void append_channel(std::string& out, const std::string& topic, const ChannelLed
     if (ranges > shown_ranges_max) {
         add_line("and " + tail::counted(ranges - shown_ranges_max, "more range") + "; --json lists them");
     }
-    if (channel.duplicates() > 0) {
-        add_line(tail::counted(channel.duplicates(), "duplicate"));
+    const LedgerCounts& counts = channel.counts();
+    if (counts.duplicates > 0) {
+        add_line(tail::counted(counts.duplicates, "duplicate"));
     }
-    if (channel.overlaps() > 0) {
-        add_line(tail::counted(channel.overlaps(), "gap") + " with known numbers");
+    if (counts.overlaps > 0) {
+        add_line(tail::counted(counts.overlaps, "gap") + " with known numbers");
     }
-    if (channel.inversions() > 0) {
-        add_line(tail::grouped(channel.inversions()) + " out of order");
+    if (counts.inversions > 0) {
+        add_line(tail::grouped(counts.inversions) + " out of order");
     }
 }
 
@@ -70,42 +70,43 @@ ReportJson channels_json(const EpochLedger& epoch) {
         }
         channels.push_back({{"topic", topic},
                             {"last_seq", channel.last_seq()},
-                            {"samples", channel.samples()},
+                            {"samples", channel.counts().samples},
                             {"missing", std::move(missing)},
                             {"ranges_not_listed", channel.ranges_not_kept()},
-                            {"duplicates", channel.duplicates()},
-                            {"overlaps", channel.overlaps()},
-                            {"inversions", channel.inversions()}});
+                            {"duplicates", channel.counts().duplicates},
+                            {"overlaps", channel.counts().overlaps},
+                            {"inversions", channel.counts().inversions}});
     }
     return channels;
 }
 
-ReportJson reasons_json(const VerificationTotals& totals) {
+void add_counts(ReportJson& report, const LedgerCounts& counts) {
     ReportJson by_reason = ReportJson::object();
-    for_reasons(totals.missing_by_reason,
-                [&](const std::string& reason, std::uint64_t count) { by_reason[reason] = count; });
-    return by_reason;
+    for_reasons(counts, [&](const std::string& reason, std::uint64_t count) { by_reason[reason] = count; });
+    report.update({{"samples", counts.samples},
+                   {"gaps", counts.gaps},
+                   {"missing", counts.missing()},
+                   {"missing_by_reason", std::move(by_reason)},
+                   {"duplicates", counts.duplicates},
+                   {"overlaps", counts.overlaps},
+                   {"inversions", counts.inversions}});
 }
 
 void append_epoch(std::string& out, const EpochLedger& epoch, std::string_view end) {
-    std::uint64_t samples = 0;
-    std::uint64_t missing = 0;
-    for (const auto& [topic, channel] : epoch.channels) {
-        samples += channel.samples();
-        missing += channel.missing_samples();
-    }
+    const LedgerCounts counts = epoch.counts();
     out += "epoch " + std::to_string(epoch.epoch_ms) + " (" +
-           time_text(epoch_start_ns(epoch.epoch_ms), short_decimals) + "): " + tail::counted(samples, "sample") +
-           " of " + tail::counted(epoch.channels.size(), "channel") + ", " + tail::grouped(missing) + " missing";
+           time_text(epoch_start_ns(epoch.epoch_ms), short_decimals) + "): " + tail::counted(counts.samples, "sample") +
+           " of " + tail::counted(epoch.channels.size(), "channel") + ", " + tail::grouped(counts.missing()) +
+           " missing";
     out.append(end).append("\n");
     for (const auto& [topic, channel] : epoch.channels) {
         append_channel(out, topic, channel);
     }
 }
 
-void append_reasons(std::string& out, const VerificationTotals& totals) {
+void append_reasons(std::string& out, const LedgerCounts& counts) {
     std::string by_reason;
-    for_reasons(totals.missing_by_reason, [&](const std::string& reason, std::uint64_t count) {
+    for_reasons(counts, [&](const std::string& reason, std::uint64_t count) {
         by_reason += (by_reason.empty() ? "missing samples by reason: " : ", ") + reason + ' ' + tail::grouped(count);
     });
     out += by_reason + (by_reason.empty() ? "" : "\n");

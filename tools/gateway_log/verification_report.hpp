@@ -14,14 +14,14 @@ namespace telegate::log_tool {
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& json);
 /// Returns the channels of an epoch with their missing ranges.
 [[nodiscard]] nlohmann::ordered_json channels_json(const EpochLedger& epoch);
-/// Returns the numbers of missing samples by reason.
-[[nodiscard]] nlohmann::ordered_json reasons_json(const VerificationTotals& totals);
+/// Adds the totals that both reports have.
+void add_counts(nlohmann::ordered_json& report, const LedgerCounts& counts);
 
 /// Appends a line for the epoch, which ends in `end`, and a line for each missing range. The lines of a channel are
 /// limited.
 void append_epoch(std::string& out, const EpochLedger& epoch, std::string_view end);
 /// Appends the numbers of missing samples by reason as a line, if there are any.
-void append_reasons(std::string& out, const VerificationTotals& totals);
+void append_reasons(std::string& out, const LedgerCounts& counts);
 
 /// Builds the sentence that ends a report: what was verified, or what is not explained.
 class Conclusion {

@@ -28,12 +28,12 @@ struct FileFindings {
     std::vector<Damage> files;
     std::vector<Damage> unfinished;  // at the end of the last segment
 
-    void add(const SegmentFile& file, const std::vector<store::DamagedRange>& damaged) {
+    void add(const SegmentFile& file) {
         if (file.reader == nullptr) {
             files.push_back({file.name, {0, file.bytes}});
             return;
         }
-        for (const store::DamagedRange& range : damaged) {
+        for (const store::DamagedRange& range : find_damage(file)) {
             ranges.push_back({file.name, range});
         }
         const std::uint64_t end = file.reader->end_offset();
@@ -63,18 +63,13 @@ Json totals_json(const FileFindings& findings, const VerificationTotals& totals)
         }
         return all;
     };
-    return {{"damaged_ranges", list(findings.ranges)},
-            {"damaged_files", list(findings.files)},
-            {"unfinished", list(findings.unfinished)},
-            {"samples", totals.samples},
-            {"gaps", totals.gaps},
-            {"missing", totals.missing()},
-            {"missing_by_reason", reasons_json(totals)},
-            {"duplicates", totals.duplicates},
-            {"overlaps", totals.overlaps},
-            {"inversions", totals.inversions},
-            {"undefined", totals.undefined},
-            {"complete", conclusion(totals).is_complete()}};
+    Json json = {{"damaged_ranges", list(findings.ranges)},
+                 {"damaged_files", list(findings.files)},
+                 {"unfinished", list(findings.unfinished)}};
+    add_counts(json, totals);
+    json["undefined"] = totals.undefined;
+    json["complete"] = conclusion(totals).is_complete();
+    return json;
 }
 
 void append_totals(std::string& out, const FileFindings& findings, const VerificationTotals& totals) {
@@ -95,6 +90,7 @@ void append_totals(std::string& out, const FileFindings& findings, const Verific
 }  // namespace
 
 int verify(const LogOptions& options, const Surroundings& surroundings) {
+    store::LogReader reader = open_log(options.directory, surroundings);
     OutputBuffer out(write_to(surroundings.out));
     const char* separator = R"({"epochs":[)";
     Verification verification([&](const EpochLedger& epoch) {
@@ -110,15 +106,13 @@ int verify(const LogOptions& options, const Surroundings& surroundings) {
         }
         out.added();
     });
-    store::LogReader reader(surroundings.files, options.directory);
     store::LogBatch batch;
     while (reader.next(batch)) {
         verification.add(batch);
     }
     verification.finish();
     FileFindings findings;
-    for_segment_files(surroundings.files, options.directory,
-                      [&](const SegmentFile& file) { findings.add(file, find_damage(surroundings.files, file)); });
+    for_segment_files(surroundings.files, options.directory, [&](const SegmentFile& file) { findings.add(file); });
     const VerificationTotals& totals = verification.totals();
     if (options.json) {
         out.text() +=

@@ -9,28 +9,16 @@ int main(int argc, char** argv) {
     using namespace telegate;
     tail::hold_standard_descriptors();
     std::ios::sync_with_stdio(false);
-    const verify_tool::ParsedVerifyOptions parsed = verify_tool::parse_verify_options(argc, argv);
     const log_tool::Surroundings surroundings{store::real_file_system(), std::cout, std::cerr, "gateway_verify"};
-    if (!parsed.options) {
-        (parsed.exit_code == log_tool::exit_code::ok ? std::cout : std::cerr) << parsed.output << std::flush;
-        return log_tool::guard(surroundings, [&] { return parsed.exit_code; });
-    }
-    const verify_tool::VerifyOptions& options = *parsed.options;
-    const auto check_log = [&](const std::string& directory) {
-        log_tool::LogOptions log;
-        log.command = log_tool::Command::verify;
-        log.directory = directory;
-        log.json = options.json;
-        return log;
-    };
-    return log_tool::guard(surroundings, [&] {
+    const auto verify = [&](const verify_tool::VerifyOptions& options) {
         if (!options.stream) {
-            return log_tool::carry_out(check_log(options.directory), surroundings);
-        }
-        if (!options.expected_log.empty()) {
-            log_tool::check_log(check_log(options.expected_log), surroundings);
+            log_tool::LogOptions log;
+            log.directory = options.directory;
+            log.json = options.json;
+            return log_tool::verify(log, surroundings);
         }
         return verify_tool::verify_stream(
             options, [&](const auto& each) { verify_tool::read_stream(*options.stream, each); }, surroundings);
-    });
+    };
+    return log_tool::run(verify_tool::parse_verify_options(argc, argv), surroundings, verify);
 }

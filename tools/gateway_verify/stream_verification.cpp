@@ -70,9 +70,7 @@ bool StreamVerification::add_line(std::string_view line) {
     if (!tail::scan_sample(rest, scanned) || !rest.empty()) {
         return line.size() <= tail::payload_bytes_max && add_object(LineJson::parse(line, nullptr, false));
     }
-    if (Ledger* const ledger = ledger_of(scanned.sample.epoch, scanned.device, scanned.channel)) {
-        ledger->add_sample(scanned.sample.seq, is_historical_);
-    }
+    add_sample(ledger_of(scanned.sample.epoch, scanned.device, scanned.channel), scanned.sample.seq);
     return true;
 }
 
@@ -95,24 +93,26 @@ bool StreamVerification::add_object(const LineJson& object) {
     }
     Ledger* const ledger = ledger_of(epoch_ms, device, channel);
     if (const auto seq = member_of(object, "seq", std::uint64_t{0}); seq > 0 && seq <= tail::seq_max) {
-        if (ledger != nullptr) {
-            ledger->add_sample(seq, is_historical_);
-        }
+        add_sample(ledger, seq);
         return true;
     }
-    const auto reason = member_of(object, "reason", std::string());
-    return add_gap(ledger, {member_of(object, "first_seq", std::uint64_t{0}),
-                            member_of(object, "last_seq", std::uint64_t{0}), reason});
+    const auto reason = parse_gap_reason(member_of(object, "reason", std::string()));
+    return reason && add_gap(ledger, {ChannelId{}, member_of(object, "first_seq", std::uint64_t{0}),
+                                      member_of(object, "last_seq", std::uint64_t{0}), *reason});
 }
 
-bool StreamVerification::add_gap(Ledger* ledger, const Gap& gap) {
-    const auto reason = parse_gap_reason(gap.reason);
-    if (gap.first_seq == 0 || gap.first_seq > gap.last_seq || gap.last_seq > tail::seq_max || !reason) {
+void StreamVerification::add_sample(Ledger* ledger, std::uint64_t seq) {
+    if (ledger != nullptr) {
+        ledger->add_sample(seq, is_historical_);
+    }
+}
+
+bool StreamVerification::add_gap(Ledger* ledger, const store::LogGap& gap) {
+    if (gap.first_seq == 0 || gap.first_seq > gap.last_seq || gap.last_seq > tail::seq_max) {
         return false;
     }
-    if (ledger != nullptr && ledger->add_gap(gap.first_seq, gap.last_seq, *reason) &&
-        *reason != store::GapReason::unknown) {
-        ++gaps_;
+    if (ledger != nullptr) {
+        ledger->add_gap(gap.first_seq, gap.last_seq, gap.reason);
     }
     return true;
 }
@@ -159,14 +159,16 @@ bool StreamVerification::add_record(std::string_view record, const std::vector<s
     if (tail::are_sample_records(record)) {
         tail::Sample sample;
         tail::read_record(record, sample);
-        if (Ledger* const ledger = ledger_of(sample.epoch, device, channel)) {
-            ledger->add_sample(sample.seq, is_historical_);
-        }
+        add_sample(ledger_of(sample.epoch, device, channel), sample.seq);
         return true;
     }
     const auto notice = read_notice(PayloadFormat::record, NoticeKind::gap, record);
-    return notice && add_gap(ledger_of(notice->epoch_ms, device, channel),
-                             {notice->seqs.first, notice->seqs.last, notice->reason});
+    if (!notice) {
+        return false;
+    }
+    Ledger* const ledger = ledger_of(notice->epoch_ms, device, channel);
+    const auto reason = parse_gap_reason(notice->reason);
+    return reason && add_gap(ledger, {ChannelId{}, notice->seqs.first, notice->seqs.last, *reason});
 }
 
 /// Reads a segment of the log: a head, definitions of channels, and a block.
@@ -217,18 +219,10 @@ bool StreamVerification::add_block(std::int64_t epoch_ms, const std::vector<stor
         is_defined = is_defined && found != ledgers.end();
         return found == ledgers.end() ? nullptr : found->second;
     };
-    std::size_t next_gap = 0;
-    for (std::size_t i = 0; i <= samples_.size(); ++i) {
-        const bool is_end = i == samples_.size();
-        for (; next_gap < head_.gaps.size() && (is_end || head_.gaps[next_gap].before_sample <= i); ++next_gap) {
-            const store::LogGap& gap = head_.gaps[next_gap].gap;
-            is_defined =
-                add_gap(ledger(gap.channel), {gap.first_seq, gap.last_seq, to_string(gap.reason)}) && is_defined;
-        }
-        if (Ledger* const of_sample = is_end ? nullptr : ledger(samples_[i].channel)) {
-            of_sample->add_sample(samples_[i].seq, is_historical_);
-        }
-    }
+    store::for_entries(
+        samples_, head_.gaps,
+        [&](const store::BlockGap& each) { is_defined = add_gap(ledger(each.gap.channel), each.gap) && is_defined; },
+        [&](const TelemetrySample& sample) { add_sample(ledger(sample.channel), sample.seq); });
     return is_defined;
 }
 
@@ -257,7 +251,6 @@ log_tool::VerificationTotals StreamVerification::totals() const {
     for (const auto& [epoch_ms, epoch] : epochs_) {
         totals.add(epoch);
     }
-    totals.gaps = gaps_;
     return totals;
 }
 

@@ -38,12 +38,6 @@ class StreamVerification {
     [[nodiscard]] log_tool::VerificationTotals totals() const;
 
   private:
-    /// The numbers of a gap notice.
-    struct Gap {
-        std::uint64_t first_seq = 0;
-        std::uint64_t last_seq = 0;
-        std::string_view reason;
-    };
     using Ledger = log_tool::ChannelLedger;
 
     [[nodiscard]] bool add_lines(std::string_view payload);
@@ -54,7 +48,8 @@ class StreamVerification {
     [[nodiscard]] bool add_record(std::string_view record, const std::vector<std::string_view>& topics);
     [[nodiscard]] bool add_segment(std::string_view payload);
     [[nodiscard]] bool add_block(std::int64_t epoch_ms, const std::vector<store::SegmentChannel>& definitions);
-    [[nodiscard]] bool add_gap(Ledger* ledger, const Gap& gap);
+    void add_sample(Ledger* ledger, std::uint64_t seq);
+    [[nodiscard]] static bool add_gap(Ledger* ledger, const store::LogGap& gap);
     /// Returns null if the channel is not selected.
     [[nodiscard]] Ledger* ledger_of(std::int64_t epoch_ms, std::string_view device, std::string_view channel);
 
@@ -65,7 +60,6 @@ class StreamVerification {
     store::BlockDecoder decoder_;
     store::BlockHead head_;  // of the block that is read, like the samples
     std::vector<TelemetrySample> samples_;
-    std::uint64_t gaps_ = 0;
     bool is_historical_ = false;  // of the message that is read
 };
 

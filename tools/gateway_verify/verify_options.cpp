@@ -1,11 +1,8 @@
 #include "verify_options.hpp"
 
-#include "gateway_tail/sample_text.hpp"
+#include "gateway_log/command_line.hpp"
 #include "uplink/nats_address.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include <exception>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -13,17 +10,7 @@
 namespace telegate::verify_tool {
 namespace {
 
-constexpr const char* program_name = "gateway_verify";
 constexpr const char* stream_default = "TELEGATE";
-
-std::string exit_codes() {
-    std::string text = "Exit codes:\n";
-    for (const log_tool::exit_code::Meaning& meaning : exit_meanings) {
-        const std::string code = std::to_string(meaning.code);
-        text.append("  ").append(code).append(4 - code.size(), ' ').append(meaning.words).append("\n");
-    }
-    return text + "\nExample:\n  gateway_verify nats://127.0.0.1/TELEGATE --expect /var/lib/telegate/log";
-}
 
 /// Parses nats://HOST[:PORT][/STREAM], or the same with tls.
 StreamAddress parse_address(const std::string& source) {
@@ -56,11 +43,9 @@ VerifyOptions read_options(const std::string& source, VerifyOptions options, Str
 
 }  // namespace
 
-ParsedVerifyOptions parse_verify_options(int argc, const char* const* argv) {
+log_tool::Parsed<VerifyOptions> parse_verify_options(int argc, const char* const* argv) {
     CLI::App app("Proves that a stream of an uplink, or a log, has or names as missing every sample.");
-    app.name(program_name);
-    app.set_version_flag("--version", "telegate " TELEGATE_VERSION, "Print the version and exit");
-    app.set_help_flag("-h,--help", "Print this help and exit");
+    log_tool::set_up(app, "gateway_verify");
     VerifyOptions options;
     StreamAddress details;
     std::string source;
@@ -92,24 +77,12 @@ ParsedVerifyOptions parse_verify_options(int argc, const char* const* argv) {
                    "Name that the certificate of the server must have (default: the host in SOURCE)")
         ->type_name("NAME");
     app.add_flag("--json", options.json, "Print a JSON object");
-    app.footer(exit_codes());
-    try {
-        app.parse(argc, argv);
+    app.footer(log_tool::exit_codes_text(exit_meanings) +
+               "\nExample:\n  gateway_verify nats://127.0.0.1/TELEGATE --expect /var/lib/telegate/log");
+    return log_tool::parse_command_line(app, argc, argv, [&] {
         options.channels = log_tool::ChannelFilter(std::move(channels));
-        return {.options = read_options(source, std::move(options), std::move(details)),
-                .exit_code = log_tool::exit_code::ok,
-                .output = ""};
-    } catch (const CLI::CallForHelp&) {
-        return {.options = {}, .exit_code = log_tool::exit_code::ok, .output = app.help()};
-    } catch (const CLI::CallForVersion&) {
-        return {.options = {}, .exit_code = log_tool::exit_code::ok, .output = "telegate " TELEGATE_VERSION "\n"};
-    } catch (const std::exception& error) {
-        std::string text = std::string(program_name) + ": ";
-        tail::append_printable(text, error.what());
-        return {.options = {},
-                .exit_code = log_tool::exit_code::usage,
-                .output = text + "\nTry 'gateway_verify --help' for more information.\n"};
-    }
+        return read_options(source, std::move(options), std::move(details));
+    });
 }
 
 }  // namespace telegate::verify_tool

@@ -31,13 +31,6 @@ struct VerifyOptions {
     bool json = false;
 };
 
-/// Either options, or a text to print and an exit code.
-struct ParsedVerifyOptions {
-    std::optional<VerifyOptions> options;
-    int exit_code = log_tool::exit_code::ok;
-    std::string output;
-};
-
-[[nodiscard]] ParsedVerifyOptions parse_verify_options(int argc, const char* const* argv);
+[[nodiscard]] log_tool::Parsed<VerifyOptions> parse_verify_options(int argc, const char* const* argv);
 
 }  // namespace telegate::verify_tool

@@ -4,8 +4,6 @@
 #include "gateway_tail/time_words.hpp"
 #include "stream_verification.hpp"
 
-#include "store/log_reader.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -25,14 +23,14 @@ struct LastSeq {
     std::uint64_t seq = 0;
 };
 
-std::vector<LastSeq> last_seqs(store::FileSystem& files, const std::string& directory) {
+std::vector<LastSeq> last_seqs(const std::string& directory, const log_tool::Surroundings& surroundings) {
+    store::LogReader reader = log_tool::open_log(directory, surroundings);
     std::vector<LastSeq> found;
     log_tool::Verification verification([&](const log_tool::EpochLedger& epoch) {
         for (const auto& [topic, channel] : epoch.channels) {
             found.push_back({epoch.epoch_ms, topic, channel.last_seq()});
         }
     });
-    store::LogReader reader(files, directory);
     store::LogBatch batch;
     while (reader.next(batch)) {
         verification.add(batch);
@@ -61,13 +59,13 @@ StreamJson report_json(const StreamVerification& verification, const MessageCoun
         epochs.push_back({{"epoch_ms", epoch_ms}, {"channels", channels_json(epoch)}});
     }
     const VerificationTotals totals = verification.totals();
-    return {
-        {"epochs", std::move(epochs)},       {"messages", messages.all},
-        {"other_messages", messages.others}, {"unreadable_messages", messages.unreadable},
-        {"samples", totals.samples},         {"gaps", totals.gaps},
-        {"missing", totals.missing()},       {"missing_by_reason", reasons_json(totals)},
-        {"duplicates", totals.duplicates},   {"overlaps", totals.overlaps},
-        {"inversions", totals.inversions},   {"complete", conclusion_of(totals, messages.unreadable).is_complete()}};
+    StreamJson report = {{"epochs", std::move(epochs)},
+                         {"messages", messages.all},
+                         {"other_messages", messages.others},
+                         {"unreadable_messages", messages.unreadable}};
+    log_tool::add_counts(report, totals);
+    report["complete"] = conclusion_of(totals, messages.unreadable).is_complete();
+    return report;
 }
 
 void append_report(const StreamVerification& verification, const MessageCounts& messages, std::string& out) {
@@ -94,7 +92,7 @@ void append_report(const StreamVerification& verification, const MessageCounts& 
 int verify_stream(const VerifyOptions& options, const ReadStream& read, const log_tool::Surroundings& surroundings) {
     std::vector<LastSeq> expected;
     if (!options.expected_log.empty()) {
-        expected = last_seqs(surroundings.files, options.expected_log);
+        expected = last_seqs(options.expected_log, surroundings);
     }
     StreamVerification verification(options.channels);
     MessageCounts messages;

@@ -119,14 +119,11 @@ struct LogFixture {
     /// Runs the tool on the simulated disk. The time is that of the start of the first epoch.
     [[nodiscard]] Outcome run(std::vector<const char*> arguments) {
         arguments.insert(arguments.begin(), "gateway_log");
-        const ParsedLogOptions parsed =
+        const auto parsed =
             parse_log_options(static_cast<int>(arguments.size()), arguments.data(), first_epoch_ms * 1'000'000);
-        if (!parsed.options) {
-            return {parsed.exit_code, "", parsed.output};
-        }
         std::ostringstream out;
         std::ostringstream errors;
-        const int code = log_tool::run(*parsed.options, {disk, out, errors});
+        const int code = log_tool::run(parsed, {disk, out, errors});
         return {code, out.str(), errors.str()};
     }
 };
