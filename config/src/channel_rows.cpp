@@ -5,34 +5,14 @@
 #include <string_view>
 
 namespace telegate {
-
 namespace channel_section {
-
-using C = ChannelSettings;
-
-// Longer than any UCUM unit that is known from a device.
-constexpr TextRule unit{
-    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or empty", .bytes_max = 32, .may_be_empty = true};
-
-// clang-format off
-constexpr std::array rows{
-    SettingRow{.section = "channel", .key = "unit", .rule = unit, .applies = Applies::live,
-               .meaning = "Unit of the values, such as Cel or kPa. If not set, the driver's unit.",
-               .slot = slot<&C::unit>},
-};
-// clang-format on
-
-}  // namespace channel_section
-
-std::span<const SettingRow> channel_rows() noexcept {
-    return channel_section::rows;
-}
-
-namespace processing_section {
 
 using C = ChannelSettings;
 using P = ProcessingSettings;
 
+// Longer than any UCUM unit that is known from a device.
+constexpr TextRule unit{
+    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or empty", .bytes_max = 32, .may_be_empty = true};
 // Wide enough for raw 64-bit values, and small enough that sums of them stay finite.
 constexpr double value_max = 1e20;
 constexpr RealRule value{.min = -value_max, .max = value_max};
@@ -44,6 +24,9 @@ constexpr TextListRule texts{
 
 // clang-format off
 constexpr std::array rows{
+    SettingRow{.section = "channel", .key = "unit", .rule = unit, .applies = Applies::live,
+               .meaning = "Unit of the values, such as Cel or kPa. If not set, the driver's unit.",
+               .slot = slot<&C::unit>},
     SettingRow{.section = "channel", .key = "scale", .rule = value, .applies = Applies::live,
                .meaning = "Factor of a linear conversion: the value becomes value * scale + offset. The result is a "
                           "real number unless it equals the original value. Must not be 0.",
@@ -123,10 +106,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace processing_section
+}  // namespace channel_section
 
-std::span<const SettingRow> processing_rows() noexcept {
-    return processing_section::rows;
+std::span<const SettingRow> channel_rows() noexcept {
+    return channel_section::rows;
 }
 
 }  // namespace telegate

@@ -5,10 +5,10 @@
 #include <array>
 
 namespace telegate {
-
-namespace publish_section {
+namespace endpoint_sections {
 
 using P = PublishSettings;
+using V = ServiceSettings;
 
 // clang-format off
 constexpr std::array rows{
@@ -46,21 +46,7 @@ constexpr std::array rows{
     SettingRow{.section = "publish", .key = "last_value", .rule = BooleanRule{}, .applies = Applies::live,
                .meaning = "Whether a new subscription first receives the last value of each matching channel.",
                .slot = slot<&P::last_value>},
-};
-// clang-format on
 
-}  // namespace publish_section
-
-std::span<const SettingRow> publish_rows() noexcept {
-    return publish_section::rows;
-}
-
-namespace services_section {
-
-using V = ServiceSettings;
-
-// clang-format off
-constexpr std::array rows{
     SettingRow{.section = "services", .key = "endpoint", .rule = rules::endpoint, .applies = Applies::live,
                .required = true,
                .meaning = "Address that DEALER and REQ sockets connect to, in ZeroMQ notation.",
@@ -76,10 +62,10 @@ constexpr std::array rows{
 };
 // clang-format on
 
-}  // namespace services_section
+}  // namespace endpoint_sections
 
-std::span<const SettingRow> services_rows() noexcept {
-    return services_section::rows;
+std::span<const SettingRow> endpoint_rows() noexcept {
+    return endpoint_sections::rows;
 }
 
 }  // namespace telegate

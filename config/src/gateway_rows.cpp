@@ -4,18 +4,20 @@
 #include <array>
 
 namespace telegate {
-
 namespace gateway_section {
 
 using S = Settings;
 using R = RestSettings;
 using C = RecordSettings;
 using L = LogSettings;
+using T = TagSettings;
 
 constexpr std::array<std::string_view, 6> log_levels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr WholeRule log_bytes{.min = 0, .max = 1'099'511'627'776};
 constexpr WholeListRule processors{.min = 0, .max = 1'023};  // the fixed CPU set of the system has 1024
 constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
+// A tag is repeated in every payload.
+constexpr TextRule tag_text{.prefixes = {}, .allowed = "a text of 1 to 128 bytes", .bytes_max = 128};
 
 SettingSlot listen_slot(const SettingOwner& owner) {
     Settings& settings = *std::get<Settings*>(owner);
@@ -155,6 +157,11 @@ constexpr std::array rows{
     SettingRow{.section = "rest", .key = "streams_max", .rule = WholeRule{.min = 0, .max = 256}, .unit = "streams",
                .meaning = "Maximum number of concurrent event streams.",
                .slot = slot<&S::rest, &R::streams_max>},
+
+    SettingRow{.section = "tags", .key = "value", .rule = tag_text, .required = true,
+               .meaning = "Text of the tag. A section [tags] without a name defines several tags, each as NAME = "
+                          "VALUE.",
+               .slot = slot<&T::value>},
 };
 // clang-format on
 
@@ -162,28 +169,6 @@ constexpr std::array rows{
 
 std::span<const SettingRow> gateway_rows() noexcept {
     return gateway_section::rows;
-}
-
-namespace tags_section {
-
-using T = TagSettings;
-
-// A tag is repeated in every payload.
-constexpr TextRule value{.prefixes = {}, .allowed = "a text of 1 to 128 bytes", .bytes_max = 128};
-
-// clang-format off
-constexpr std::array rows{
-    SettingRow{.section = "tags", .key = "value", .rule = value, .required = true,
-               .meaning = "Text of the tag. A section [tags] without a name defines several tags, each as NAME = "
-                          "VALUE.",
-               .slot = slot<&T::value>},
-};
-// clang-format on
-
-}  // namespace tags_section
-
-std::span<const SettingRow> tags_rows() noexcept {
-    return tags_section::rows;
 }
 
 }  // namespace telegate

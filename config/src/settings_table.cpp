@@ -51,8 +51,8 @@ std::vector<std::string_view> names_of_drivers() {
 std::vector<SettingRow> joined_rows() {
     static const std::vector<std::string_view> drivers = names_of_drivers();
     std::vector<SettingRow> all;
-    for (const std::span<const SettingRow> part : {gateway_rows(), tags_rows(), publish_rows(), services_rows(),
-                                                   uplink_rows(), device_rows(), channel_rows(), processing_rows()}) {
+    for (const std::span<const SettingRow> part :
+         {gateway_rows(), endpoint_rows(), uplink_rows(), device_rows(), channel_rows()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     std::find_if(all.begin(), all.end(), [](const SettingRow& row) {
