@@ -162,12 +162,11 @@ class EnvironmentReading {
         if (const auto [known, is_new] = givers_.try_emplace(key, variable); !is_new) {
             problems_.add(place, "", "sets the same setting as " + known->second + "; set only one of the two");
         } else if (value) {
-            GivenEntry entry{.place = place, .shown = "", .key = key.key, .value = std::move(*value)};
-            GivenSection section{.place = place, .shown = "", .kind = key.section, .name = std::nullopt, .entries = {}};
+            GivenSection section{.place = place, .kind = key.section};
             if (!key.name.empty()) {
                 section.name = key.name;
             }
-            section.entries.push_back(std::move(entry));
+            section.entries.push_back({.place = place, .key = key.key, .value = std::move(*value)});
             source_.sections.push_back(std::move(section));
         }
     }
@@ -175,7 +174,7 @@ class EnvironmentReading {
     Meanings meanings_;
     ProblemList& problems_;
     std::vector<std::string>& warnings_;
-    SettingsSource source_{.sections = {}, .last_wins = true};
+    SettingsSource source_{.last_wins = true};
     std::map<SettingKey, std::string> givers_;  // the variable that gave a setting
     std::size_t left_out_ = 0;
 };
@@ -229,7 +228,7 @@ SettingsSource environment_source(const Variables& variables, const std::vector<
 }
 
 SettingsSource assignments_source(const std::vector<std::string>& assignments, ProblemList& problems) {
-    SettingsSource source{.sections = {}, .last_wins = true};
+    SettingsSource source{.last_wins = true};
     for (const std::string& assignment : assignments) {
         const SettingsPlace place{"--set " + printable(assignment), 0, SettingSource::command_line};
         const std::size_t sign = assignment.find('=');
@@ -237,8 +236,8 @@ SettingsSource assignments_source(const std::vector<std::string>& assignments, P
             problems.add(place, "", "not an assignment; must be SECTION.KEY=VALUE or SECTION.NAME.KEY=VALUE");
             continue;
         }
-        GivenSection section{.place = place, .shown = "", .kind = "", .name = std::nullopt, .entries = {}};
-        GivenEntry entry{.place = place, .shown = "", .key = "", .value = assignment.substr(sign + 1)};
+        GivenSection section{.place = place};
+        GivenEntry entry{.place = place, .value = assignment.substr(sign + 1)};
         if (std::string fault = take_apart(std::string_view(assignment).substr(0, sign), section, entry);
             !fault.empty()) {
             problems.add({.place = place,

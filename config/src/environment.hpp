@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/given_settings.hpp"
+#include "config/settings_sources.hpp"
 #include "problem_list.hpp"
 
 #include <string>

@@ -126,10 +126,8 @@ std::optional<GivenEntry> parse_entry(std::string_view line) {
     if (equals == std::string_view::npos || key.empty()) {
         return std::nullopt;
     }
-    return GivenEntry{.place = {},
-                      .shown = printable(key),
-                      .key = std::string(key),
-                      .value = std::string(trimmed(line.substr(equals + 1)))};
+    return GivenEntry{
+        .shown = printable(key), .key = std::string(key), .value = std::string(trimmed(line.substr(equals + 1)))};
 }
 
 }  // namespace

@@ -86,9 +86,7 @@ class Loading {
             std::find_if(sources_.begin(), sources_.end(), [](const SettingsSource& each) { return each.last_wins; });
         sources_.insert(options, std::move(environment));
         add_log_level();
-        LoadedSettings loaded = understand();
-        loaded.warnings = std::move(warnings);
-        return loaded;
+        return {understand(), std::move(warnings)};
     }
 
     void take(std::string_view text, const std::string& file) {
@@ -105,11 +103,11 @@ class Loading {
         sources_ = expand_templates(std::move(sources_), problems_);
     }
 
-    LoadedSettings understand() {
+    Settings understand() {
         sources_.insert(sources_.begin(), read_channel_tables(sources_, from_.file, problems_));
-        LoadedSettings loaded = build_settings(sources_, Notation::text, problems_);
-        problems_.throw_if_any(loaded.settings);
-        return loaded;
+        Settings settings = build_settings(sources_, Notation::text, problems_);
+        problems_.throw_if_any(settings);
+        return settings;
     }
 
   private:
@@ -152,8 +150,8 @@ class Loading {
     void add_log_level() {
         if (!from_.log_level.empty()) {
             const SettingsPlace place{"--log-level", 0, SettingSource::command_line};
-            GivenSection section{.place = place, .shown = "", .kind = "gateway", .name = std::nullopt, .entries = {}};
-            section.entries.push_back({.place = place, .shown = "", .key = "log_level", .value = from_.log_level});
+            GivenSection section{.place = place, .kind = "gateway"};
+            section.entries.push_back({.place = place, .key = "log_level", .value = from_.log_level});
             sources_.push_back({.sections = {std::move(section)}, .last_wins = true});
         }
     }
@@ -180,14 +178,10 @@ std::string SettingsProblem::text() const {
     return text + (text.empty() ? "" : ": ") + what;
 }
 
-std::string SettingOrigins::text(const SettingKey& key) const {
-    const auto found = given.find(key);
-    if (found == given.end()) {
-        return "default";
-    }
-    const SettingsPlace& place = found->second;
-    const bool is_option = place.source == SettingSource::command_line;
-    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the option name without its value
+const SettingsPlaces& Settings::places_of(std::string_view section) const {
+    static const SettingsPlaces none;
+    const auto found = places.find(section);
+    return found == places.end() ? none : found->second;
 }
 
 void sort_problems(std::vector<SettingsProblem>& problems, const std::string& file) {
@@ -228,7 +222,7 @@ Settings parse_settings(std::string_view text, const std::string& file) {
     Loading loading(sources);
     loading.take(text, file);
     loading.expand();
-    return loading.understand().settings;
+    return loading.understand();
 }
 
 bool is_log_level(std::string_view text) {

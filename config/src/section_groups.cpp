@@ -22,7 +22,7 @@ class Grouping {
 
     void begin_source() { lines_.clear(); }
 
-    void add(const SettingsSource& source, std::size_t index, const GivenSection& section) {
+    void add(const SettingsSource& source, const GivenSection& section) {
         const std::string_view kind = section.kind.empty() ? "gateway" : std::string_view(section.kind);
         const SectionRow* const row = find_section(kind);
         if (row == nullptr) {
@@ -33,17 +33,18 @@ class Grouping {
         if (!source.last_wins && !section.kind.empty() && !is_first(section, *row)) {
             refused = refused || row->named();
         }
-        place_in_group(section, *row, index, refused);
+        place_in_group({&source, &section}, *row, refused);
     }
 
     std::vector<SectionGroup> take() { return std::move(groups_); }
 
   private:
-    void place_in_group(const GivenSection& section, const SectionRow& row, std::size_t index, bool refused) {
+    void place_in_group(SectionGroup::Piece piece, const SectionRow& row, bool refused) {
+        const GivenSection& section = *piece.section;
         const std::string name = row.named() && section.name ? *section.name : "";
         const auto known = places_.find({row.name, name});
         if (!refused && known != places_.end()) {
-            groups_[known->second].pieces.push_back({index, &section});
+            groups_[known->second].pieces.push_back(piece);
             return;
         }
         if (!refused) {
@@ -52,7 +53,7 @@ class Grouping {
         if (!refused) {
             places_[{row.name, name}] = groups_.size();
         }
-        groups_.push_back({.row = &row, .name = name, .refused = refused, .pieces = {{index, &section}}});
+        groups_.push_back({.row = &row, .name = name, .refused = refused, .pieces = {piece}});
     }
 
     bool is_name_good(const GivenSection& section, const SectionRow& row) {
@@ -108,10 +109,10 @@ class Grouping {
 
 std::vector<SectionGroup> group_sections(const std::vector<SettingsSource>& sources, ProblemList& problems) {
     Grouping grouping(problems);
-    for (std::size_t index = 0; index < sources.size(); ++index) {
+    for (const SettingsSource& source : sources) {
         grouping.begin_source();
-        for (const GivenSection& section : sources[index].sections) {
-            grouping.add(sources[index], index, section);
+        for (const GivenSection& section : source.sections) {
+            grouping.add(source, section);
         }
     }
     return grouping.take();

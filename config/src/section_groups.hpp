@@ -3,8 +3,8 @@
 #include "config/given_settings.hpp"
 #include "problem_list.hpp"
 
-#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -12,18 +12,19 @@ namespace telegate {
 /// Everything that the sources give for one section.
 struct SectionGroup {
     const SectionRow* row = nullptr;
-    std::string name;  // "" if the kind has no names
+    std::string name = {};         // "" if the kind has no names
+    std::string_view driver = {};  // of the device, or of the channel's device; "" if unknown
     // invalid as a section, but its values are still checked so that all problems are reported at once
     bool refused = false;
     struct Piece {
-        std::size_t source = 0;  // index of the source
+        const SettingsSource* source = nullptr;
         const GivenSection* section = nullptr;
     };
-    std::vector<Piece> pieces;  // at least one, in the order of sources
+    std::vector<Piece> pieces = {};  // at least one, in the order of sources
 };
 
-/// Returns the groups in the order of their first occurrence. Unknown, misnamed, duplicate and surplus sections are
-/// problems. The sources must outlive the groups.
+/// Returns the groups in the order of their first occurrence, without drivers. Unknown, misnamed, duplicate and surplus
+/// sections are problems. The sources must outlive the groups.
 [[nodiscard]] std::vector<SectionGroup> group_sections(const std::vector<SettingsSource>& sources,
                                                        ProblemList& problems);
 

@@ -17,12 +17,12 @@
 namespace telegate {
 namespace {
 
-using Places = std::map<std::string_view, SettingsPlace>;       // by key
 using Entries = std::map<std::string_view, const GivenEntry*>;  // by key, the first entry of each
 
 /// The elements that one source has given for a list so far.
 struct List {
-    std::string text;
+    const SettingRow* row = nullptr;
+    std::string text = {};
     const GivenEntry* emptied_by = nullptr;  // the last entry, if it was empty
 };
 
@@ -41,30 +41,9 @@ std::string_view driver_named_by(const SectionGroup& group) {
     return driver;
 }
 
-/// The driver of each given device. The groups must outlive it.
-using Drivers = std::map<std::string_view, std::string_view>;
-
-Drivers drivers_of(const std::vector<SectionGroup>& groups) {
-    Drivers drivers;
-    for (const SectionGroup& group : groups) {
-        if (group.row->name == "device") {
-            // The first group applies; a later one of the same name is refused.
-            drivers.try_emplace(group.name, driver_named_by(group));
-        }
-    }
-    return drivers;
-}
-
 std::string_view device_of(std::string_view channel) noexcept {
     return channel.substr(0, channel.find('/'));
 }
-
-/// A section to fill.
-struct Filling {
-    const SectionGroup& group;
-    std::string_view driver;  // of the device, or of the channel's device; "" if unknown
-    SettingOwner owner;
-};
 
 /// Fills one struct with the values that the sources give to one section.
 ///
@@ -73,18 +52,13 @@ struct Filling {
 /// Failure: reports problems; nothing else can fail.
 class SectionFill {
   public:
-    SectionFill(const Filling& filling, Notation notation, ProblemList& problems)
-        : group_(filling.group),
-          owner_(filling.owner),
-          driver_(filling.driver),
-          notation_(notation),
-          problems_(problems) {}
+    SectionFill(const SectionGroup& group, const SettingOwner& owner, Notation notation, ProblemList& problems)
+        : group_(group), owner_(owner), notation_(notation), problems_(problems) {}
 
-    void take(const std::vector<SettingsSource>& sources) {
+    void take() {
         const auto& pieces = group_.pieces;
         for (std::size_t i = 0; i < pieces.size(); ++i) {
-            const SettingsSource& source = sources[pieces[i].source];
-            take(source, *pieces[i].section);
+            take(*pieces[i].source, *pieces[i].section);
             if (i + 1 == pieces.size() || pieces[i + 1].source != pieces[i].source) {
                 end_source();
             }
@@ -94,7 +68,7 @@ class SectionFill {
     void require_all() {
         const GivenSection& first = *group_.pieces.front().section;
         for (const SettingRow& row : settings_table()) {
-            if (belongs(row, group_.row->name, driver_) && row.required && !given_.contains(row.key)) {
+            if (belongs(row, group_.row->name, group_.driver) && row.required && !given_.contains(row.key)) {
                 problems_.add({.place = first.place,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
                                .what = "missing in " + first.title() + "; must be " + allowed_text(row, notation_),
@@ -104,7 +78,7 @@ class SectionFill {
     }
 
     /// Returns where each effective value was given.
-    [[nodiscard]] const Places& origins() const noexcept { return origins_; }
+    [[nodiscard]] SettingsPlaces take_places() { return std::move(places_); }
 
   private:
     /// Returns "queue.policy", "device.boiler.seed", or for [gateway] the key alone, as in --set.
@@ -120,12 +94,12 @@ class SectionFill {
 
     void take(const SettingsSource& source, const GivenSection& section) {
         for (const GivenEntry& entry : section.entries) {
-            if (is_undecided(group_.row->name, driver_, entry.key)) {
+            if (is_undecided(group_.row->name, group_.driver, entry.key)) {
                 continue;  // the missing or unknown driver is already reported
             }
-            const SettingRow* const row = row_for(group_.row->name, driver_, entry.key);
+            const SettingRow* const row = row_for(group_.row->name, group_.driver, entry.key);
             if (row == nullptr) {
-                complain(entry, misplaced_text({group_.row->name, driver_, entry.key, section.title()}));
+                complain(entry, misplaced_text({group_.row->name, group_.driver, entry.key, section.title()}));
                 continue;
             }
             const auto [found, is_new] = given_here_.try_emplace(row->key, &entry);
@@ -141,7 +115,7 @@ class SectionFill {
             assign_or_complain(row, entry, entry.value);
             return;
         }
-        List& list = lists_[row.key];
+        List& list = lists_.try_emplace(row.key, List{&row}).first->second;
         list.emptied_by = entry.value.empty() ? &entry : nullptr;
         const std::string text = (list.text.empty() || entry.value.empty() ? "" : list.text + ", ") + entry.value;
         // A longer list could not be written as one line. Each addition parses the whole list again, so the limit also
@@ -161,18 +135,18 @@ class SectionFill {
             complain(entry, *fault);
             return false;
         }
-        origins_.insert_or_assign(row.key, entry.place);
+        places_.insert_or_assign(std::string(row.key), entry.place);
         return true;
     }
 
     void end_source() {
         for (const auto& [key, list] : lists_) {
             if (list.emptied_by != nullptr) {
-                assign_or_complain(*row_for(group_.row->name, driver_, key), *list.emptied_by, "");
+                assign_or_complain(*list.row, *list.emptied_by, "");
             }
         }
         for (const SettingRow& row : settings_table()) {
-            if (belongs(row, group_.row->name, driver_) && !row.excludes.empty()) {
+            if (belongs(row, group_.row->name, group_.driver) && !row.excludes.empty()) {
                 settle(row, *find_setting(row.section, row.excludes, row.driver));
             }
         }
@@ -189,20 +163,19 @@ class SectionFill {
             complain(*given->second, "conflicts with " + std::string(other.key) + "; set only one of the two");
         } else if (given != given_here_.end()) {
             reset(other, owner_);
-            origins_.erase(other.key);
+            places_.erase(std::string(other.key));
         } else if (other_given) {
             reset(row, owner_);
-            origins_.erase(row.key);
+            places_.erase(std::string(row.key));
         }
     }
 
     const SectionGroup& group_;
     SettingOwner owner_;
-    std::string_view driver_;
     Notation notation_;
     ProblemList& problems_;
     Entries given_;
-    Places origins_;
+    SettingsPlaces places_;
     // Of the current source:
     Entries given_here_;
     std::map<std::string_view, List> lists_;
@@ -215,41 +188,51 @@ class SectionFill {
 /// Failure: reports problems; nothing else can fail.
 class SettingsBuilder {
   public:
-    SettingsBuilder(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems)
-        : sources_(sources), notation_(notation), problems_(problems) {}
+    SettingsBuilder(Notation notation, ProblemList& problems) : notation_(notation), problems_(problems) {}
 
-    LoadedSettings build(const std::vector<SectionGroup>& groups) {
-        drivers_ = drivers_of(groups);
+    Settings build(std::vector<SectionGroup> groups) {
+        find_drivers(groups);
         for (const SectionGroup& group : groups) {
             add(group);
         }
-        return std::move(loaded_);
+        return std::move(settings_);
     }
 
   private:
+    void find_drivers(std::vector<SectionGroup>& groups) {
+        for (SectionGroup& group : groups) {
+            if (group.row->name == "device") {
+                group.driver = driver_named_by(group);
+                // The first group applies; a later one of the same name is refused.
+                drivers_.try_emplace(group.name, group.driver);
+            }
+        }
+        for (SectionGroup& group : groups) {
+            if (const auto found = drivers_.find(device_of(group.name));
+                group.row->of_channel() && found != drivers_.end()) {
+                group.driver = found->second;
+            }
+        }
+    }
+
     void add(const SectionGroup& group) {
         if (group.refused) {
-            DefaultOwners scratch;
-            SectionFill({group, driver_of(group), scratch.of(group.row->name)}, notation_, problems_).take(sources_);
+            Settings scratch;
+            SectionFill(group, add_instance(scratch, group.row->name, group.name), notation_, problems_).take();
             return;
         }
         require_device(group);
-        const SettingOwner owner = add_instance(loaded_.settings, group.row->name, group.name);
-        SectionFill fill({group, driver_of(group), owner}, notation_, problems_);
-        fill.take(sources_);
+        const SettingOwner owner = add_instance(settings_, group.row->name, group.name);
+        SectionFill fill(group, owner, notation_, problems_);
+        fill.take();
         fill.require_all();
-        for (const auto& [key, place] : fill.origins()) {
-            loaded_.origins.given.insert_or_assign({std::string(group.row->name), group.name, std::string(key)}, place);
-        }
-        keep_places(group, owner, fill.origins());
-    }
-
-    [[nodiscard]] std::string_view driver_of(const SectionGroup& group) const {
-        if (group.row->name == "device") {
-            return driver_named_by(group);
-        }
-        const auto found = group.row->of_channel() ? drivers_.find(device_of(group.name)) : drivers_.end();
-        return found == drivers_.end() ? std::string_view() : found->second;
+        std::visit(
+            Overloaded{[&](Settings* settings) { settings->places[std::string(group.row->name)] = fill.take_places(); },
+                       [&](NamedSection* section) {
+                           section->place = group.pieces.front().section->place;
+                           section->places = fill.take_places();
+                       }},
+            owner);
     }
 
     /// Requires that the device of a channel exists.
@@ -271,58 +254,27 @@ class SettingsBuilder {
                        .setting = printable(std::string(group.row->name) + '.' + group.name)});
     }
 
-    /// Keeps the places of keys for problems that are only found when the values are used.
-    void keep_places(const SectionGroup& group, SettingOwner owner, const Places& origins) {
-        const SettingsPlace& first = group.pieces.front().section->place;
-        const auto place_of = [&](std::string_view key) {
-            const auto found = origins.find(key);
-            return found == origins.end() ? first : found->second;
-        };
-        const SettingsPlaces places{origins.begin(), origins.end()};
-        std::visit(Overloaded{[&](Settings* settings) {
-                                  if (group.row->name == "sampling" && origins.contains("cpu_affinity")) {
-                                      settings->cpu_affinity_place = place_of("cpu_affinity");
-                                  } else if (group.row->name == "rest") {
-                                      settings->rest.places = places;
-                                  }
-                              },
-                              [&](DeviceSettings* device) {
-                                  device->place = first;
-                                  device->places = places;
-                              },
-                              [&](ChannelSettings* channel) {
-                                  channel->place = first;
-                                  channel->places = places;
-                              },
-                              [&](auto* endpoint) {
-                                  endpoint->place = place_of("endpoint");
-                                  endpoint->places = places;
-                              }},
-                   owner);
-    }
-
-    const std::vector<SettingsSource>& sources_;
     Notation notation_;
     ProblemList& problems_;
-    Drivers drivers_;
-    LoadedSettings loaded_;
+    std::map<std::string_view, std::string_view> drivers_;  // of each given device
+    Settings settings_;
 };
 
 }  // namespace
 
-LoadedSettings build_settings(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems) {
-    return SettingsBuilder(sources, notation, problems).build(group_sections(sources, problems));
+Settings build_settings(const std::vector<SettingsSource>& sources, Notation notation, ProblemList& problems) {
+    return SettingsBuilder(notation, problems).build(group_sections(sources, problems));
 }
 
-LoadedSettings settings_from(const std::vector<SettingsSource>& sources, std::vector<SettingsProblem> found,
-                             Notation notation) {
+Settings settings_from(const std::vector<SettingsSource>& sources, std::vector<SettingsProblem> found,
+                       Notation notation) {
     ProblemList problems("");
     for (SettingsProblem& problem : found) {
         problems.add(std::move(problem));
     }
-    LoadedSettings loaded = build_settings(sources, notation, problems);
-    problems.throw_if_any(loaded.settings);
-    return loaded;
+    Settings settings = build_settings(sources, notation, problems);
+    problems.throw_if_any(settings);
+    return settings;
 }
 
 }  // namespace telegate

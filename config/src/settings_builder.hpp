@@ -8,7 +8,7 @@
 namespace telegate {
 
 /// Implements settings_from(). Problems are added to `problems`; the result is only usable if there are none.
-[[nodiscard]] LoadedSettings build_settings(const std::vector<SettingsSource>& sources, Notation notation,
-                                            ProblemList& problems);
+[[nodiscard]] Settings build_settings(const std::vector<SettingsSource>& sources, Notation notation,
+                                      ProblemList& problems);
 
 }  // namespace telegate

@@ -99,6 +99,23 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
     return owner;
 }
 
+std::string SettingSpot::origin() const {
+    using Places = const SettingsPlaces&;
+    Places places =
+        std::visit(Overloaded{[&](const Settings* settings) -> Places { return settings->places_of(row.section); },
+                              [](const NamedSection* section) -> Places {
+                                  return section->places;
+                              }},
+                   owner);
+    const auto found = places.find(row.key);
+    if (found == places.end()) {
+        return "default";
+    }
+    const SettingsPlace& place = found->second;
+    const bool is_option = place.source == SettingSource::command_line;
+    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the option name without its value
+}
+
 std::string allowed_name(const SectionRow& section) {
     const std::string part = "1 to " + std::to_string(section_name_bytes_max) + " of the characters a-z 0-9 _" +
                              (section.is_label ? ", not beginning with a digit" : " . -");

@@ -130,15 +130,15 @@ std::string examples(const Settings& settings) {
 
 }  // namespace
 
-std::string effective_text(const LoadedSettings& loaded) {
+std::string effective_text(const Settings& settings) {
     std::vector<std::array<std::string, 3>> lines;
     std::array<std::size_t, 2> widths{};
-    Settings settings = loaded.settings;
-    walk(settings, [&](const SettingSpot& spot) {
+    Settings copy = settings;
+    walk(copy, [&](const SettingSpot& spot) {
         const std::string value = value_text(spot.row, spot.owner);
         lines.push_back({std::string(spot.row.section) + "." + (spot.name.empty() ? "" : spot.name + ".") +
                              std::string(spot.row.key),
-                         is_unset(spot.row, spot.owner) ? "(" + value + ")" : value, loaded.origins.text(spot.key())});
+                         is_unset(spot.row, spot.owner) ? "(" + value + ")" : value, spot.origin()});
         widths = {std::max(widths[0], lines.back()[0].size()), std::max(widths[1], lines.back()[1].size())};
     });
     std::string out;

@@ -139,7 +139,7 @@ class TemplateExpansion {
     }
 
     void expand(SettingsSource source, std::vector<SettingsSource>& to) {
-        SettingsSource expanded{.sections = {}, .last_wins = source.last_wins};
+        SettingsSource expanded{.last_wins = source.last_wins};
         for (const GivenSection& section : source.sections) {
             if (is_template(section)) {
                 repeat(section, expanded.sections);

@@ -82,13 +82,10 @@ void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, c
         return !error.channel().empty() && each->channel() == error.channel();
     });
     if (channel != channels.end()) {
-        const ChannelSettings& section = **channel;
-        SectionProblems("channel." + section.name, section.places, section.place, problems)
-            .add(error.key(), error.problem());
+        SectionProblems("channel", **channel, problems).add(error.key(), error.problem());
     } else {
         const bool names_key = error.channel().empty() || find_setting("device", error.key(), device.driver) != nullptr;
-        SectionProblems("device." + device.name, device.places, device.place, problems)
-            .add(error.key(), names_key ? error.problem() : error.what());
+        SectionProblems("device", device, problems).add(error.key(), names_key ? error.problem() : error.what());
     }
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("a channel section overrides the row of the table", "[config][channel_
     CHECK(test::setting_of(loaded.settings.channels[1], "modbus", "address") == "2");
     CHECK(files.origin(loaded, {"channel", "plc/y", "address"}) == "plc.csv:3");
     CHECK(files.origin(loaded, {"channel", "plc/y", "unit"}) == "a.ini:6");
-    CHECK(files.relative(effective_text(loaded)).find("plc.csv:2\n") != std::string::npos);
+    CHECK(files.relative(effective_text(loaded.settings)).find("plc.csv:2\n") != std::string::npos);
 }
 
 TEST_CASE("the devices of a template share a table", "[config][channel_tables]") {

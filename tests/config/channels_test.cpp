@@ -105,7 +105,7 @@ TEST_CASE("a variable sets a key of a channel, with _ for the / in its name", "[
 
 TEST_CASE("the effective settings and the sample file include the channels", "[config][channels]") {
     const LoadedSettings loaded = load_settings({.assignments = {"device.a.driver=host", "channel.a/b.c.unit=Cel"}});
-    const std::string text = effective_text(loaded);
+    const std::string text = effective_text(loaded.settings);
     CHECK(has(text, "channel.a/b.c.unit "));
     CHECK(has(text, "= Cel "));
     CHECK(has(sample_ini(loaded.settings), "[channel \"a/b.c\"]\n"));

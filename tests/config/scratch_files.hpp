@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/load.hpp"
+#include "config/settings_instances.hpp"
 #include "config/settings_sources.hpp"
 #include "support/scratch_dir.hpp"
 
@@ -30,7 +31,10 @@ struct ScratchFiles : ScratchDir {
     }
 
     [[nodiscard]] std::string origin(const LoadedSettings& loaded, const SettingKey& key) const {
-        return relative(loaded.origins.text(key));
+        std::string origin;
+        Settings settings = loaded.settings;
+        walk(settings, [&](const SettingSpot& spot) { origin = spot.key() == key ? spot.origin() : origin; });
+        return relative(origin);
     }
 };
 

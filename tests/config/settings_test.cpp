@@ -220,8 +220,7 @@ TEST_CASE("the settings of the sampling thread are parsed", "[config]") {
     const Settings settings = parse("[sampling]\nrealtime_priority = 99\ncpu_affinity = 3 ,0,\t1023\n");
     CHECK(settings.realtime_priority == 99);
     CHECK(settings.cpu_affinity == std::vector<std::int64_t>{3, 0, 1023});
-    CHECK(settings.cpu_affinity_place.name == "t.ini");
-    CHECK(settings.cpu_affinity_place.line == 3);
+    CHECK(settings.places_of("sampling").at("cpu_affinity").text() == "t.ini:3");
     CHECK(parse("[sampling]\ncpu_affinity =\n").cpu_affinity.empty());
 }
 

@@ -3,19 +3,16 @@
 #include "config/problems.hpp"
 #include "config/settings_instances.hpp"
 #include "support/catch.hpp"
+#include "support/setting_values.hpp"
 
 #include <sstream>
 
 using namespace telegate;
+using telegate::test::all_values;
 using telegate::test::has;
 using telegate::test::parse;
 
 namespace {
-
-/// Returns all settings with their values, by the table.
-std::string all_of(Settings settings) {
-    return effective_text({.settings = std::move(settings), .origins = {}, .warnings = {}});
-}
 
 /// Uncomments every setting and section header in the text.
 std::string uncommented(const std::string& text) {
@@ -37,13 +34,13 @@ TEST_CASE("the sample file of settings loads back to the same settings", "[confi
                  "driver = simulated\ninterval_us = 250\nwaveforms = noise, sine\noffset = -0.1\n"
                  "[device \"y\"]\ndriver = host\nautostart = no\ninterval_ms = 3\n");
     const Settings settings = parse(text);
-    CHECK(all_of(parse(sample_ini(settings))) == all_of(settings));
+    CHECK(all_values(parse(sample_ini(settings))) == all_values(settings));
 }
 
 TEST_CASE("the sample file of the shipped settings loads back", "[config][print]") {
     const auto* const name = GENERATE("gateway", "embedded", "high_frequency", "cloud");
     const Settings settings = load_settings(std::string(TELEGATE_SOURCE_DIR "/config/") + name + ".ini");
-    CHECK(all_of(parse(sample_ini(settings))) == all_of(settings));
+    CHECK(all_values(parse(sample_ini(settings))) == all_values(settings));
 }
 
 TEST_CASE("the sample file explains every key, even of sections without instances", "[config][print]") {
@@ -75,7 +72,7 @@ TEST_CASE("the lines of the sample file have a readable length", "[config][print
 TEST_CASE("the effective settings show each value with its source", "[config][print]") {
     const LoadedSettings loaded = load_settings({.environment = {{"TELEGATE_QUEUE_POLICY", "block"}},
                                                  .assignments = {"device.d.driver=host", "sampling.cpu_affinity=1,2"}});
-    const std::string text = effective_text(loaded);
+    const std::string text = effective_text(loaded.settings);
     std::istringstream words(text);
     std::string collapsed;
     for (std::string word; words >> word;) {

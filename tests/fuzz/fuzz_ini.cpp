@@ -1,6 +1,7 @@
 #include "config/load.hpp"
 #include "config/settings_instances.hpp"
 #include "config/settings_text.hpp"
+#include "support/setting_values.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,7 @@ void require_allowed(Settings& settings) {
 
 /// The settings printed as a file mean the same.
 void require_printed_whole(const Settings& settings) {
-    const auto all_of = [](const Settings& all) {
-        return effective_text({.settings = all, .origins = {}, .warnings = {}});
-    };
-    require(all_of(parse_settings(sample_ini(settings), "again.ini")) == all_of(settings));
+    require(test::all_values(parse_settings(sample_ini(settings), "again.ini")) == test::all_values(settings));
 }
 
 /// A refusal has reasons, each of which can be printed on its own line.

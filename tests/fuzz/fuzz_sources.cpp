@@ -1,6 +1,7 @@
 #include "config/load.hpp"
 #include "config/settings_sources.hpp"
 #include "config/settings_text.hpp"
+#include "support/setting_values.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,10 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const LoadedSettings loaded = load_settings(sources_of(std::string(data, data + size)));
         require(loaded.settings.publish.size() <= 16 && loaded.settings.devices.size() <= 256);
         require(loaded.warnings.size() <= settings_warnings_max + 1);
-        const auto all_of = [](const Settings& all) {
-            return effective_text({.settings = all, .origins = {}, .warnings = {}});
-        };
-        require(all_of(parse_settings(sample_ini(loaded.settings), "again.ini")) == all_of(loaded.settings));
+        require(test::all_values(parse_settings(sample_ini(loaded.settings), "again.ini")) ==
+                test::all_values(loaded.settings));
     } catch (const SettingsError& error) {
         require(!error.problems().empty() && error.problems().size() <= 201);
     }

@@ -22,6 +22,10 @@ class SectionProblems {
           problems_(problems),
           before_(problems.size()) {}
 
+    /// For a section with a name; `kind` is the first part of its full name.
+    SectionProblems(std::string_view kind, const NamedSection& section, std::vector<SettingsProblem>& problems)
+        : SectionProblems(std::string(kind) + '.' + section.name, section.places, section.place, problems) {}
+
     void add(std::string_view key, std::string what) {
         problems_.push_back(
             {place_of(places_, key, otherwise_), std::string(key), std::move(what), section_ + '.' + std::string(key)});

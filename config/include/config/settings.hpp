@@ -34,6 +34,17 @@ inline SettingsPlace place_of(const SettingsPlaces& places, std::string_view key
     return found == places.end() ? otherwise : found->second;
 }
 
+/// The members that all sections with a name have.
+struct NamedSection {
+    std::string name;
+    SettingsPlace place;  // of its first line
+    SettingsPlaces places;
+};
+
+inline SettingsPlace place_of(const NamedSection& section, std::string_view key) {
+    return place_of(section.places, key, section.place);
+}
+
 /// How the values of one channel are processed, in the order of the stages. The defaults change nothing.
 struct ProcessingSettings {
     double scale = 1.0;
@@ -59,10 +70,7 @@ struct ProcessingSettings {
     std::vector<std::string> texts;        // VALUE:TEXT
 };
 
-struct DeviceSettings {
-    std::string name;
-    SettingsPlace place;
-    SettingsPlaces places;
+struct DeviceSettings : NamedSection {
     std::string driver;
     std::int64_t interval_ms = 0;  // 0: use interval_us
     std::int64_t interval_us = 0;  // 0: use interval_ms; both 0: use sampling_interval_ms
@@ -77,11 +85,8 @@ struct DeviceSettings {
     std::any driver_settings;  // see driver_rows.hpp
 };
 
-/// The settings of one channel of a device.
-struct ChannelSettings {
-    std::string name;  // DEVICE/CHANNEL, as its topic
-    SettingsPlace place;
-    SettingsPlaces places;
+/// The settings of one channel of a device. Its name is DEVICE/CHANNEL, as its topic.
+struct ChannelSettings : NamedSection {
     std::string unit;  // "": the driver's unit
     std::any driver_settings;
     ProcessingSettings processing;
@@ -94,16 +99,11 @@ struct ChannelSettings {
 };
 
 /// A name and value that describe the whole gateway and are sent with its samples.
-struct TagSettings {
-    std::string name;
-    SettingsPlace place;
-    SettingsPlaces places;
+struct TagSettings : NamedSection {
     std::string value;
 };
 
-struct PublishSettings {
-    std::string name;
-    SettingsPlace place;
+struct PublishSettings : NamedSection {
     std::string endpoint;
     std::string format = "json";
     std::string curve_secret_key_file;   // "": no encryption
@@ -112,22 +112,16 @@ struct PublishSettings {
     std::int64_t backlog_bytes = 16'777'216;
     std::int64_t backlog_age = 0;  // ms; 0: none
     bool last_value = false;
-    SettingsPlaces places;
 };
 
-struct ServiceSettings {
-    std::string name;
-    SettingsPlace place;
+struct ServiceSettings : NamedSection {
     std::string endpoint;
     std::string curve_secret_key_file;  // "": no encryption
     std::string curve_clients_dir;      // "*": any client
-    SettingsPlaces places;
 };
 
 /// A back end to which the durable log is delivered.
-struct UplinkSettings {
-    std::string name;
-    SettingsPlace place;
+struct UplinkSettings : NamedSection {
     std::string type = "nats";
     std::vector<std::string> url;
     std::string subject = "telegate.samples";
@@ -147,7 +141,6 @@ struct UplinkSettings {
     std::string order = "strict";
     std::int64_t ack_grace_ms = 300'000;
     std::int64_t lag_alarm_ms = 60'000;
-    SettingsPlaces places;
 };
 
 /// Where the REST server listens and how it authenticates clients. "": not used.
@@ -158,7 +151,6 @@ struct RestSettings {
     std::string tls_key;
     std::string tls_client_ca;
     std::int64_t streams_max = 16;
-    SettingsPlaces places;
 };
 
 /// The recording of the whole gateway, and the limit of each recording.
@@ -183,7 +175,6 @@ struct Settings {
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority
     std::vector<std::int64_t> cpu_affinity;  // CPUs that the sampling thread may run on; empty: any
-    SettingsPlace cpu_affinity_place;        // meaningful if cpu_affinity is not empty
     std::int64_t queue_size = 1'024;
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
@@ -206,6 +197,10 @@ struct Settings {
     std::vector<UplinkSettings> uplinks;
     std::vector<DeviceSettings> devices;
     std::vector<ChannelSettings> channels;
+    std::map<std::string, SettingsPlaces, std::less<>> places;  // of the keys of each section without a name
+
+    /// Returns the places of the keys of a section without a name.
+    [[nodiscard]] const SettingsPlaces& places_of(std::string_view section) const;
 };
 
 }  // namespace telegate

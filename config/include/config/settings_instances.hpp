@@ -37,6 +37,9 @@ struct SettingSpot {
     SettingOwner owner;
 
     [[nodiscard]] SettingKey key() const { return {std::string(row.section), name, std::string(row.key)}; }
+    /// Returns where the value was given: "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level"; "default" if it was
+    /// not.
+    [[nodiscard]] std::string origin() const;
 };
 
 /// Calls `visit` for every setting, in the order of the table and of the instances. Settings of

@@ -2,10 +2,9 @@
 
 #include "config/settings.hpp"
 
+#include <compare>
 #include <cstddef>
-#include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,22 +26,11 @@ struct SettingKey {
     std::string name;
     std::string key;
 
-    friend bool operator<(const SettingKey& a, const SettingKey& b) {
-        return std::tie(a.section, a.name, a.key) < std::tie(b.section, b.name, b.key);
-    }
-};
-
-/// The place of each value that is not a default.
-struct SettingOrigins {
-    std::map<SettingKey, SettingsPlace> given;
-
-    /// Returns "default", "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level".
-    [[nodiscard]] std::string text(const SettingKey& key) const;
+    [[nodiscard]] auto operator<=>(const SettingKey&) const = default;
 };
 
 struct LoadedSettings {
     Settings settings;
-    SettingOrigins origins;
     std::vector<std::string> warnings;  // environment variables that match no setting
 };
 

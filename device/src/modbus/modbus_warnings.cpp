@@ -62,7 +62,7 @@ std::string overlap_text(const Registers& each, const Registers& before) {
 }
 
 void add_warning(const ChannelSettings& channel, std::string what, std::vector<SettingsProblem>& warnings) {
-    SectionProblems("channel." + channel.name, channel.places, channel.place, warnings).add("address", std::move(what));
+    SectionProblems("channel", channel, warnings).add("address", std::move(what));
 }
 
 /// Adds one warning for each table, at its first such channel: manuals' numbers are usually used for all channels of a

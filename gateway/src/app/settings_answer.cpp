@@ -53,7 +53,7 @@ std::vector<SettingChange> changes_from(const std::string& path, const Settings&
             {{.place = {"--against " + path, 0, SettingSource::command_line}, .key = "", .what = "cannot be read"}});
     }
     try {
-        return diff(settings_from_json(text).settings, wanted);
+        return diff(settings_from_json(text), wanted);
     } catch (const SettingsError& error) {
         std::vector<SettingsProblem> problems = error.problems();
         for (SettingsProblem& problem : problems) {
@@ -106,7 +106,7 @@ SettingsAnswer checked_settings_answer(const CommandLine& command_line) {
     try {
         // Root can read files of the service's user; machine_problems() warns about that.
         LoadedPlan loaded = load_plan(sources, ::geteuid() == 0 ? SecretFile::of_any : SecretFile::own);
-        std::vector<SettingsProblem> found = machine_problems(loaded.settings, loaded.origins);
+        std::vector<SettingsProblem> found = machine_problems(loaded.settings);
         const std::vector<SettingsProblem> of_devices = device_warnings(loaded.settings, loaded.plan);
         found.insert(found.end(), of_devices.begin(), of_devices.end());
         sort_problems(found, sources.file);
@@ -134,7 +134,7 @@ SettingsAnswer printed_settings_answer(const CommandLine& command_line) {
         const LoadedSettings loaded = load_settings(sources);
         const std::string output = format == "ini"    ? sample_ini(loaded.settings)
                                    : format == "json" ? settings_json(loaded.settings)
-                                                      : effective_text(loaded);
+                                                      : effective_text(loaded.settings);
         return {.output = output, .errors = warning_lines(loaded.warnings)};
     } catch (const SettingsError& error) {
         return {.exit_code = exit_code::of_settings(error), .output = "", .errors = std::string(error.what()) + '\n'};

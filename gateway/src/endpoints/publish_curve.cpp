@@ -51,7 +51,7 @@ std::shared_ptr<const CurveClients> read_clients(const std::string& folder, Sect
 template <class EndpointSettings>
 std::shared_ptr<const CurveServer> read_curve_of(std::string_view kind, const EndpointSettings& settings,
                                                  std::vector<SettingsProblem>& problems, SecretFile secret) {
-    SectionProblems found(std::string(kind) + '.' + settings.name, settings.places, settings.place, problems);
+    SectionProblems found(kind, settings, problems);
     const bool is_plain = settings.curve_secret_key_file.empty() && settings.curve_clients_dir.empty();
     if (is_plain || !check_settings(settings, found)) {
         return nullptr;

@@ -14,14 +14,10 @@ ReloadSource source_of(const SettingsSources& sources) {
     source.hash = settings_hash;
     source.to_json = settings_json;
     source.origins = [sources](const Settings& in_force) {
-        return settings_origins_json(in_force, load_settings(sources));
+        return settings_origins_json(in_force, load_settings(sources).settings);
     };
-    source.from_json = [](std::string_view text) {
-        return settings_from_json(text).settings;
-    };
-    source.from_patch = [](const Settings& base, std::string_view patch) {
-        return settings_from_patch(base, patch).settings;
-    };
+    source.from_json = settings_from_json;
+    source.from_patch = settings_from_patch;
     source.files_stamp = [sources] {
         return files_stamp(sources);
     };

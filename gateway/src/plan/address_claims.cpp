@@ -98,8 +98,8 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
             if (!endpoint->path.empty() && !is_any(*endpoint)) {
                 endpoint->path = file_identity(endpoint->path);
             }
-            claims.push_back({each.place, kind + " \"" + each.name + '"', kind + '.' + each.name + ".endpoint",
-                              each.endpoint, *endpoint});
+            claims.push_back({place_of(each, "endpoint"), kind + " \"" + each.name + '"',
+                              kind + '.' + each.name + ".endpoint", each.endpoint, *endpoint});
         }
     }
 }
@@ -107,8 +107,8 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
 /// Adds the recording of a device, and the address or file that the device is read from if only one reader can use it.
 void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
     const auto add = [&](const std::string& key, const std::string& value, const Endpoint& endpoint) {
-        claims.push_back({place_of(device.places, key, device.place), "device \"" + device.name + '"',
-                          "device." + device.name + '.' + key, value, endpoint});
+        claims.push_back({place_of(device, key), "device \"" + device.name + '"', "device." + device.name + '.' + key,
+                          value, endpoint});
     };
     if (!device.record.empty()) {
         add("record", device.record, file_endpoint(device.record));
@@ -141,12 +141,12 @@ std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     }
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
-        claims.push_back({place_of(rest.places, "listen", {}), "rest", "rest.listen",
+        claims.push_back({place_of(settings.places_of("rest"), "listen", {}), "rest", "rest.listen",
                           to_string(listen).substr(std::string_view("tcp://").size()), listen});
     }
     if (!rest.unix_socket.empty()) {
-        claims.push_back({place_of(rest.places, "unix_socket", {}), "rest", "rest.unix_socket", rest.unix_socket,
-                          file_endpoint(rest.unix_socket)});
+        claims.push_back({place_of(settings.places_of("rest"), "unix_socket", {}), "rest", "rest.unix_socket",
+                          rest.unix_socket, file_endpoint(rest.unix_socket)});
     }
     add_endpoints("publish", settings.publish, claims);
     add_endpoints("services", settings.services, claims);

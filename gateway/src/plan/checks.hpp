@@ -1,7 +1,6 @@
 #pragma once
 
 #include "config/load.hpp"
-#include "config/settings_sources.hpp"
 #include "plan/plan.hpp"
 
 #include <vector>
@@ -17,6 +16,6 @@ namespace telegate {
 /// directories of sockets, files and the durable log that are missing or not writable, and a disk that is too small for
 /// the log. Only inspects and changes nothing, so an address or a log in use is not detected. The result may differ at
 /// the next start.
-[[nodiscard]] std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins);
+[[nodiscard]] std::vector<SettingsProblem> machine_problems(const Settings& settings);
 
 }  // namespace telegate

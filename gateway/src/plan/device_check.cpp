@@ -35,7 +35,7 @@ std::vector<SettingsProblem> device_warnings(const Settings& settings, const Pla
         if (device == settings.devices.end()) {
             continue;
         }
-        SectionProblems found("device." + device->name, device->places, device->place, warnings);
+        SectionProblems found("device", *device, warnings);
         for (const MissingPart& part : planned.driver->missing_parts()) {
             found.add(part.option, "currently not available: " + part.what);
         }

@@ -1,4 +1,5 @@
 #include "config/enum_names.hpp"
+#include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
 #include "plan/address_claims.hpp"
 #include "plan/plan_sections.hpp"
@@ -41,10 +42,9 @@ void check_replays(const Settings& settings, const std::vector<WrittenLog>& writ
             return !recording.empty() && file_identity(each.path) == file_identity(recording);
         });
         if (claim != written.end()) {
-            problems.push_back({place_of(device.places, "file", device.place), "file",
-                                '"' + recording + "\" is written by " + claim->setting +
-                                    ", so its replay would never end: must be another recording",
-                                "device." + device.name + ".file"});
+            SectionProblems("device", device, problems)
+                .add("file", '"' + recording + "\" is written by " + claim->setting +
+                                 ", so its replay would never end: must be another recording");
         }
     }
 }

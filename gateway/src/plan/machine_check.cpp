@@ -199,7 +199,7 @@ std::string endpoint_fault(const Endpoint& endpoint, const std::set<std::string>
 
 }  // namespace
 
-std::vector<SettingsProblem> machine_problems(const Settings& settings, const SettingOrigins& origins) {
+std::vector<SettingsProblem> machine_problems(const Settings& settings) {
     std::vector<SettingsProblem> problems;
     const std::set<std::string> own = own_addresses();
     const auto add = [&](const SettingsPlace& place, const std::string& key, std::string what) {
@@ -208,8 +208,7 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         }
     };
     const auto given_at = [&](const char* section, const char* key) {
-        const auto found = origins.given.find({section, "", key});
-        return found == origins.given.end() ? SettingsPlace() : found->second;
+        return place_of(settings.places_of(section), key, {});
     };
     if (!settings.state_file.empty()) {
         add(given_at("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
@@ -224,10 +223,10 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
     for (const DeviceSettings& device : settings.devices) {
         const auto address = address_of(device);
         if (address && address->file.empty()) {
-            add(place_of(device.places, address->key, device.place), address->key, host_fault(address->host, own));
+            add(place_of(device, address->key), address->key, host_fault(address->host, own));
         }
         if (!device.record.empty()) {
-            add(place_of(device.places, "record", device.place), "record", recording_fault(device.record));
+            add(place_of(device, "record"), "record", recording_fault(device.record));
         }
     }
     if (settings.log_file != "stderr") {
@@ -243,9 +242,9 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings, const Se
         for (const auto& each : sections) {
             const auto parsed = parse_endpoint(each.endpoint);
             if (const auto* const endpoint = std::get_if<Endpoint>(&parsed)) {
-                add(each.place, "endpoint", endpoint_fault(*endpoint, own));
+                add(place_of(each, "endpoint"), "endpoint", endpoint_fault(*endpoint, own));
             }
-            add(place_of(each.places, "curve_secret_key_file", each.place), "curve_secret_key_file",
+            add(place_of(each, "curve_secret_key_file"), "curve_secret_key_file",
                 key_owner_fault(each.curve_secret_key_file));
         }
     };

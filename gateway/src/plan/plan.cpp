@@ -38,12 +38,11 @@ ThreadSchedule to_schedule(const Settings& settings, std::vector<SettingsProblem
     ThreadSchedule schedule;
     schedule.realtime_priority = static_cast<int>(settings.realtime_priority);
     const unsigned count = processor_count();
+    SectionProblems found("sampling", settings.places_of("sampling"), {}, problems);
     for (const std::int64_t number : settings.cpu_affinity) {
         if (number >= count) {
-            problems.push_back({settings.cpu_affinity_place, "cpu_affinity",
-                                "this machine has no processor " + std::to_string(number) + ": must be 0 to " +
-                                    std::to_string(count - 1),
-                                "sampling.cpu_affinity"});
+            found.add("cpu_affinity", "this machine has no processor " + std::to_string(number) + ": must be 0 to " +
+                                          std::to_string(count - 1));
         }
         schedule.processors.push_back(static_cast<unsigned>(number));
     }
@@ -59,9 +58,8 @@ std::optional<Endpoint> endpoint_of(const char* kind, const EndpointSettings& se
     }
     auto endpoint = parse_endpoint(settings.endpoint);
     if (const auto* fault = std::get_if<EndpointFault>(&endpoint)) {
-        problems.push_back({settings.place, "endpoint",
-                            "\"" + settings.endpoint + "\" is not a valid endpoint: " + fault->what,
-                            kind + ('.' + settings.name) + ".endpoint"});
+        SectionProblems(kind, settings, problems)
+            .add("endpoint", '"' + settings.endpoint + "\" is not a valid endpoint: " + fault->what);
         return std::nullopt;
     }
     return std::get<Endpoint>(std::move(endpoint));
@@ -101,7 +99,7 @@ std::string duration_text(Duration duration) {
 /// Checks settings of a device that depend on each other.
 void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
                     std::vector<SettingsProblem>& problems) {
-    SectionProblems found("device." + device.name, device.places, device.place, problems);
+    SectionProblems found("device", device, problems);
     if (options.offset >= options.interval) {
         found.add("offset_ms", "\"" + std::to_string(device.offset_ms) +
                                    "\" is too large: must be less than the interval of the device, which is " +
@@ -213,7 +211,6 @@ LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
     try {
         LoadedSettings read = load_settings(sources);
         loaded.settings = std::move(read.settings);
-        loaded.origins = std::move(read.origins);
         loaded.warnings = std::move(read.warnings);
     } catch (const SettingsError& error) {
         if (error.unreadable()) {

@@ -63,7 +63,6 @@ struct Plan {
 struct LoadedPlan {
     Settings settings;
     Plan plan;
-    SettingOrigins origins;
     std::vector<std::string> warnings;  // from load_settings()
 };
 

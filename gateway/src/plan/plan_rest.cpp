@@ -110,7 +110,7 @@ void check_unix_socket(const std::string& path, SectionProblems& complaints) {
 
 RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems) {
     const RestSettings& rest = settings.rest;
-    SectionProblems complaints("rest", rest.places, {}, problems);
+    SectionProblems complaints("rest", settings.places_of("rest"), {}, problems);
     check_address(settings, complaints);
     RestOptions options;
     options.host = settings.rest_host;

@@ -192,7 +192,7 @@ void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, S
 }
 
 void check(const ChannelSettings& channel, const ChannelProcessing& how, std::vector<SettingsProblem>& problems) {
-    SectionProblems found("channel." + channel.name, channel.places, channel.place, problems);
+    SectionProblems found("channel", channel, problems);
     check_values(channel.processing, found);
     check_sending(channel.processing, found);
     check_alarm(channel.processing, found);

@@ -87,7 +87,7 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
 std::vector<UplinkOptions> plan_uplinks(const Settings& settings, std::vector<SettingsProblem>& problems) {
     std::vector<UplinkOptions> all;
     for (const UplinkSettings& uplink : settings.uplinks) {
-        SectionProblems found("uplink." + uplink.name, uplink.places, uplink.place, problems);
+        SectionProblems found("uplink", uplink, problems);
         if (settings.log.path.empty()) {
             found.add("type", "uplinks deliver the durable log, and there is none: set path in [log]");
         }

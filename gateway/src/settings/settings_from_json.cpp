@@ -196,18 +196,18 @@ Understood understood(const Json& document) {
     return found;
 }
 
-LoadedSettings settings_from_document(const Json& document) {
+Settings settings_from_document(const Json& document) {
     Understood found = understood(document);
     return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
 }
 
 }  // namespace
 
-LoadedSettings settings_from_json(std::string_view text) {
+Settings settings_from_json(std::string_view text) {
     return settings_from_document(parsed_settings(text));
 }
 
-LoadedSettings settings_from_patch(const Settings& base, std::string_view patch) {
+Settings settings_from_patch(const Settings& base, std::string_view patch) {
     Json document = settings_document(base);
     document.merge_patch(parsed_settings(patch));
     return settings_from_document(document);

@@ -8,8 +8,10 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -83,15 +85,23 @@ std::string settings_json(const Settings& settings) {
     return text_of(settings_document(settings));
 }
 
-std::string settings_origins_json(const Settings& settings, const LoadedSettings& sources) {
+std::string settings_origins_json(const Settings& settings, const Settings& sources) {
     std::set<SettingKey> changed;  // a whole section has no key
-    for (const SettingChange& change : diff(sources.settings, settings)) {
+    for (const SettingChange& change : diff(sources, settings)) {
         changed.insert({change.section, change.name, change.key});
     }
+    std::map<SettingKey, std::string> given;
+    Settings copy = sources;
+    walk(copy, [&](const SettingSpot& spot) {
+        if (std::string origin = spot.origin(); origin != "default") {
+            given.emplace(spot.key(), std::move(origin));
+        }
+    });
     return text_of(document<OrderedJson>(settings, [&](const SettingSpot& spot) {
         const SettingKey key = spot.key();
         const bool is_changed = changed.contains(key) || changed.contains({key.section, key.name, ""});
-        return is_changed ? "changed at run time" : sources.origins.text(key);
+        const auto found = given.find(key);
+        return is_changed ? "changed at run time" : found == given.end() ? "default" : found->second;
     }));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "config/load.hpp"
-#include "config/settings_sources.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,15 +21,15 @@ inline constexpr std::size_t settings_json_bytes_max = 1024 * 1024;
 
 /// Returns the origins of these values in the same form, each as a text: "default", "FILE:LINE", "env TELEGATE_X",
 /// "--set", or "changed at run time" for a value that `sources` do not have.
-[[nodiscard]] std::string settings_origins_json(const Settings& settings, const LoadedSettings& sources);
+[[nodiscard]] std::string settings_origins_json(const Settings& settings, const Settings& sources);
 
 /// Parses such a document; omitted settings have their defaults. Throws SettingsError with all problems, whose keys are
 /// JSON pointers such as "/device/boiler/interval_ms".
-[[nodiscard]] LoadedSettings settings_from_json(std::string_view text);
+[[nodiscard]] Settings settings_from_json(std::string_view text);
 
 /// Applies a JSON merge patch (RFC 7396) of the same form to `base`: a member replaces a setting, null restores its
 /// default. Throws as settings_from_json().
-[[nodiscard]] LoadedSettings settings_from_patch(const Settings& base, std::string_view patch);
+[[nodiscard]] Settings settings_from_patch(const Settings& base, std::string_view patch);
 
 /// Return the JSON Schema (2020-12) of these documents, generated from the settings table. Only the text has a title
 /// and names its version: clients generated from /openapi.json would be named after the title.

@@ -32,7 +32,7 @@ struct AnswerBench : ScratchDir {
 
 std::vector<std::string> machine_texts(const std::string& ini) {
     std::vector<std::string> texts;
-    for (const SettingsProblem& problem : machine_problems(parse_settings(ini, "t.ini"), {})) {
+    for (const SettingsProblem& problem : machine_problems(parse_settings(ini, "t.ini"))) {
         texts.push_back(problem.text());
     }
     return texts;
@@ -157,14 +157,15 @@ TEST_CASE("a log file and a REST socket that cannot be created are reported", "[
     CHECK(texts_of(scratch.path("log"), scratch.path("socket")).empty());
     CHECK(texts_of("stderr", "").empty());
     CHECK(texts_of(scratch.path("file"), "here").empty());
-    CHECK(texts_of("/nope/x", "/nope/s") ==
-          std::vector<std::string>{"file: cannot create the file in /nope: No such file or directory",
-                                   "unix_socket: cannot create the socket in /nope: No such file or directory"});
-    CHECK(texts_of(scratch.path("file/x"), scratch.path("file/s")).size() == 2);
     CHECK(
-        texts_of(scratch.path(), scratch.path("file")) ==
-        std::vector<std::string>{"file: " + scratch.path() + " is not writable: Is a directory",
-                                 "unix_socket: cannot create the socket at " + scratch.path("file") + ": File exists"});
+        texts_of("/nope/x", "/nope/s") ==
+        std::vector<std::string>{"t.ini:2: file: cannot create the file in /nope: No such file or directory",
+                                 "t.ini:4: unix_socket: cannot create the socket in /nope: No such file or directory"});
+    CHECK(texts_of(scratch.path("file/x"), scratch.path("file/s")).size() == 2);
+    CHECK(texts_of(scratch.path(), scratch.path("file")) ==
+          std::vector<std::string>{
+              "t.ini:2: file: " + scratch.path() + " is not writable: Is a directory",
+              "t.ini:4: unix_socket: cannot create the socket at " + scratch.path("file") + ": File exists"});
 }
 
 TEST_CASE("a local or wildcard address is not a problem", "[gateway][check]") {
@@ -178,7 +179,7 @@ TEST_CASE("an address that no interface has is reported", "[gateway][check]") {
     CHECK(machine_texts("[publish \"a\"]\nendpoint = tcp://203.0.113.77:0\n[publish \"b\"]\nendpoint = tcp://nic9:0\n"
                         "[publish \"c\"]\nendpoint = tcp://[2001:db8:0::1]:0\n[rest]\nlisten = 198.51.100.77:0\n") ==
           std::vector<std::string>{
-              "listen: no interface of this machine has the name or address 198.51.100.77",
+              "t.ini:8: listen: no interface of this machine has the name or address 198.51.100.77",
               "t.ini:2: endpoint: no interface of this machine has the name or address 203.0.113.77",
               "t.ini:4: endpoint: no interface of this machine has the name or address nic9",
               "t.ini:6: endpoint: no interface of this machine has the name or address 2001:db8::1"});
@@ -189,10 +190,10 @@ TEST_CASE("a state file that cannot be created is reported", "[gateway][check]")
     std::filesystem::create_symlink("missing/state", scratch.path("link"));
     std::filesystem::create_symlink("real", scratch.path("good"));
     CHECK(machine_texts("state_file = " + scratch.path("link") + '\n') ==
-          std::vector<std::string>{"state_file: cannot create the file in " + scratch.path("missing") +
+          std::vector<std::string>{"t.ini:1: state_file: cannot create the file in " + scratch.path("missing") +
                                    ": No such file or directory"});
     CHECK(machine_texts("state_file = " + scratch.path() + '\n') ==
-          std::vector<std::string>{"state_file: " + scratch.path() + " exists but is not a regular file"});
+          std::vector<std::string>{"t.ini:1: state_file: " + scratch.path() + " exists but is not a regular file"});
     CHECK(machine_texts("state_file = " + scratch.path("good") + '\n').empty());
 }
 

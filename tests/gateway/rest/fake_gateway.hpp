@@ -35,9 +35,7 @@ class FakeGateway {
             return LiveSettings::InForce{};
         };
         handlers.config.to_json = settings_json;
-        handlers.config.from_json = [](std::string_view text) {
-            return settings_from_json(text).settings;
-        };
+        handlers.config.from_json = settings_from_json;
         handlers.config.origins = [](const Settings& in_force) {
             return settings_origins_json(in_force, {});
         };

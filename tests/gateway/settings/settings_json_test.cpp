@@ -7,6 +7,7 @@
 #include "config/settings_text.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
+#include "support/setting_values.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,11 +17,6 @@
 using namespace telegate;
 
 namespace {
-
-/// The values of all settings, by the table.
-std::string all_of(const Settings& settings) {
-    return effective_text({.settings = settings, .origins = {}, .warnings = {}});
-}
 
 /// Generates random settings that the table allows.
 class Draw {
@@ -164,8 +160,8 @@ TEST_CASE("random settings survive a conversion to JSON and back", "[gateway][se
     const auto seed = GENERATE(range(0U, test::rounds(200U)));
     CAPTURE(seed);
     const Settings settings = Draw(seed).settings();
-    const Settings again = settings_from_json(settings_json(settings)).settings;
-    CHECK(all_of(again) == all_of(settings));
+    const Settings again = settings_from_json(settings_json(settings));
+    CHECK(test::all_values(again) == test::all_values(settings));
     CHECK(settings_json(again) == settings_json(settings));
     CHECK(settings_hash(again) == settings_hash(settings));
 }
@@ -175,9 +171,10 @@ TEST_CASE("every setting of the table survives a conversion to a file and to JSO
         CAPTURE(row.section, row.key, row.driver);
         const Settings settings = with_other(row);
         const bool is_read = row.names_channels;  // if the settings are
-        CHECK((is_read || all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings)));
-        const Settings again = settings_from_json(settings_json(settings)).settings;
-        CHECK(all_of(again) == all_of(settings));
+        CHECK(
+            (is_read || test::all_values(parse_settings(sample_ini(settings), "t.ini")) == test::all_values(settings)));
+        const Settings again = settings_from_json(settings_json(settings));
+        CHECK(test::all_values(again) == test::all_values(settings));
         CHECK(diff(settings, again).empty());
         CHECK(settings_hash(again) == settings_hash(settings));
     }
@@ -199,7 +196,7 @@ TEST_CASE("a document with random bytes yields settings or problems, never a cra
 
 TEST_CASE("random settings survive a conversion to a file and back", "[gateway][settings_json]") {
     const Settings settings = Draw(GENERATE(range(1U, 50U))).settings();
-    CHECK(all_of(parse_settings(sample_ini(settings), "t.ini")) == all_of(settings));
+    CHECK(test::all_values(parse_settings(sample_ini(settings), "t.ini")) == test::all_values(settings));
 }
 
 TEST_CASE("the document has a member for each section, with typed values", "[gateway][settings_json]") {
@@ -223,9 +220,9 @@ TEST_CASE("the document has a member for each section, with typed values", "[gat
 }
 
 TEST_CASE("omitted settings have their defaults, and the order is kept", "[gateway][settings_json]") {
-    CHECK(all_of(settings_from_json("{}").settings) == all_of(Settings()));
+    CHECK(test::all_values(settings_from_json("{}")) == test::all_values(Settings()));
     const Settings settings =
-        settings_from_json(R"({"device":{"b":{"driver":"host"},"a":{"driver":"host","interval_ms":5.0}}})").settings;
+        settings_from_json(R"({"device":{"b":{"driver":"host"},"a":{"driver":"host","interval_ms":5.0}}})");
     CHECK(settings.devices.at(0).name == "b");
     CHECK(settings.devices.at(1).interval_ms == 5);
 }
@@ -282,7 +279,7 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
 
 TEST_CASE("a document has the channels under their names, in any order", "[gateway][settings_json]") {
     const Settings settings =
-        settings_from_json(R"({"channel":{"a/b":{"unit":"Cel"}},"device":{"a":{"driver":"host"}}})").settings;
+        settings_from_json(R"({"channel":{"a/b":{"unit":"Cel"}},"device":{"a":{"driver":"host"}}})");
     CHECK(settings.channels.at(0).name == "a/b");
     CHECK(settings.channels.at(0).unit == "Cel");
     CHECK(nlohmann::json::parse(settings_json(settings))["channel"]["a/b"]["unit"] == "Cel");
@@ -290,7 +287,7 @@ TEST_CASE("a document has the channels under their names, in any order", "[gatew
 
 TEST_CASE("an optional number is a number, null or omitted", "[gateway][settings_json]") {
     const auto read = [](const std::string& value) {
-        return settings_from_json(R"({"device":{"a":{"driver":"host")" + value + "}}}").settings;
+        return settings_from_json(R"({"device":{"a":{"driver":"host")" + value + "}}}");
     };
     CHECK(read(R"(,"errors_before_safe":0)").devices.at(0).errors_before_safe == 0);
     CHECK_FALSE(read(R"(,"errors_before_safe":null)").devices.at(0).errors_before_safe.has_value());
@@ -312,7 +309,7 @@ TEST_CASE("a document with very many channels can be read again", "[gateway][set
     for (int i = 0; i < channels; ++i) {
         settings.channels.emplace_back().name = "d/c" + std::to_string(i);
     }
-    CHECK(settings_from_json(settings_json(settings)).settings.channels.size() == settings.channels.size());
+    CHECK(settings_from_json(settings_json(settings)).channels.size() == settings.channels.size());
 }
 
 TEST_CASE("items of a list must not contain commas", "[gateway][settings_json]") {
