@@ -26,7 +26,8 @@ SettingSlot slot(const SettingOwner& owner) {
     return &((owner_of(owner, first).*first).*....*rest);
 }
 
-/// Returns the defaults of a kind of section, which are shared and must not be changed. Threads: any.
+/// Returns the defaults of a kind of section, which must not be changed. Threads: any; each has its own, because slots
+/// of drivers create the settings that they return.
 [[nodiscard]] SettingOwner default_owner(std::string_view section);
 
 }  // namespace telegate

@@ -102,33 +102,6 @@ std::string_view to_string(Applies applies) noexcept {
     return "";
 }
 
-SettingOwner DefaultOwners::of(std::string_view section) noexcept {
-    if (section == "tags") {
-        return &tag;
-    }
-    if (section == "publish") {
-        return &publish;
-    }
-    if (section == "services") {
-        return &services;
-    }
-    if (section == "uplink") {
-        return &uplink;
-    }
-    if (section == "device") {
-        return &device;
-    }
-    if (section == "channel") {
-        return &channel;
-    }
-    return &settings;
-}
-
-SettingOwner default_owner(std::string_view section) {
-    static DefaultOwners defaults;
-    return defaults.of(section);
-}
-
 std::string_view type_text(const SettingRow& row) noexcept {
     return std::visit(
         Overloaded{[](const BooleanRule&) { return "yes or no"; }, [](const WholeRule&) { return "whole number"; },

@@ -2,6 +2,7 @@
 
 #include "config/settings_table.hpp"
 #include "overloaded.hpp"
+#include "rows.hpp"
 
 #include <algorithm>
 #include <map>
@@ -97,6 +98,18 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
         owner = &all.back();
     });
     return owner;
+}
+
+SettingOwner default_owner(std::string_view section) {
+    thread_local Settings defaults;
+    thread_local const std::map<std::string_view, SettingOwner> owners = [] {
+        std::map<std::string_view, SettingOwner> all;
+        for (const SectionRow& row : section_table()) {
+            all.emplace(row.name, add_instance(defaults, row.name, ""));
+        }
+        return all;
+    }();
+    return owners.at(section);
 }
 
 std::string SettingSpot::origin() const {

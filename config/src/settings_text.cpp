@@ -95,10 +95,11 @@ std::string as_ini(const Settings& settings, Condition is_wanted) {
 /// Returns one section of each kind with names, and one for each driver with its own keys.
 Settings one_of_each() {
     Settings some;
-    some.tags.emplace_back().name = "NAME";
-    some.publish.emplace_back().name = "NAME";
-    some.services.emplace_back().name = "NAME";
-    some.uplinks.emplace_back().name = "NAME";
+    for (const SectionRow& section : section_table()) {
+        if (section.named() && section.name != "device" && !section.of_channel()) {
+            (void)add_instance(some, section.name, "NAME");
+        }
+    }
     const SettingRow& driver = *find_setting("device", "driver");
     for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {
         some.devices.emplace_back().name = name;

@@ -145,7 +145,6 @@ TEST_CASE("an instance of every kind of section can be created and has its owner
         REQUIRE(instances.size() == 1);
         CHECK(instances.front().name == (section.named() ? "x/y" : ""));
         CHECK(instances.front().owner == owner);
-        CHECK(owner.index() == DefaultOwners().of(section.name).index());
     }
 }
 

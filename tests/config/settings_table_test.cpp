@@ -1,8 +1,12 @@
 #include "config/settings_table.hpp"
 
+#include "config/settings_instances.hpp"
+#include "rows.hpp"
+
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +26,14 @@ void for_each_row(Check check) {
         check(row);
     }
 }
+
+/// The section of a row, with default values.
+struct RowSection {
+    explicit RowSection(const SettingRow& row) : owner(add_instance(settings, row.section, "")) {}
+
+    Settings settings;
+    const SettingOwner owner;
+};
 
 }  // namespace
 
@@ -150,7 +162,6 @@ TEST_CASE("settings exclude only settings of their own section", "[config][table
 
 TEST_CASE("no two rows have the same key or the same location", "[config][table]") {
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
-    DefaultOwners owners;
     // Driver settings are created and deleted with their section.
     std::set<std::tuple<std::string_view, std::string_view, const void*>> places;
     for_each_row([&](const SettingRow& row) {
@@ -159,7 +170,7 @@ TEST_CASE("no two rows have the same key or the same location", "[config][table]
         const auto is_new = [&](const auto* place) {
             return places.emplace(row.section, row.driver, place).second;
         };
-        const SettingSlot slot = row.slot(owners.of(row.section));
+        const SettingSlot slot = row.slot(default_owner(row.section));
         if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
             CHECK(is_new(listen->host));
             CHECK(is_new(listen->port));
@@ -177,21 +188,33 @@ TEST_CASE("no two rows have the same key or the same location", "[config][table]
 
 TEST_CASE("every default is an allowed value and survives printing and parsing", "[config][table]") {
     for_each_row([](const SettingRow& row) {
-        DefaultOwners owners;
+        const RowSection section(row);
         if (!row.required && row.unset.empty()) {
-            CHECK(assign(row, owners.of(row.section), default_text(row)) == std::nullopt);
-            CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+            CHECK(assign(row, section.owner, default_text(row)) == std::nullopt);
+            CHECK(value_text(row, section.owner) == default_text(row));
         }
     });
 }
 
+TEST_CASE("several threads can read the defaults of all drivers", "[config][table][thread]") {
+    const auto read_all = [] {
+        std::string all;
+        for (const SettingRow& row : settings_table()) {
+            all += default_text(row) + '\n';
+        }
+        return all;
+    };
+    std::future<std::string> other = std::async(std::launch::async, read_all);
+    CHECK(read_all() == other.get());
+}
+
 TEST_CASE("every row refuses an invalid text and stores nothing", "[config][table]") {
     for_each_row([](const SettingRow& row) {
-        DefaultOwners owners;
-        const auto fault = assign(row, owners.of(row.section), "\x01");
+        const RowSection section(row);
+        const auto fault = assign(row, section.owner, "\x01");
         REQUIRE(fault.has_value());
         CHECK(fault->find("; must be " + allowed_text(row)) != std::string::npos);
-        CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+        CHECK(value_text(row, section.owner) == default_text(row));
     });
 }
 
@@ -230,7 +253,7 @@ TEST_CASE("a driver setting is only found with its driver", "[config][table]") {
 
 TEST_CASE("a text must be valid in every source and file", "[config][table]") {
     const SettingRow& row = *find_setting("device", "proc_root", "host");
-    DefaultOwners owners;
+    const RowSection section(row);
     const auto [text, good] = GENERATE(table<std::string, bool>({{"/a b", true},
                                                                  {"a#;\"", true},
                                                                  {"/a\\b", true},
@@ -240,27 +263,27 @@ TEST_CASE("a text must be valid in every source and file", "[config][table]") {
                                                                  {"/a\n", false},
                                                                  {"", false}}));
     CAPTURE(text);
-    CHECK(assign(row, owners.of(row.section), text).has_value() == !good);
+    CHECK(assign(row, section.owner, text).has_value() == !good);
 }
 
 TEST_CASE("a text may be empty if its rule allows it", "[config][table]") {
     SettingRow row = *find_setting("device", "proc_root", "host");
     row.rule = TextRule{.prefixes = {}, .allowed = "a path, or empty", .may_be_empty = true};
-    DefaultOwners owners;
-    CHECK(assign(row, owners.of(row.section), "") == std::nullopt);
-    CHECK(value_text(row, owners.of(row.section)).empty());
-    CHECK(assign(row, owners.of(row.section), " ").has_value());
+    const RowSection section(row);
+    CHECK(assign(row, section.owner, "") == std::nullopt);
+    CHECK(value_text(row, section.owner).empty());
+    CHECK(assign(row, section.owner, " ").has_value());
 }
 
 TEST_CASE("a reset restores the default", "[config][table]") {
     for_each_row([](const SettingRow& row) {
-        DefaultOwners owners;
+        const RowSection section(row);
         if (!row.required) {
             const auto* const listen = std::get_if<ListenRule>(&row.rule);
             const std::string other = listen != nullptr ? "[::1]:1" : default_text(row);
-            (void)assign(row, owners.of(row.section), other);
-            reset(row, owners.of(row.section));
-            CHECK(value_text(row, owners.of(row.section)) == default_text(row));
+            (void)assign(row, section.owner, other);
+            reset(row, section.owner);
+            CHECK(value_text(row, section.owner) == default_text(row));
         }
     });
     Settings settings;

@@ -116,20 +116,6 @@ struct SectionRow {
     [[nodiscard]] constexpr bool of_channel() const noexcept { return name_form.find('/') != std::string_view::npos; }
 };
 
-/// A default-constructed value for every kind of owner: for printing defaults, and for checking values without storing
-/// them.
-struct DefaultOwners {
-    Settings settings;
-    TagSettings tag;
-    PublishSettings publish;
-    ServiceSettings services;
-    UplinkSettings uplink;
-    DeviceSettings device;
-    ChannelSettings channel;
-
-    [[nodiscard]] SettingOwner of(std::string_view section) noexcept;
-};
-
 /// Returns the type as text: "whole number", "yes or no", ...
 [[nodiscard]] std::string_view type_text(const SettingRow& row) noexcept;
 
