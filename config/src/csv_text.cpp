@@ -1,6 +1,7 @@
 #include "csv_text.hpp"
 
-#include <algorithm>
+#include "config/text_parts.hpp"
+
 #include <cstddef>
 #include <utility>
 
@@ -8,11 +9,6 @@ namespace telegate {
 namespace {
 
 constexpr std::string_view csv_blanks = " \t\r";
-
-std::string_view without_csv_blanks(std::string_view text) {
-    const std::size_t first = std::min(text.find_first_not_of(csv_blanks), text.size());
-    return text.substr(first, text.find_last_not_of(csv_blanks) + 1 - first);
-}
 
 /// Takes a quoted field off the front of `line`, which begins after the opening quote. Returns nullopt if the closing
 /// quote is missing.
@@ -48,12 +44,12 @@ std::optional<std::vector<std::string>> csv_fields(std::string_view line, char s
         if (first != std::string_view::npos && line[first] == '"') {
             line.remove_prefix(first + 1);
             std::optional<std::string> quoted_field = take_quoted(line);
-            if (!quoted_field || !without_csv_blanks(line.substr(0, line.find(separator))).empty()) {
+            if (!quoted_field || !trimmed(line.substr(0, line.find(separator)), csv_blanks).empty()) {
                 return std::nullopt;
             }
             field = std::move(*quoted_field);
         } else {
-            field = without_csv_blanks(line.substr(0, line.find(separator)));
+            field = trimmed(line.substr(0, line.find(separator)), csv_blanks);
         }
         fields.push_back(std::move(field));
         const std::size_t end = line.find(separator);

@@ -1,5 +1,7 @@
 #include "ini_text.hpp"
 
+#include "config/text_parts.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,16 +10,8 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\f\v";
 
-std::string_view trimmed(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 bool is_comment(std::string_view line) noexcept {
-    const std::string_view text = trimmed(line);
+    const std::string_view text = trimmed(line, blanks);
     return !text.empty() && (text.front() == '#' || text.front() == ';');
 }
 
@@ -31,8 +25,8 @@ class LineReader {
     std::optional<std::string_view> next() {
         while (!rest_.empty()) {
             joined_.clear();
-            if (join() && !trimmed(joined_).empty()) {
-                return trimmed(joined_);
+            if (join() && !trimmed(joined_, blanks).empty()) {
+                return trimmed(joined_, blanks);
             }
         }
         return std::nullopt;
@@ -101,9 +95,9 @@ std::optional<GivenSection> parse_header(std::string_view line) {
     if (line.back() != ']') {
         return std::nullopt;
     }
-    const std::string_view inner = trimmed(line.substr(1, line.size() - 2));
+    const std::string_view inner = trimmed(line.substr(1, line.size() - 2), blanks);
     const std::size_t quote = inner.find('"');
-    const std::string_view kind = trimmed(inner.substr(0, quote));
+    const std::string_view kind = trimmed(inner.substr(0, quote), blanks);
     if (kind.empty() || kind.find_first_of(" \t[]") != std::string_view::npos) {
         return std::nullopt;
     }
@@ -122,12 +116,13 @@ std::optional<GivenSection> parse_header(std::string_view line) {
 /// Returns nullopt if `line` is not "key = value".
 std::optional<GivenEntry> parse_entry(std::string_view line) {
     const std::size_t equals = line.find('=');
-    const std::string_view key = trimmed(line.substr(0, equals));
+    const std::string_view key = trimmed(line.substr(0, equals), blanks);
     if (equals == std::string_view::npos || key.empty()) {
         return std::nullopt;
     }
-    return GivenEntry{
-        .shown = printable(key), .key = std::string(key), .value = std::string(trimmed(line.substr(equals + 1)))};
+    return GivenEntry{.shown = printable(key),
+                      .key = std::string(key),
+                      .value = std::string(trimmed(line.substr(equals + 1), blanks))};
 }
 
 }  // namespace

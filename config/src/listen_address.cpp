@@ -1,10 +1,10 @@
 #include "listen_address.hpp"
 
+#include "config/quantity.hpp"
+
 #include <arpa/inet.h>
 
-#include <charconv>
 #include <cstddef>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -15,16 +15,6 @@ bool is_numeric_address(const std::string& host, int family) {
     return ::inet_pton(family, host.c_str(), &address) == 1;
 }
 
-std::optional<std::int64_t> parse_port(std::string_view text) {
-    std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, port);
-    if (error != std::errc{} || rest != end) {
-        return std::nullopt;
-    }
-    return port;
-}
-
 }  // namespace
 
 std::optional<ListenAddress> parse_listen_address(std::string_view text) {
@@ -32,7 +22,7 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
     if (colon == std::string_view::npos) {
         return std::nullopt;
     }
-    const std::optional<std::int64_t> port = parse_port(text.substr(colon + 1));
+    const std::optional<std::uint16_t> port = parse_number<std::uint16_t>(text.substr(colon + 1));
     std::string host(text.substr(0, colon));
     const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (bracketed) {

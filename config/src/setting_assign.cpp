@@ -1,6 +1,7 @@
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
+#include "config/text_parts.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
@@ -30,27 +31,6 @@ bool contains(std::span<const std::string_view> names, std::string_view name) no
 std::string not_a_choice(std::span<const std::string_view> choices, std::string_view text) {
     const std::string_view near = nearest_name(text, choices);
     return "unknown value: " + quoted(text) + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
-}
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
-/// Splits at commas and removes the blanks around each part.
-std::vector<std::string_view> split(std::string_view text) {
-    std::vector<std::string_view> parts;
-    for (std::size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
-        parts.push_back(without_blanks(text.substr(0, comma)));
-        text.remove_prefix(comma + 1);
-    }
-    parts.push_back(without_blanks(text));
-    return parts;
 }
 
 Fault assign_boolean(bool& value, std::string_view text) {
@@ -124,32 +104,24 @@ Fault assign_choice(const ChoiceRule& rule, std::string& value, std::string_view
     return std::nullopt;
 }
 
-Fault assign_list(const ListRule& rule, std::vector<std::string>& value, std::string_view text) {
-    std::vector<std::string> chosen;
-    for (const std::string_view part : split(text)) {
-        if (!contains(rule.choices, part)) {
-            return not_a_choice(rule.choices, part);
-        }
-        if (std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
-            return "duplicate value: " + quoted(part);
-        }
-        chosen.emplace_back(part);
-    }
-    value = std::move(chosen);
-    return std::nullopt;
-}
-
-Fault assign_whole_list(const WholeListRule& rule, std::vector<std::int64_t>& value, std::string_view text) {
-    std::vector<std::int64_t> chosen;
-    for (const std::string_view part : text.empty() ? std::vector<std::string_view>() : split(text)) {
-        std::int64_t number = 0;
-        if (Fault fault = assign_whole({}, {.min = rule.min, .max = rule.max}, number, part)) {
+/// Stores the elements of a list within `limits`; `assign_element` parses and stores one of them.
+template <class Value, class AssignElement>
+Fault assign_list(const TextListRule& limits, std::vector<Value>& value, std::string_view text,
+                  AssignElement assign_element) {
+    std::vector<Value> chosen;
+    const bool is_none = text.empty() && limits.may_be_empty;
+    for (const std::string_view part : is_none ? std::vector<std::string_view>() : comma_parts(text)) {
+        Value element{};
+        if (Fault fault = assign_element(element, part)) {
             return fault;
         }
-        if (std::find(chosen.begin(), chosen.end(), number) != chosen.end()) {
+        if (!limits.may_repeat && std::find(chosen.begin(), chosen.end(), element) != chosen.end()) {
             return "duplicate value: " + quoted(part);
         }
-        chosen.push_back(number);
+        if (chosen.size() == limits.count_max) {
+            return "one value too many: " + quoted(part);
+        }
+        chosen.push_back(std::move(element));
     }
     value = std::move(chosen);
     return std::nullopt;
@@ -160,7 +132,7 @@ bool fits_a_line(std::string_view text) noexcept {
     const auto is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     };
-    return without_blanks(text) == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
+    return trimmed(text, " \t") == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
 }
 
 bool is_short_enough(std::string_view text, std::size_t bytes_max) noexcept {
@@ -181,28 +153,13 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
     return std::nullopt;
 }
 
-bool is_element(const TextListRule& rule, std::string_view text) noexcept {
+Fault assign_element(const TextListRule& rule, std::string& value, std::string_view text) {
     const bool has_others =
         !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
-    return !text.empty() && !has_others && fits_a_line(text) && is_short_enough(text, rule.bytes_max);
-}
-
-Fault assign_text_list(const TextListRule& rule, std::vector<std::string>& value, std::string_view text) {
-    std::vector<std::string> chosen;
-    for (const std::string_view part :
-         text.empty() && rule.may_be_empty ? std::vector<std::string_view>() : split(text)) {
-        if (!is_element(rule, part)) {
-            return "invalid value: " + quoted(part);
-        }
-        if (!rule.may_repeat && std::find(chosen.begin(), chosen.end(), part) != chosen.end()) {
-            return "duplicate value: " + quoted(part);
-        }
-        if (chosen.size() == rule.count_max) {
-            return "one value too many: " + quoted(part);
-        }
-        chosen.emplace_back(part);
+    if (text.empty() || has_others || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max)) {
+        return "invalid value: " + quoted(text);
     }
-    value = std::move(chosen);
+    value = text;
     return std::nullopt;
 }
 
@@ -242,28 +199,39 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
                                   Notation notation) {
     const SettingSlot slot = row.slot(owner);
     Fault fault = std::visit(
-        Overloaded{
-            [&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
-            [&](const WholeRule& rule) {
-                return assign_number<std::int64_t>(
-                    slot, text, [&](std::int64_t& number) { return assign_whole(row, rule, number, text); });
-            },
-            [&](const RealRule& rule) {
-                return assign_number<double>(slot, text,
-                                             [&](double& number) { return assign_real(rule, number, text); });
-            },
-            [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
-            [&](const ListRule& rule) { return assign_list(rule, value_at<std::vector<std::string>>(slot), text); },
-            [&](const WholeListRule& rule) {
-                return assign_whole_list(rule, value_at<std::vector<std::int64_t>>(slot), text);
-            },
-            [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
-            [&](const TextListRule& rule) {
-                return assign_text_list(rule, value_at<std::vector<std::string>>(slot), text);
-            },
-            [&](const ListenRule&) {
-                return assign_listen(std::get<ListenSlot>(slot), text);
-            }},
+        Overloaded{[&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
+                   [&](const WholeRule& rule) {
+                       return assign_number<std::int64_t>(
+                           slot, text, [&](std::int64_t& number) { return assign_whole(row, rule, number, text); });
+                   },
+                   [&](const RealRule& rule) {
+                       return assign_number<double>(slot, text,
+                                                    [&](double& number) { return assign_real(rule, number, text); });
+                   },
+                   [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
+                   [&](const ListRule& rule) {
+                       return assign_list({.count_max = rule.choices.size(), .may_be_empty = false},
+                                          value_at<std::vector<std::string>>(slot), text,
+                                          [&](std::string& value, std::string_view part) {
+                                              return assign_choice({rule.choices}, value, part);
+                                          });
+                   },
+                   [&](const WholeListRule& rule) {
+                       return assign_list({.count_max = text.size() + 1}, value_at<std::vector<std::int64_t>>(slot),
+                                          text, [&](std::int64_t& value, std::string_view part) {
+                                              return assign_whole({}, {.min = rule.min, .max = rule.max}, value, part);
+                                          });
+                   },
+                   [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
+                   [&](const TextListRule& rule) {
+                       return assign_list(rule, value_at<std::vector<std::string>>(slot), text,
+                                          [&](std::string& value, std::string_view part) {
+                                              return assign_element(rule, value, part);
+                                          });
+                   },
+                   [&](const ListenRule&) {
+                       return assign_listen(std::get<ListenSlot>(slot), text);
+                   }},
         row.rule);
     if (fault) {
         *fault += (notation == Notation::text ? notation_hint(text) : "") + "; must be " + allowed_text(row, notation);

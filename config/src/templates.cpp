@@ -1,9 +1,9 @@
 #include "templates.hpp"
 
+#include "config/quantity.hpp"
 #include "config/settings_table.hpp"
+#include "config/text_parts.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -61,24 +61,17 @@ bool is_template(const GivenSection& section) {
     return device_name(section).find(placeholder) != std::string_view::npos;
 }
 
-std::string_view range_bound(std::string_view text) {
-    constexpr std::string_view spaces = " \t";
-    const std::size_t first = std::min(text.find_first_not_of(spaces), text.size());
-    return text.substr(first, text.find_last_not_of(spaces) + 1 - first);
-}
-
+/// Returns nullopt if the text is not an instance number, with or without blanks around it.
 std::optional<unsigned> to_number(std::string_view text) {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc() && end == text.data() + text.size() && number <= instance_number_max;
-    return is_number ? std::optional(number) : std::nullopt;
+    const std::optional<unsigned> number = parse_number<unsigned>(trimmed(text, " \t"));
+    return number && *number <= instance_number_max ? number : std::nullopt;
 }
 
 /// Adds "7" or "1..20". Returns false if the text is neither, or contains a number that was already added.
 bool add_range(std::string_view text, Numbers& numbers) {
     const std::size_t sign = text.find(range_sign);
-    const auto first = to_number(range_bound(text.substr(0, sign)));
-    const auto last = sign == std::string_view::npos ? first : to_number(range_bound(text.substr(sign + 2)));
+    const auto first = to_number(text.substr(0, sign));
+    const auto last = sign == std::string_view::npos ? first : to_number(text.substr(sign + range_sign.size()));
     if (!first || !last || *last < *first || *last - *first >= devices_max()) {
         return false;
     }
@@ -93,13 +86,10 @@ bool add_range(std::string_view text, Numbers& numbers) {
 /// Returns nullopt if the text is not a list of instances.
 std::optional<Numbers> to_numbers(std::string_view text) {
     Numbers numbers;
-    for (bool has_more = true; has_more;) {
-        const std::size_t comma = text.find(',');
-        if (!add_range(text.substr(0, comma), numbers)) {
+    for (const std::string_view part : comma_parts(text)) {
+        if (!add_range(part, numbers)) {
             return std::nullopt;
         }
-        has_more = comma != std::string_view::npos;
-        text.remove_prefix(has_more ? comma + 1 : text.size());
     }
     return numbers;
 }

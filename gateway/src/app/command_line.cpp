@@ -2,14 +2,13 @@
 
 #include "config/load.hpp"
 #include "config/nearest_name.hpp"
+#include "config/quantity.hpp"
 #include "config/setting_rules.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -140,10 +139,8 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 std::optional<std::uint64_t> to_count(const std::string& text) {
-    std::uint64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-    return is_whole && count >= 1 && count <= ReadRequest::count_max ? std::optional(count) : std::nullopt;
+    const auto count = parse_number<std::uint64_t>(text);
+    return count && *count >= 1 && *count <= ReadRequest::count_max ? count : std::nullopt;
 }
 
 /// Checks the options that CLI11 accepted. Returns an error text; "" if they are valid.

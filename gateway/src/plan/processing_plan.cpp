@@ -4,14 +4,13 @@
 #include "config/quantity.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
+#include "config/text_parts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -49,20 +48,13 @@ WindowAlign to_window_align(const ProcessingSettings& from) {
         .value_or(from.window_ms % second_ms == 0 ? WindowAlign::wall : WindowAlign::monotonic);
 }
 
-std::string_view text_part(std::string_view text) {
-    const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
-    return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 /// Returns nullopt if the word is not VALUE:TEXT.
 std::optional<ValueText> to_value_text(std::string_view word) {
-    const std::string_view number = text_part(word.substr(0, word.find(':')));
-    const std::string_view text = text_part(word.substr(std::min(word.find(':'), word.size() - 1) + 1));
-    ValueText value{.value = 0, .text = std::string(text)};
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value.value);
-    const bool is_number = error == std::errc() && end == number.data() + number.size();
+    const std::size_t colon = std::min(word.find(':'), word.size() - 1);
+    const auto number = parse_number<std::int64_t>(trimmed(word.substr(0, word.find(':')), " "));
+    const std::string_view text = trimmed(word.substr(colon + 1), " ");
     const bool is_text = !text.empty() && text.size() <= TelemetrySample::text_bytes_max;
-    return is_number && is_text ? std::optional(std::move(value)) : std::nullopt;
+    return number && is_text ? std::optional(ValueText{.value = *number, .text = std::string(text)}) : std::nullopt;
 }
 
 /// Returns the texts in ascending order, without invalid words.
