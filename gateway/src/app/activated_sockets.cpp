@@ -1,6 +1,8 @@
 #include "app/activated_sockets.hpp"
 
 #include "app/service_notify.hpp"
+#include "config/quantity.hpp"
+#include "core/unique_fd.hpp"
 #include "log/log_line.hpp"
 
 #include <fcntl.h>
@@ -8,12 +10,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
 
 constexpr int first_descriptor = 3;  // SD_LISTEN_FDS_START
+
+struct Socket {
+    std::string name;
+    UniqueFd descriptor;
+};
 
 /// Removes and returns the name before the next colon; "unknown" if it is empty, as in sd_listen_fds_with_names(3).
 std::string take_name(std::string_view& names) {
@@ -27,60 +38,60 @@ bool is_socket(int descriptor) noexcept {
     return ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-}  // namespace
-
-ActivatedSockets::ActivatedSockets(Log& log) : log_(log) {
-    const auto count = to_number(take_variable("LISTEN_FDS"));
-    const auto pid = to_number(take_variable("LISTEN_PID"));
+std::vector<Socket> inherited_sockets(Log& log) {
+    std::vector<Socket> sockets;
+    const auto count = parse_number<std::uint64_t>(take_variable("LISTEN_FDS"));
+    const auto pid = parse_number<std::uint64_t>(take_variable("LISTEN_PID"));
     const std::string all_names = take_variable("LISTEN_FDNAMES");
     if (!count || pid != static_cast<std::uint64_t>(::getpid())) {
-        return;
+        return sockets;
     }
     std::string_view names = all_names;
     for (int descriptor = first_descriptor; static_cast<std::uint64_t>(descriptor - first_descriptor) < *count;
          ++descriptor) {
-        if (descriptor - first_descriptor == sockets_max) {
-            log_.warn(LogLine("too many inherited sockets").add("count", *count).add("taken", sockets_max));
-            return;
+        if (descriptor - first_descriptor == inherited_sockets_max) {
+            log.warn(LogLine("too many inherited sockets").add("count", *count).add("taken", inherited_sockets_max));
+            return sockets;
         }
         std::string name = take_name(names);
         if (!is_socket(descriptor)) {
-            log_.warn(
-                LogLine("inherited descriptor is not a socket").quote("name", name).add("descriptor", descriptor));
+            log.warn(LogLine("inherited descriptor is not a socket").quote("name", name).add("descriptor", descriptor));
             continue;
         }
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-        sockets_.push_back({std::move(name), UniqueFd(descriptor)});
+        sockets.push_back({std::move(name), UniqueFd(descriptor)});
     }
+    return sockets;
 }
 
-ActivatedSockets::~ActivatedSockets() {
-    for (const Socket& socket : sockets_) {
-        log_.warn(LogLine("closing inherited socket: no section has this name")
-                      .quote("name", socket.name)
-                      .add("descriptor", socket.descriptor.get()));
-    }
-}
-
-std::optional<int> ActivatedSockets::take(std::string_view name) {
+/// Removes the first socket with this name and returns its descriptor, which the caller then owns; -1 for none.
+int take(std::vector<Socket>& sockets, std::string_view name) {
     const auto found =
-        std::find_if(sockets_.begin(), sockets_.end(), [&](const Socket& socket) { return socket.name == name; });
-    if (found == sockets_.end()) {
-        return std::nullopt;
+        std::find_if(sockets.begin(), sockets.end(), [&](const Socket& socket) { return socket.name == name; });
+    if (found == sockets.end()) {
+        return -1;
     }
     const int descriptor = found->descriptor.release();
-    sockets_.erase(found);
+    sockets.erase(found);
     return descriptor;
 }
 
-void hand_over(ActivatedSockets& sockets, Plan& plan) {
-    for (std::size_t i = 0; i < plan.publish.size(); ++i) {
-        plan.publish[i].adopted = sockets.take(plan.publish[i].name).value_or(-1);
+}  // namespace
+
+void adopt_sockets(Plan& plan, Log& log) {
+    std::vector<Socket> sockets = inherited_sockets(log);
+    for (FormatEndpoint& each : plan.publish) {
+        each.adopted = take(sockets, each.name);
     }
     for (ServiceEndpoint& each : plan.services) {
-        each.adopted = sockets.take(each.name).value_or(-1);
+        each.adopted = take(sockets, each.name);
     }
-    plan.rest.adopted_socket = sockets.take("http").value_or(-1);
+    plan.rest.adopted_socket = take(sockets, "http");
+    for (const Socket& socket : sockets) {
+        log.warn(LogLine("closing inherited socket: no section has this name")
+                     .quote("name", socket.name)
+                     .add("descriptor", socket.descriptor.get()));
+    }
 }
 
 }  // namespace telegate

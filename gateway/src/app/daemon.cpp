@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <stop_token>
-#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -61,37 +60,34 @@ std::string with_warnings(const std::string& text, const Health& health) {
 
 }  // namespace
 
-Daemon::Daemon(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload)
-    : gateway_(gateway), signals_(signals), log_(log), reload_(std::move(reload)) {}
-
-void Daemon::run(ServiceNotify& notify) {
-    notify.ready(running_text());
+void Daemon::run() {
+    notify_.ready(running_text());
     std::array<pollfd, 2> waiting{pollfd{signals_.descriptor(), POLLIN, 0},
                                   pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
     while (!is_cut_ && waiting[1].revents == 0) {
-        ::poll(waiting.data(), waiting.size(), look_after(notify));
+        ::poll(waiting.data(), waiting.size(), look_after());
         for (const int signal : signals_.take()) {
-            answer(signal, notify);
+            answer(signal);
         }
     }
 }
 
-void Daemon::answer(int signal, ServiceNotify& notify) {
+void Daemon::answer(int signal) {
     switch (signal) {
         case SIGHUP:
             if (!is_stopping_) {
-                notify.reloading();
-                reload_();
-                notify.ready(running_text());
+                notify_.reloading();
+                gateway_.live_settings().reload("SIGHUP");
+                notify_.ready(running_text());
             }
             return;
         case SIGUSR1: return log_.reopen();
         case SIGUSR2: return log_state();
-        default: return ask_to_stop(notify);
+        default: return ask_to_stop();
     }
 }
 
-void Daemon::ask_to_stop(ServiceNotify& notify) {
+void Daemon::ask_to_stop() {
     if (is_stopping_) {
         log_.warn_each("second signal received: stopping immediately");
         is_cut_ = true;
@@ -99,7 +95,7 @@ void Daemon::ask_to_stop(ServiceNotify& notify) {
         return;
     }
     is_stopping_ = true;
-    notify.stopping();
+    notify_.stopping();
     // begin_stop() waits for threads; this thread continues to handle signals.
     stop_ = std::async(std::launch::async, [this] {
         name_thread("tg-stop");
@@ -129,24 +125,24 @@ void Daemon::log_state() {
     }
 }
 
-int Daemon::look_after(ServiceNotify& notify) {
-    if (notify.watchdog_time() == Duration(0)) {
+int Daemon::look_after() {
+    if (notify_.watchdog_time() == Duration(0)) {
         return -1;
     }
     MonoTime now = clock_.mono_now();
     if (now >= look_at_) {
         const Health health = gateway_.health();
         if (health.alive()) {
-            notify.watchdog();
+            notify_.watchdog();
         }
         if (!is_stopping_) {
             const std::string text =
                 health.ready() ? running_text()
                                : "not ready:" + failed_checks_text(health, false) + reload_text(last_reload());
-            notify.status(with_warnings(text, health));
+            notify_.status(with_warnings(text, health));
         }
         now = clock_.mono_now();
-        look_at_ = now + notify.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
+        look_at_ = now + notify_.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(look_at_ - now);
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 1));

@@ -6,7 +6,6 @@
 #include "core/clock.hpp"
 #include "log/log.hpp"
 
-#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -22,27 +21,27 @@ namespace telegate {
 /// Failure: if a thread of the gateway does not stop, the second signal ends the process with exit code 70.
 class Daemon {
   public:
-    /// `reload` applies new settings and logs the outcome.
-    Daemon(Gateway& gateway, Signals& signals, Log& log, std::function<void()> reload);
+    Daemon(Gateway& gateway, Signals& signals, ServiceNotify& notify, Log& log)
+        : gateway_(gateway), signals_(signals), notify_(notify), log_(log) {}
 
     /// Runs until the started gateway has shut down cleanly, or until the second SIGINT or SIGTERM.
-    void run(ServiceNotify& notify);
+    void run();
 
   private:
-    void answer(int signal, ServiceNotify& notify);
-    void ask_to_stop(ServiceNotify& notify);
+    void answer(int signal);
+    void ask_to_stop();
     void leave_without_stuck();
     void log_state();
     /// Sends a watchdog ping if one is due and the gateway is alive. Returns the time until the next check in ms; -1:
     /// never.
-    [[nodiscard]] int look_after(ServiceNotify& notify);
+    [[nodiscard]] int look_after();
     [[nodiscard]] std::string running_text() const;
     [[nodiscard]] std::optional<ReloadStatus> last_reload() const;
 
     Gateway& gateway_;
     Signals& signals_;
+    ServiceNotify& notify_;
     Log& log_;
-    const std::function<void()> reload_;
     const SystemClock clock_;
     MonoTime look_at_{};
     std::jthread leaving_;    // ends last, or ends the process

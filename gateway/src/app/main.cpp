@@ -39,15 +39,13 @@ int run(const CommandLine& command_line) {
     Log& log = *log_holder;
     std::for_each(loaded.warnings.begin(), loaded.warnings.end(),
                   [&](const auto& text) { log.warn(LogLine("settings").quote("warning", text)); });
-    {
-        ActivatedSockets sockets(log);
-        hand_over(sockets, loaded.plan);
-    }
+    adopt_sockets(loaded.plan, log);
     ServiceNotify notify(log);
     Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
     gateway.start();
-    Daemon service(gateway, signals, log, [&gateway] { gateway.live_settings().reload("SIGHUP"); });
-    service.run(notify);
+    Daemon service(gateway, signals, notify,
+                   log);  // lives longer than finish(), because it ends a process that is stuck
+    service.run();
     gateway.finish();
     return exit_code::ok;
 }

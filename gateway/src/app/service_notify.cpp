@@ -1,5 +1,6 @@
 #include "app/service_notify.hpp"
 
+#include "config/quantity.hpp"
 #include "log/log_line.hpp"
 
 #include <sys/socket.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
@@ -21,9 +21,9 @@ namespace {
 /// Returns the watchdog timeout that the service manager requests; 0: no watchdog.
 Duration take_watchdog_time() {
     constexpr std::uint64_t usec_max = 3'600'000'000;  // an hour; a longer timeout makes no difference
-    const auto usec = to_number(take_variable("WATCHDOG_USEC"));
+    const auto usec = parse_number<std::uint64_t>(take_variable("WATCHDOG_USEC"));
     const std::string pid = take_variable("WATCHDOG_PID");
-    const bool is_ours = pid.empty() || to_number(pid) == static_cast<std::uint64_t>(::getpid());
+    const bool is_ours = pid.empty() || parse_number<std::uint64_t>(pid) == static_cast<std::uint64_t>(::getpid());
     return std::chrono::microseconds(usec && is_ours ? std::min(*usec, usec_max) : 0);
 }
 
@@ -71,7 +71,7 @@ ServiceNotify::ServiceNotify(Log& log) : log_(log) {
 }
 
 void ServiceNotify::ready(std::string_view status) {
-    (void)is_news(status);
+    last_status_ = status;
     send("READY=1\n" + status_line(status));
 }
 
@@ -81,27 +81,19 @@ void ServiceNotify::reloading() {
 }
 
 void ServiceNotify::stopping() {
-    (void)is_news("stopping");
+    last_status_ = "stopping";
     send("STOPPING=1\n" + status_line("stopping"));
 }
 
 void ServiceNotify::status(std::string_view text) {
-    if (is_news(text)) {
+    if (last_status_ != text) {
+        last_status_ = text;
         send(status_line(text));
     }
 }
 
 void ServiceNotify::watchdog() {
     send("WATCHDOG=1");
-}
-
-bool ServiceNotify::is_news(std::string_view status) {
-    const std::lock_guard lock(mutex_);
-    if (last_status_ == status) {
-        return false;
-    }
-    last_status_ = status;
-    return true;
 }
 
 void ServiceNotify::send(const std::string& message) {
@@ -126,15 +118,6 @@ std::string take_variable(const char* name) {
     std::string taken = value != nullptr ? value : "";
     ::unsetenv(name);
     return taken;
-}
-
-std::optional<std::uint64_t> to_number(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
 }
 
 }  // namespace telegate

@@ -5,9 +5,6 @@
 #include "log/log.hpp"
 
 #include <chrono>
-#include <cstdint>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +13,7 @@ namespace telegate {
 /// Notifies the service manager of the daemon's state with the protocol of sd_notify(3), one datagram per message.
 /// Without a service manager, every call does nothing.
 ///
-/// Threads: constructor: the main thread, before other threads start, because it changes the environment; the rest:
-/// any.
+/// Threads: the main thread; the constructor before other threads start, because it changes the environment.
 /// Limits: one descriptor; a call waits at most send_time_max if the manager does not read.
 /// Failure: a message that cannot be sent is logged.
 class ServiceNotify {
@@ -43,21 +39,16 @@ class ServiceNotify {
 
   private:
     void send(const std::string& message);
-    [[nodiscard]] bool is_news(std::string_view status);
 
     Log& log_;
     UniqueFd socket_;
     std::string address_;  // a path, or an abstract name that begins with a zero byte
     Duration watchdog_time_{0};
-    std::mutex mutex_;  // guards last_status_
     std::string last_status_;
 };
 
 /// Returns an environment variable and removes it from the environment, so that children do not inherit it; "" if it is
 /// not set. Threads: the main thread, before other threads start.
 [[nodiscard]] std::string take_variable(const char* name);
-
-/// Parses a whole number of only decimal digits.
-[[nodiscard]] std::optional<std::uint64_t> to_number(std::string_view text);
 
 }  // namespace telegate
