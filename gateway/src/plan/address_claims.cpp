@@ -1,4 +1,4 @@
-#include "plan/address_claims.hpp"
+#include "plan/plan_sections.hpp"
 
 #include "core/endpoint.hpp"
 #include "device/driver_row.hpp"

@@ -1,7 +1,6 @@
 #include "config/enum_names.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
-#include "plan/address_claims.hpp"
 #include "plan/plan_sections.hpp"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
 #include "endpoints/publish_curve.hpp"
-#include "plan/address_claims.hpp"
 #include "plan/channel_sections.hpp"
 #include "plan/plan_sections.hpp"
 
@@ -135,6 +134,14 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
     }
 }
 
+/// Returns whether the problem follows from a whole section that could not be parsed, which is itself reported.
+bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
+    return problem.key.starts_with("channel \"") &&
+           std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
+               return each.place == problem.place || each.setting.starts_with(problem.setting + '.');
+           });
+}
+
 }  // namespace
 
 LogOptions log_options(const Settings& settings) {
@@ -192,18 +199,6 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     }
     return plan;
 }
-
-namespace {
-
-/// Returns whether the problem follows from a whole section that could not be parsed, which is itself reported.
-bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
-    return problem.key.starts_with("channel \"") &&
-           std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
-               return each.place == problem.place || each.setting.starts_with(problem.setting + '.');
-           });
-}
-
-}  // namespace
 
 LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
     std::vector<SettingsProblem> problems;
