@@ -40,14 +40,8 @@ std::vector<std::string_view> columns_of(std::string_view driver) {
     return columns;
 }
 
-/// A parsed row; its values are not yet checked.
-struct TableRow {
-    std::string name;
-    std::vector<GivenEntry> entries;
-    SettingsPlace place;
-};
-
-/// Parses the text of one table.
+/// Parses the text of one table. Each row becomes a section of a channel, whose device is unknown: its name is only
+/// that of the channel.
 ///
 /// Threads: one.
 /// Limits: as many rows as there may be channels.
@@ -57,7 +51,7 @@ class TableReader {
     TableReader(std::string file, std::string_view driver, ProblemList& problems)
         : file_(std::move(file)), driver_(driver), problems_(problems) {}
 
-    std::vector<TableRow> read(std::string_view text) {
+    std::vector<GivenSection> read(std::string_view text) {
         constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
         text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
         while (!text.empty() && !is_over_) {
@@ -129,10 +123,11 @@ class TableReader {
             is_over_ = true;
             return;
         }
-        TableRow row{.name = "", .entries = {}, .place = {file_, line_}};
+        GivenSection row{.place = {file_, line_}, .shown = std::string(name_column), .kind = "channel"};
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (keys_[i] == name_column) {
                 row.name = fields[i];
+                row.written = "the row " + quoted(fields[i]);
             } else if (!fields[i].empty()) {
                 row.entries.push_back({.place = row.place, .shown = columns_[i], .key = keys_[i], .value = fields[i]});
             }
@@ -148,7 +143,7 @@ class TableReader {
     bool is_over_ = false;
     std::vector<std::string> columns_;  // as written
     std::vector<std::string> keys_;     // of the columns, in the same order
-    std::vector<TableRow> rows_;
+    std::vector<GivenSection> rows_;
 };
 
 /// The settings of a device that concern its tables.
@@ -206,7 +201,7 @@ class ChannelTables {
     }
 
     /// A table that several devices share is read once.
-    const std::vector<TableRow>& rows_of(const GivenEntry& entry, const std::string& driver) {
+    const std::vector<GivenSection>& rows_of(const GivenEntry& entry, const std::string& driver) {
         const std::string path = path_of(entry);
         const auto [found, is_new] = tables_.try_emplace({path, driver});
         if (is_new) {
@@ -215,7 +210,7 @@ class ChannelTables {
         return found->second;
     }
 
-    std::vector<TableRow> read_table(const std::string& path, const GivenEntry& entry, std::string_view driver) {
+    std::vector<GivenSection> read_table(const std::string& path, const GivenEntry& entry, std::string_view driver) {
         std::error_code error;
         const std::string text = read_file(path, ini_text_bytes_max, error);
         if (error) {
@@ -230,28 +225,24 @@ class ChannelTables {
         return TableReader(path, driver, problems_).read(text);
     }
 
-    void add(const std::string& device, const std::vector<TableRow>& rows) {
+    void add(const std::string& device, const std::vector<GivenSection>& rows) {
         const std::size_t rows_max = find_section("channel")->count_max;
-        for (const TableRow& row : rows) {
+        for (const GivenSection& row : rows) {
             if (source_.sections.size() == rows_max) {
                 problems_.add(row.place, "",
                               "too many rows in the tables of all devices; must be at most " +
                                   std::to_string(rows_max) + " channels");
                 return;
             }
-            source_.sections.push_back({.place = row.place,
-                                        .shown = std::string(name_column),
-                                        .kind = "channel",
-                                        .name = device + '/' + row.name,
-                                        .entries = row.entries,
-                                        .written = "the row " + quoted(row.name)});
+            source_.sections.push_back(row);
+            source_.sections.back().name = device + '/' + *row.name;
         }
     }
 
     const std::string& settings_file_;
     ProblemList& problems_;
     std::map<std::string, NamedTable> devices_;
-    std::map<std::pair<std::string, std::string>, std::vector<TableRow>> tables_;  // by path and driver
+    std::map<std::pair<std::string, std::string>, std::vector<GivenSection>> tables_;  // by path and driver
     SettingsSource source_;
 };
 

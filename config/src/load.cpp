@@ -74,9 +74,7 @@ class Loading {
             read(from_.file);
         }
         read_drop_ins();
-        if (!readable_) {
-            problems_.throw_if_any({}, error_);
-        }
+        require_readable();
         std::vector<std::string> warnings;
         sources_.push_back(assignments_source(from_.assignments, problems_));
         expand();
@@ -89,6 +87,21 @@ class Loading {
         return {understand(), std::move(warnings)};
     }
 
+    Settings load_file_alone() {
+        read(from_.file);
+        require_readable();
+        expand();
+        return understand();
+    }
+
+    /// Like load_file_alone(), with `text` as its content.
+    Settings parse(std::string_view text) {
+        take(text, from_.file);
+        expand();
+        return understand();
+    }
+
+  private:
     void take(std::string_view text, const std::string& file) {
         if (auto sections = read_ini(text, file, problems_)) {
             sources_.push_back({.sections = std::move(*sections)});
@@ -110,7 +123,12 @@ class Loading {
         return settings;
     }
 
-  private:
+    void require_readable() {
+        if (!readable_) {
+            problems_.throw_if_any({}, error_);
+        }
+    }
+
     void complain(const std::string& file, std::error_code error) {
         problems_.add({file, 0}, "", "cannot be read: " + why_unreadable(error));
         error_ = error_ ? error_ : error;
@@ -207,22 +225,13 @@ LoadedSettings load_settings(const SettingsSources& sources) {
 }
 
 Settings load_settings(const std::string& path) {
-    std::error_code error;
-    const std::string text = read_file(path, ini_text_bytes_max, error);
-    if (error) {
-        throw SettingsError({{.place = {path}, .key = "", .what = "cannot be read: " + why_unreadable(error)}}, {},
-                            error);
-    }
-    return parse_settings(text, path);
+    const SettingsSources sources{.file = path};
+    return Loading(sources).load_file_alone();
 }
 
 Settings parse_settings(std::string_view text, const std::string& file) {
-    SettingsSources sources;
-    sources.file = file;
-    Loading loading(sources);
-    loading.take(text, file);
-    loading.expand();
-    return loading.understand();
+    const SettingsSources sources{.file = file};
+    return Loading(sources).parse(text);
 }
 
 bool is_log_level(std::string_view text) {
