@@ -74,7 +74,9 @@ class Loading {
             read(from_.file);
         }
         read_drop_ins();
-        require_readable();
+        if (!readable_) {
+            problems_.throw_if_any({}, error_);
+        }
         std::vector<std::string> warnings;
         sources_.push_back(assignments_source(from_.assignments, problems_));
         expand();
@@ -87,14 +89,7 @@ class Loading {
         return {understand(), std::move(warnings)};
     }
 
-    Settings load_file_alone() {
-        read(from_.file);
-        require_readable();
-        expand();
-        return understand();
-    }
-
-    /// Like load_file_alone(), with `text` as its content.
+    /// Parses `text` as the content of the settings file, without other sources.
     Settings parse(std::string_view text) {
         take(text, from_.file);
         expand();
@@ -121,12 +116,6 @@ class Loading {
         Settings settings = build_settings(sources_, Notation::text, problems_);
         problems_.throw_if_any(settings);
         return settings;
-    }
-
-    void require_readable() {
-        if (!readable_) {
-            problems_.throw_if_any({}, error_);
-        }
     }
 
     void complain(const std::string& file, std::error_code error) {
@@ -222,11 +211,6 @@ SettingsError::SettingsError(std::vector<SettingsProblem> problems, Settings und
 
 LoadedSettings load_settings(const SettingsSources& sources) {
     return Loading(sources).load();
-}
-
-Settings load_settings(const std::string& path) {
-    const SettingsSources sources{.file = path};
-    return Loading(sources).load_file_alone();
 }
 
 Settings parse_settings(std::string_view text, const std::string& file) {

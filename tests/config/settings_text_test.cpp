@@ -39,7 +39,8 @@ TEST_CASE("the sample file of settings loads back to the same settings", "[confi
 
 TEST_CASE("the sample file of the shipped settings loads back", "[config][print]") {
     const auto* const name = GENERATE("gateway", "embedded", "high_frequency", "cloud");
-    const Settings settings = load_settings(std::string(TELEGATE_SOURCE_DIR "/config/") + name + ".ini");
+    const Settings settings =
+        load_settings({.file = std::string(TELEGATE_SOURCE_DIR "/config/") + name + ".ini"}).settings;
     CHECK(all_values(parse(sample_ini(settings))) == all_values(settings));
 }
 

@@ -41,10 +41,8 @@ class SettingsError : public std::runtime_error {
     std::error_code unreadable_;
 };
 
-/// Reads and checks one settings file, without drop-ins and environment. Throws SettingsError with all problems.
-[[nodiscard]] Settings load_settings(const std::string& path);
-
-/// Like load_settings(), for text that is already in memory; `file` is only used in the places of problems.
+/// Parses and checks the text of one settings file, without drop-ins and environment. Throws SettingsError with all
+/// problems; `file` is only used in their places.
 [[nodiscard]] Settings parse_settings(std::string_view text, const std::string& file);
 
 /// is_log_level() returns whether `text` names a log level; log_level_choices() returns "one of trace, debug,
