@@ -98,7 +98,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
         }
     });
     alarms_.retain(settings);
-    observe_alarms();
+    sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.note(news); });
     add_devices(std::move(plan.devices));
     observe_devices();  // only now, so that the devices from the start are not reported as added
     consumers_.recorders.change(plan.recorders);

@@ -145,7 +145,6 @@ class Gateway {
     [[nodiscard]] MonoTime note_state();
     void end_epoch();
     void observe_devices();
-    void observe_alarms();
     void note_start();
     void log_start() const;
     void log_final_ledger() const;

@@ -19,10 +19,6 @@ void Gateway::observe_devices() {
     });
 }
 
-void Gateway::observe_alarms() {
-    sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.note(news); });
-}
-
 void Gateway::note_start() {
     events_.add({.time_utc_ns = clock_.utc_now_ns(),
                  .kind = EventKind::gateway_started,
