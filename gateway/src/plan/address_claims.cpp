@@ -126,19 +126,15 @@ void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims)
 std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     const RestSettings& rest = settings.rest;
     std::vector<AddressClaim> claims;
-    if (!settings.state_file.empty()) {
-        claims.push_back(
-            {{}, "gateway", "gateway.state_file", settings.state_file, file_endpoint(settings.state_file)});
-    }
-    if (settings.log_file != "stderr") {
-        claims.push_back({{}, "logging", "logging.file", settings.log_file, file_endpoint(settings.log_file)});
-    }
-    if (!settings.log.path.empty()) {
-        claims.push_back({{}, "log", "log.path", settings.log.path, file_endpoint(settings.log.path)});
-    }
-    if (!settings.record.path.empty()) {
-        claims.push_back({{}, "gateway", "gateway.record", settings.record.path, file_endpoint(settings.record.path)});
-    }
+    const auto add_file = [&](const std::string& section, const char* key, const std::string& path) {
+        if (!path.empty()) {
+            claims.push_back({{}, section, section + '.' + key, path, file_endpoint(path)});
+        }
+    };
+    add_file("gateway", "state_file", settings.state_file);
+    add_file("logging", "file", settings.log_file == "stderr" ? "" : settings.log_file);
+    add_file("log", "path", settings.log.path);
+    add_file("gateway", "record", settings.record.path);
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
         claims.push_back({place_of(settings.places_of("rest"), "listen", {}), "rest", "rest.listen",

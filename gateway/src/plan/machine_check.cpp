@@ -207,18 +207,18 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings) {
             problems.push_back({.place = place, .key = key, .what = std::move(what)});
         }
     };
-    const auto given_at = [&](const char* section, const char* key) {
-        return place_of(settings.places_of(section), key, {});
+    const auto add_given = [&](const char* section, const char* key, std::string what) {
+        add(place_of(settings.places_of(section), key, {}), key, std::move(what));
     };
     if (!settings.state_file.empty()) {
-        add(given_at("gateway", "state_file"), "state_file", state_file_fault(settings.state_file));
+        add_given("gateway", "state_file", state_file_fault(settings.state_file));
     }
     if (!settings.record.path.empty()) {
-        add(given_at("gateway", "record"), "record", recording_fault(settings.record.path));
+        add_given("gateway", "record", recording_fault(settings.record.path));
     }
     if (!settings.log.path.empty()) {
-        add(given_at("log", "path"), "path", directory_fault("directory", settings.log.path));
-        add(given_at("log", "bytes_max"), "bytes_max", log_size_fault(settings.log));
+        add_given("log", "path", directory_fault("directory", settings.log.path));
+        add_given("log", "bytes_max", log_size_fault(settings.log));
     }
     for (const DeviceSettings& device : settings.devices) {
         const auto address = address_of(device);
@@ -230,13 +230,13 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings) {
         }
     }
     if (settings.log_file != "stderr") {
-        add(given_at("logging", "file"), "file", log_file_fault(settings.log_file));
+        add_given("logging", "file", log_file_fault(settings.log_file));
     }
     if (!settings.rest_host.empty()) {
-        add(given_at("rest", "listen"), "listen", host_fault(settings.rest_host, own));
+        add_given("rest", "listen", host_fault(settings.rest_host, own));
     }
     if (!settings.rest.unix_socket.empty()) {
-        add(given_at("rest", "unix_socket"), "unix_socket", socket_fault(settings.rest.unix_socket));
+        add_given("rest", "unix_socket", socket_fault(settings.rest.unix_socket));
     }
     const auto add_endpoints = [&](const auto& sections) {
         for (const auto& each : sections) {
