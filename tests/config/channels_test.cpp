@@ -74,11 +74,6 @@ TEST_CASE("a channel key in another section is reported with the section where i
     CHECK(problem_of("[channel]\n") == "t.ini:1: missing name: [channel]; must be [channel \"DEVICE/CHANNEL\"]");
 }
 
-TEST_CASE("a duplicate channel in one file is a problem", "[config][channels]") {
-    CHECK(problem_of(boiler_sine + "[channel \"boiler/sine\"]\n") ==
-          "t.ini:5: duplicate: [channel \"boiler/sine\"] (first defined on line 3)");
-}
-
 TEST_CASE("there are at most 8192 channels", "[config][channels]") {
     std::string text = boiler_section;
     for (int i = 1; i <= 8'193; ++i) {

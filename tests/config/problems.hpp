@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/joined.hpp"
 #include "config/load.hpp"
 #include "config/settings_table.hpp"
 
@@ -28,11 +29,7 @@ inline std::vector<std::string> problems_of(std::string_view text) {
 
 /// Returns all problems of the text, one per line; "" if there are none.
 inline std::string problem_of(std::string_view text) {
-    std::string all;
-    for (const std::string& problem : problems_of(text)) {
-        all += (all.empty() ? "" : "\n") + problem;
-    }
-    return all;
+    return joined(problems_of(text), "\n");
 }
 
 /// Returns the drivers as problems list them.

@@ -230,12 +230,6 @@ TEST_CASE("defaults come from the settings structs", "[config][table]") {
     CHECK(default_text(*find_setting("sampling", "cpu_affinity")).empty());
 }
 
-TEST_CASE("a list of numbers is printed with commas", "[config][table]") {
-    Settings settings;
-    settings.cpu_affinity = {2, 0};
-    CHECK(value_text(*find_setting("sampling", "cpu_affinity"), &settings) == "2, 0");
-}
-
 TEST_CASE("an IPv6 address is printed in brackets", "[config][table]") {
     const SettingRow& listen = *find_setting("rest", "listen");
     Settings settings;

@@ -91,13 +91,8 @@ TEST_CASE("a list has a maximum length, however many lines it has", "[config][so
 
 TEST_CASE("a list that must not be empty is a problem if it is cleared and nothing follows", "[config][sources]") {
     const auto problem = [](const std::string& lines) {
-        try {
-            (void)parse_settings(boiler_section + lines, "t.ini");
-        } catch (const SettingsError& error) {
-            const std::string text = error.what();
-            return text.substr(0, text.find(';'));
-        }
-        return std::string();
+        const std::string text = test::problem_of(boiler_section + lines);
+        return text.substr(0, text.find(';'));
     };
     CHECK(problem("waveforms = sine\nwaveforms =\n") == "t.ini:4: waveforms: unknown value: \"\"");
     CHECK(problem("waveforms =\nwaveforms = sine\nwaveforms = ramp\n").empty());

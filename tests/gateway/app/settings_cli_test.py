@@ -152,18 +152,6 @@ class StartFailures(Scratch):
 
 
 class Answers(Scratch):
-    def test_a_check_in_json_names_file_line_key_and_what(self):
-        path = self.write("a.ini", "\nqueue_size = x\n")
-        answer = run("-c", path, "--check", "--output", "json", TELEGATE_QUEUE_POLICY="wait")
-        self.assertEqual((answer.returncode, answer.stderr), (78, ""))
-        told = json.loads(answer.stdout)
-        self.assertFalse(told["valid"])
-        first, second = told["problems"]
-        self.assertEqual((first["file"], first["line"], first["key"]), (path, 2, "queue_size"))
-        self.assertEqual((second["source"], second["variable"], second["key"]),
-                         ("environment", "TELEGATE_QUEUE_POLICY", "queue.policy"))
-        self.assertIn("drop_oldest", second["what"])
-
     def test_every_value_has_its_source(self):
         path = self.write("a.ini", "queue_size = 7\n")
         drop_in = self.write("conf.d/x.ini", "[queue]\npolicy = block\n")
@@ -205,11 +193,6 @@ class Answers(Scratch):
                 again = self.write("again.ini", printed)
                 self.assertEqual(run("-c", again, "--print-config=json").stdout,
                                  run("-c", path, "--print-config=json").stdout)
-
-    def test_an_unknown_variable_is_a_warning(self):
-        answer = run("-c", self.write("a.ini", ""), "--check", TELEGATE_PORT="tcp://10.0.0.1:5556")
-        self.assertEqual(answer.returncode, 0)
-        self.assertIn("warning: env TELEGATE_PORT: not a setting, ignored", answer.stderr)
 
 
 class Running(Scratch):

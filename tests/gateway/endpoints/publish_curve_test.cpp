@@ -18,7 +18,7 @@ namespace {
 const std::string endpoint_section = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n";
 
 std::shared_ptr<const CurveServer> planned(const std::string& settings) {
-    return make_plan(parse_settings(endpoint_section + settings, "test.ini")).publish.at(0).curve;
+    return make_plan(parse_settings(endpoint_section + settings, "x.ini")).publish.at(0).curve;
 }
 
 }  // namespace
@@ -44,14 +44,14 @@ TEST_CASE("an endpoint has the key of its file and the clients of its folder", "
 TEST_CASE("one CURVE setting without the other is a problem", "[gateway][plan][curve]") {
     const CurveFiles files;
     CHECK_THAT(plan_fault(endpoint_section + files.key_setting()),
-               Catch::StartsWith("test.ini:3: curve_secret_key_file: requires curve_clients_dir: must be "));
+               Catch::StartsWith("x.ini:3: curve_secret_key_file: requires curve_clients_dir: must be "));
     CHECK(plan_fault(endpoint_section + "curve_clients_dir = *\n") ==
-          "test.ini:3: curve_clients_dir: \"*\" requires curve_secret_key_file: set both or neither");
+          "x.ini:3: curve_clients_dir: \"*\" requires curve_secret_key_file: set both or neither");
 }
 
 TEST_CASE("a secret key file that cannot be used is reported with its line", "[gateway][plan][curve]") {
     const CurveFiles files;
-    const std::string start = "test.ini:3: curve_secret_key_file: " + files.secret + ": ";
+    const std::string start = "x.ini:3: curve_secret_key_file: " + files.secret + ": ";
     ::chmod(files.secret.c_str(), 0640);
     CHECK(plan_fault(endpoint_section + files.settings()) ==
           start + "mode 0640; a secret key must have mode 0600 or 0400");
@@ -66,7 +66,7 @@ TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][
     const std::string settings = "curve_secret_key_file = credential:server.secret\ncurve_clients_dir = *\n";
     ::unsetenv("CREDENTIALS_DIRECTORY");
     CHECK_THAT(plan_fault(endpoint_section + settings),
-               Catch::StartsWith("test.ini:3: curve_secret_key_file: credential:server.secret: "
+               Catch::StartsWith("x.ini:3: curve_secret_key_file: credential:server.secret: "
                                  "CREDENTIALS_DIRECTORY is not set in the environment"));
     ::setenv("CREDENTIALS_DIRECTORY", files.folder.path().c_str(), 1);
     ::chmod(files.secret.c_str(), 0440);  // as with an ACL
@@ -80,7 +80,7 @@ TEST_CASE("a secret key may be a credential, which systemd may own", "[gateway][
 
 TEST_CASE("a folder of clients that cannot be used is reported with its line", "[gateway][plan][curve]") {
     const CurveFiles files;
-    const std::string start = "test.ini:4: curve_clients_dir: " + files.clients;
+    const std::string start = "x.ini:4: curve_clients_dir: " + files.clients;
     write_private(files.folder, "clients/bad.public", "no key");
     CHECK_THAT(plan_fault(endpoint_section + files.settings()), Catch::StartsWith(start + "/bad.public: not a key"));
     files.shut_out("bad");
@@ -95,18 +95,18 @@ TEST_CASE("all problems of all endpoints are reported at once", "[gateway][plan]
         endpoint_section +
         "curve_secret_key_file = /nowhere/a\ncurve_clients_dir = /nowhere/b\n[publish \"c\"]\nendpoint = tcp://x\n"
         "curve_clients_dir = /nowhere/c\n");
-    for (const char* part : {"test.ini:3: curve_secret_key_file: /nowhere/a: ", "test.ini:4: curve_clients_dir: ",
-                             "test.ini:6: endpoint: ", "test.ini:7: curve_clients_dir: \"/nowhere/c\""}) {
+    for (const char* part : {"x.ini:3: curve_secret_key_file: /nowhere/a: ", "x.ini:4: curve_clients_dir: ",
+                             "x.ini:6: endpoint: ", "x.ini:7: curve_clients_dir: \"/nowhere/c\""}) {
         CHECK_THAT(problems, Catch::Contains(part));
     }
 }
 
 TEST_CASE("CURVE cannot be used for inproc endpoints", "[gateway][plan][curve]") {
     const CurveFiles files;
-    Settings settings = parse_settings(endpoint_section + files.settings(), "test.ini");
+    Settings settings = parse_settings(endpoint_section + files.settings(), "x.ini");
     settings.publish.at(0).endpoint = "inproc://inside";
     CHECK_THROWS_WITH(make_plan(settings),
-                      "test.ini:3: curve_secret_key_file: \"inproc://inside\" never leaves the "
+                      "x.ini:3: curve_secret_key_file: \"inproc://inside\" never leaves the "
                       "process: CURVE must not be set");
 }
 

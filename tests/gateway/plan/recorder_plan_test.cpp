@@ -1,27 +1,17 @@
-#include "config/load.hpp"
-#include "plan/plan.hpp"
+#include "gateway/plan/plan_problems.hpp"
 #include "support/catch.hpp"
 
 #include <string>
 
 using namespace telegate;
+using telegate::test::plan_fault;
 
 namespace {
 
 constexpr const char* simulated = "driver = simulated\n";
 
 Plan plan_of(const std::string& ini) {
-    return make_plan(parse_settings(ini, "t.ini"));
-}
-
-std::string recorder_problem(const std::string& ini) {
-    try {
-        (void)plan_of(ini);
-    } catch (const SettingsError& error) {
-        REQUIRE(error.problems().size() == 1);
-        return error.problems().front().text();
-    }
-    return "";
+    return make_plan(parse_settings(ini, "x.ini"));
 }
 
 }  // namespace
@@ -42,22 +32,25 @@ TEST_CASE("the gateway and devices record to separate directories", "[gateway][p
 }
 
 TEST_CASE("two recorders with the same directory are a problem, whatever its spelling", "[gateway][plan]") {
-    CHECK(recorder_problem(std::string("record = a\n[device \"d\"]\nrecord = ./a\n") + simulated)
-              .find("uses the same file as") != std::string::npos);
+    CHECK(plan_fault(std::string("record = a\n[device \"d\"]\nrecord = ./a\n") + simulated) ==
+          "x.ini:3: record: \"./a\" uses the same file as \"a\" in [gateway]: each file can be used only once");
 }
 
 TEST_CASE("a log that is being written cannot be replayed at the same time", "[gateway][plan]") {
-    CHECK(recorder_problem("[log]\npath = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
-              .find("\"./a\" is written by log.path") != std::string::npos);
-    CHECK(recorder_problem("record = a\n[device \"d\"]\ndriver = replay\nfile = ./a\n")
-              .find("t.ini:4: file: \"./a\" is written by gateway.record") != std::string::npos);
+    const std::string replay = "[device \"d\"]\ndriver = replay\nfile = ./a\n";
+    CHECK(plan_fault("[log]\npath = a\n" + replay) ==
+          "x.ini:5: file: \"./a\" is written by log.path, so its replay would never end: must be another recording");
+    CHECK(plan_fault("record = a\n" + replay) ==
+          "x.ini:4: file: \"./a\" is written by gateway.record, so its replay would never end: must be another "
+          "recording");
 }
 
 TEST_CASE("a recording limit below one MiB is a problem, no limit is not", "[gateway][plan]") {
-    CHECK(recorder_problem("record_bytes_max = 1000000\n").find("must be 0, or 1048576 or more") != std::string::npos);
-    CHECK(recorder_problem("record_bytes_max = 0\n").empty());
+    CHECK(plan_fault("record_bytes_max = 1000000\n") ==
+          "record_bytes_max: \"1000000\" is too small: must be 0, or 1048576 or more");
+    CHECK(plan_fault("record_bytes_max = 0\n").empty());
 }
 
 TEST_CASE("a replay requires a recording", "[gateway][plan]") {
-    CHECK_THROWS_WITH(parse_settings("[device \"d\"]\ndriver = replay\n", "t.ini"), Catch::Contains("file"));
+    CHECK_THROWS_WITH(parse_settings("[device \"d\"]\ndriver = replay\n", "x.ini"), Catch::Contains("file"));
 }
