@@ -493,6 +493,7 @@ bool LogReader::is_selected(ChannelId channel) const noexcept {
 }
 
 void LogReader::select(ChannelSelection selection) {
+    end_ = std::numeric_limits<Position>::max();
     if (selection.until_ns != std::numeric_limits<std::int64_t>::max()) {
         stop_before(selection.until_ns);
     }
