@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace telegate::tail {
@@ -19,29 +18,28 @@ namespace telegate::tail {
 /// epochs. Failure: std::bad_alloc.
 class RequestPages {
   public:
-    /// An empty `since` requests no history.
-    RequestPages(std::vector<std::string> prefixes, std::string since)
-        : prefixes_(std::move(prefixes)), since_(std::move(since)), is_since_wanted_(!since_.empty()) {}
+    /// `prefixes` are at least one. An empty `since` requests no history.
+    RequestPages(std::vector<std::string> prefixes, const std::string& since);
 
     /// Requests a snapshot, starting with its first page.
     void want_snapshot();
-    void drop_snapshot() noexcept { is_snapshot_wanted_ = false; }
-    [[nodiscard]] bool is_snapshot_wanted() const noexcept { return is_snapshot_wanted_; }
+    void drop_snapshot() noexcept { snapshot_.is_wanted = false; }
+    [[nodiscard]] bool is_snapshot_wanted() const noexcept { return snapshot_.is_wanted; }
     /// Returns whether a snapshot was completed.
     [[nodiscard]] bool has_snapshot() const noexcept { return has_snapshot_; }
-    void drop_since() noexcept { is_since_wanted_ = false; }
-    [[nodiscard]] bool is_since_wanted() const noexcept { return is_since_wanted_; }
+    void drop_since() noexcept { since_.is_wanted = false; }
+    [[nodiscard]] bool is_since_wanted() const noexcept { return since_.is_wanted; }
     /// Requests the channels of an earlier epoch and of those after it, for topics that were never received. If such
     /// requests are in progress, they include it.
-    void want_past(std::int64_t epoch) noexcept { past_epoch_ = past_epoch_ == 0 ? epoch : past_epoch_; }
-    void drop_past() noexcept;
-    [[nodiscard]] bool is_past_wanted() const noexcept { return past_epoch_ != 0; }
+    void want_past(std::int64_t epoch);
+    void drop_past() noexcept { past_.is_wanted = false; }
+    [[nodiscard]] bool is_past_wanted() const noexcept { return past_.is_wanted; }
     /// Omits the key `removed`, which older gateways do not know.
-    void leave_out_removed() noexcept { knows_removed_ = false; }
+    void leave_out_removed() noexcept { snapshot_.next.removed = false; }
     /// Likewise for `earlier_runs`.
-    void leave_out_earlier_runs() noexcept { knows_earlier_runs_ = false; }
+    void leave_out_earlier_runs() noexcept { since_.next.earlier_runs = false; }
     /// Requests the history from its start again, because the log no longer has the requested epoch.
-    void restart_since() noexcept;
+    void restart_since();
     /// Returns whether the history for --since began in an earlier epoch than the one that is requested now, which is
     /// thus requested from its start.
     [[nodiscard]] bool is_whole_epoch() const noexcept { return is_whole_epoch_; }
@@ -56,24 +54,24 @@ class RequestPages {
     void set_hole_position(std::optional<std::uint64_t> position) noexcept { hole_position_ = position; }
 
   private:
-    [[nodiscard]] Request hole_request(TopicLines& lines) const;
+    /// Requests of one kind: the pages of one prefix after the other.
+    struct Pages {
+        Request next;
+        std::size_t prefix_at = 0;
+        bool is_wanted = false;
+    };
 
-    const std::vector<std::string> prefixes_;  // at least one
-    const std::string since_;
-    bool is_snapshot_wanted_ = false;
-    bool is_since_wanted_;
-    bool has_snapshot_ = false;
-    bool knows_removed_ = true;
-    bool knows_earlier_runs_ = true;
-    std::int64_t past_epoch_ = 0;  // 0: none
+    void begin(Pages& pages) const;
+    [[nodiscard]] bool begin_next_prefix(Pages& pages) const;
+    [[nodiscard]] bool begin_next_page(Pages& pages, const Answer& answer) const;
+    [[nodiscard]] std::optional<Request> hole_request(TopicLines& lines) const;
+
+    const std::vector<std::string> prefixes_;
+    Pages past_;
+    Pages snapshot_;
+    Pages since_;                  // its epoch is 0 for the current one
     std::size_t past_epochs_ = 0;  // that were requested, one after the other
-    std::size_t past_prefix_at_ = 0;
-    std::string past_after_;
-    std::size_t prefix_at_ = 0;  // of the snapshot
-    std::string after_;
-    std::size_t since_prefix_at_ = 0;
-    std::int64_t since_epoch_ = 0;  // 0: the current epoch
-    std::optional<std::uint64_t> since_position_;
+    bool has_snapshot_ = false;
     bool is_whole_epoch_ = false;
     std::optional<std::uint64_t> hole_position_;
 };

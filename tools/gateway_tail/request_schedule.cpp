@@ -8,6 +8,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// Services are unreachable: after this time, missing samples are lost.
+constexpr milliseconds unreachable_max{2'000};
+/// Services are reachable but replies do not help: after this time, missing samples are lost.
+constexpr milliseconds silent_max{10'000};
+/// Initial timeout for a reply; doubles after each missing reply.
+constexpr milliseconds answer_timeout{1'000};
+/// Delay after a connection is made until a second snapshot is requested, for samples that were published before the
+/// subscription took effect.
+constexpr milliseconds second_look_delay{500};
 /// The reply timeout grows to at most sixteen times its initial value.
 constexpr unsigned doublings_max = 4;
 /// Pause after a reply without samples or gaps; doubles each time.
@@ -20,6 +29,7 @@ constexpr unsigned pause_doublings_max = 10;
 void RequestSchedule::live_up(Time now) noexcept {
     is_live_up_ = true;
     live_up_at_ = now;
+    look_again(now);
 }
 
 void RequestSchedule::live_down() noexcept {
@@ -39,6 +49,12 @@ void RequestSchedule::services_down(Time now) noexcept {
     }
     are_services_up_ = false;
     forget();
+}
+
+void RequestSchedule::look_again(Time now) noexcept {
+    if (is_live_up_) {
+        second_look_ = now + second_look_delay;
+    }
 }
 
 bool RequestSchedule::take_second_look(Time now) noexcept {
@@ -68,7 +84,7 @@ bool RequestSchedule::may_ask(Time now) const noexcept {
 
 const Request& RequestSchedule::ask(Request request, Time now) {
     request.id = ++last_id_;
-    answer_due_ = now + patience_.answer * (1 << std::min(answers_missing_, doublings_max));
+    answer_due_ = now + answer_timeout * (1 << std::min(answers_missing_, doublings_max));
     return in_flight_.emplace(std::move(request));
 }
 
@@ -82,8 +98,8 @@ void RequestSchedule::note_empty_answer(Time now) noexcept {
 }
 
 Time RequestSchedule::hope_ends(Time began) const noexcept {
-    const Time silent = std::max(began, progress_at_) + patience_.silent;
-    return are_services_up_ ? silent : std::min(silent, std::max(began, services_down_at_) + patience_.unreachable);
+    const Time silent = std::max(began, progress_at_) + silent_max;
+    return are_services_up_ ? silent : std::min(silent, std::max(began, services_down_at_) + unreachable_max);
 }
 
 bool RequestSchedule::is_hopeless(bool is_needed, Time now) noexcept {

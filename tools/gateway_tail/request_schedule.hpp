@@ -10,21 +10,6 @@ namespace telegate::tail {
 
 using Time = std::chrono::steady_clock::time_point;
 
-/// Timeouts and delays.
-struct Patience {
-    /// Services are unreachable: after this time, missing samples are lost.
-    std::chrono::milliseconds unreachable{2'000};
-    /// Services are reachable but replies do not help: after this time, missing samples are lost.
-    std::chrono::milliseconds silent{10'000};
-    /// Initial timeout for a reply; doubles after each missing reply.
-    std::chrono::milliseconds answer{1'000};
-    /// Delay after a connection is made until a second snapshot is requested, for samples that were published before
-    /// the subscription took effect.
-    std::chrono::milliseconds second_look{500};
-    /// Time for samples of the last snapshot to arrive over the publish endpoint before they are requested.
-    std::chrono::milliseconds on_its_way{100};
-};
-
 /// Decides when to send requests to the gateway's services, whether a reply is overdue, and when to stop waiting for
 /// missing samples. It has no clock: the caller passes the time.
 ///
@@ -33,16 +18,13 @@ class RequestSchedule {
   public:
     static constexpr Time never = Time::max();
 
-    explicit RequestSchedule(const Patience& patience) noexcept : patience_(patience) {}
-
     void live_up(Time now) noexcept;
     void live_down() noexcept;
     void services_up() noexcept;
     void services_down(Time now) noexcept;
-    [[nodiscard]] bool is_live_up() const noexcept { return is_live_up_; }
 
     // One more snapshot, some time after a connection was made.
-    void look_again(Time now) noexcept { second_look_ = now + patience_.second_look; }
+    void look_again(Time now) noexcept;
     void drop_second_look() noexcept { second_look_ = never; }
     /// Returns true once when it is due.
     [[nodiscard]] bool take_second_look(Time now) noexcept;
@@ -79,7 +61,6 @@ class RequestSchedule {
   private:
     [[nodiscard]] Time hope_ends(Time began) const noexcept;
 
-    const Patience patience_;
     bool is_live_up_ = false;
     bool are_services_up_ = false;
     std::optional<Request> in_flight_;

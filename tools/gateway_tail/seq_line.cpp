@@ -10,24 +10,16 @@
 namespace telegate::tail {
 
 void SeqRanges::add(std::uint64_t first, std::uint64_t last, Reason reason) {
-    while (first <= last) {
-        const std::uint64_t known = covered_from(first);
-        if (known >= first) {
-            first = known + 1;
-            continue;
-        }
+    for (first = covered_from(first) + 1; first <= last; first = covered_from(first) + 1) {
         const std::uint64_t end = std::min(last, next_covered(first) - 1);
         const auto after = ranges_.upper_bound(first);
-        if (after != ranges_.begin()) {
-            Range& before = std::prev(after)->second;
-            if (before.last + 1 == first && before.reason == reason) {
-                before.last = end;
-                first = end + 1;
-                continue;
-            }
+        Range* const before = after == ranges_.begin() ? nullptr : &std::prev(after)->second;
+        if (before != nullptr && before->last + 1 == first && before->reason == reason) {
+            before->last = end;
+        } else {
+            ranges_.emplace_hint(after, first, Range{end, reason});
+            ++*total_;
         }
-        ranges_.emplace_hint(after, first, Range{end, reason});
-        first = end + 1;
     }
 }
 
@@ -57,13 +49,19 @@ std::uint64_t SeqRanges::next_covered(std::uint64_t seq) const {
 
 void SeqRanges::forget_below(std::uint64_t seq) {
     while (!ranges_.empty() && ranges_.begin()->first < seq) {
-        const Range range = ranges_.begin()->second;
-        ranges_.erase(ranges_.begin());
-        if (range.last >= seq) {
-            ranges_.emplace(seq, range);
+        auto node = ranges_.extract(ranges_.begin());
+        if (node.mapped().last >= seq) {
+            node.key() = seq;
+            ranges_.insert(std::move(node));
             return;
         }
+        --*total_;
     }
+}
+
+void SeqRanges::clear() {
+    *total_ -= ranges_.size();
+    ranges_.clear();
 }
 
 void SeqLine::start(std::uint64_t first) {
@@ -80,10 +78,8 @@ void SeqLine::start(std::uint64_t first) {
             runs_.insert(std::move(node));
         }
     }
-    const std::size_t before = gone_.size() + reported_.size();
     gone_.forget_below(next_);
     reported_.forget_below(next_);
-    update_ranges(before);
 }
 
 void SeqLine::start_at_first_known() {
@@ -91,24 +87,19 @@ void SeqLine::start_at_first_known() {
 }
 
 std::uint64_t SeqLine::first_known() const {
-    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-    for (const SeqRanges* const ranges : {&gone_, &reported_}) {
-        first = ranges->empty() ? first : std::min(first, ranges->first());
-    }
-    first = runs_.empty() ? first : std::min(first, runs_.begin()->first);
-    return std::min(first, known_last_ + 1);
+    return std::min({next_known(0), reported_.next_covered(0), known_last_ + 1});
 }
 
-bool SeqLine::insert(const Sample& sample) {
-    if (is_before_its_time(sample.seq)) {
-        return false;
+void SeqLine::insert(const Sample& sample) {
+    if (sample.seq < next_) {
+        return;
     }
     auto at = runs_.upper_bound(sample.seq);
     if (at != runs_.begin()) {
         const auto before = std::prev(at);
         const std::uint64_t end = before->first + before->second.size();
         if (sample.seq < end) {
-            return false;
+            return;
         }
         at = sample.seq == end ? before : at;
     }
@@ -121,25 +112,12 @@ bool SeqLine::insert(const Sample& sample) {
     ++kept_->samples;
     kept_->text_bytes += sample.value.text.size();
     know(sample.seq);
-    return true;
 }
 
-void SeqLine::add_gone(std::uint64_t first, std::uint64_t last, Reason reason) {
+void SeqLine::add(SeqRanges& ranges, std::uint64_t first, std::uint64_t last, Reason reason) {
     first = std::max(first, next_);
     if (first <= last) {
-        const std::size_t before = gone_.size() + reported_.size();
-        gone_.add(first, last, reason);
-        update_ranges(before);
-        know(last);
-    }
-}
-
-void SeqLine::add_reported(std::uint64_t first, std::uint64_t last, Reason reason) {
-    first = std::max(first, next_);
-    if (first <= last) {
-        const std::size_t before = gone_.size() + reported_.size();
-        reported_.add(first, last, reason);
-        update_ranges(before);
+        ranges.add(first, last, reason);
         know(last);
     }
 }
@@ -164,37 +142,16 @@ std::uint64_t SeqLine::next_known(std::uint64_t seq) const {
     return std::min(kept, gone_.next_covered(seq));
 }
 
-bool SeqLine::add_holes(std::vector<SeqHole>& holes, std::size_t count_max) const {
-    std::uint64_t seq = next_missing(next_);
-    for (; seq <= known_last_; --count_max) {
-        if (count_max == 0) {
-            return false;
-        }
-        const std::uint64_t last = std::min(known_last_, next_known(seq) - 1);
-        holes.push_back({seq, last});
-        seq = next_missing(last + 1);
-    }
-    if (is_ending()) {
-        if (count_max == 0) {
-            return false;
-        }
-        holes.push_back({std::max(seq, known_last_ + 1), 0});
-    }
-    return true;
-}
-
 void SeqLine::give_up(std::uint64_t first, std::uint64_t last, Reason reason) {
-    last = std::min(last, known_last_);
-    for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
-        const std::uint64_t hole_last = std::min(last, next_known(seq) - 1);
-        const SeqRanges::Range* const reported = reported_.at(seq);
-        const std::uint64_t end =
-            std::min(hole_last, reported != nullptr ? reported->last : reported_.next_covered(seq) - 1);
-        add_gone(seq, end, reported != nullptr ? reported->reason : reason);
+    for (std::uint64_t seq = reported_.next_covered(first); seq <= last; seq = reported_.next_covered(seq)) {
+        const SeqRanges::Range& reported = *reported_.at(seq);
+        lose(seq, std::min(last, reported.last), reported.reason);
+        seq = reported.last + 1;
     }
+    lose(first, last, reason);
 }
 
-void SeqLine::lose_as_reported(std::uint64_t first, std::uint64_t last, Reason reason) {
+void SeqLine::lose(std::uint64_t first, std::uint64_t last, Reason reason) {
     last = std::min(last, known_last_);
     for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
         add_gone(seq, std::min(last, next_known(seq) - 1), reason);
@@ -214,10 +171,8 @@ void SeqLine::drain(const Sample& head, SpliceOutput& output) {
             break;
         }
     }
-    const std::size_t before = gone_.size() + reported_.size();
     gone_.forget_below(next_);
     reported_.forget_below(next_);
-    update_ranges(before);
 }
 
 void SeqLine::give_run(const Sample& head, SpliceOutput& output) {
@@ -253,19 +208,13 @@ void SeqLine::drop_ahead() {
         }
     }
     runs_.clear();
-    const std::size_t before = gone_.size() + reported_.size();
     gone_.clear();
     reported_.clear();
-    update_ranges(before);
 }
 
 void SeqLine::count_out(const Item& item) const noexcept {
     --kept_->samples;
     kept_->text_bytes -= item.text.size();
-}
-
-void SeqLine::update_ranges(std::size_t before) const noexcept {
-    kept_->ranges += gone_.size() + reported_.size() - before;
 }
 
 }  // namespace telegate::tail

@@ -2,6 +2,7 @@
 
 #include "sample.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,13 +13,16 @@ namespace telegate::tail {
 
 /// Non-overlapping ranges of seqs, each with a reason.
 ///
-/// Threads: one. Limits: the owner's. Failure: std::bad_alloc.
+/// Threads: one. Limits: the owner's, which are checked with `total`. Failure: std::bad_alloc.
 class SeqRanges {
   public:
     struct Range {
         std::uint64_t last;
         Reason reason;
     };
+
+    /// `total` counts the ranges of all sets together.
+    explicit SeqRanges(std::size_t& total) noexcept : total_(&total) {}
 
     /// Adds a range. Seqs that are already covered keep their reason.
     void add(std::uint64_t first, std::uint64_t last, Reason reason);
@@ -29,14 +33,10 @@ class SeqRanges {
     /// Returns the first covered seq, starting at `seq`; above seq_max if there is none.
     [[nodiscard]] std::uint64_t next_covered(std::uint64_t seq) const;
     void forget_below(std::uint64_t seq);
-    void clear() { ranges_.clear(); }
-
-    [[nodiscard]] bool empty() const noexcept { return ranges_.empty(); }
-    [[nodiscard]] std::size_t size() const noexcept { return ranges_.size(); }
-    /// Returns the smallest covered seq. The set must not be empty.
-    [[nodiscard]] std::uint64_t first() const { return ranges_.begin()->first; }
+    void clear();
 
   private:
+    std::size_t* total_;
     std::map<std::uint64_t, Range> ranges_;  // by first seq
 };
 
@@ -49,12 +49,6 @@ struct Kept {
     std::size_t ranges = 0;
 };
 
-/// A range of missing seqs of one line.
-struct SeqHole {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;  // 0: up to the last published one
-};
-
 /// The samples of one topic in one epoch: tracks the next seq, samples that arrived early, and missing samples.
 ///
 /// Threads: one.
@@ -62,7 +56,8 @@ struct SeqHole {
 /// Failure: std::bad_alloc.
 class SeqLine {
   public:
-    SeqLine(std::int64_t epoch, Kept& kept) noexcept : epoch_(epoch), kept_(&kept) {}
+    SeqLine(std::int64_t epoch, Kept& kept) noexcept
+        : epoch_(epoch), kept_(&kept), gone_(kept.ranges), reported_(kept.ranges) {}
 
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
@@ -86,12 +81,12 @@ class SeqLine {
         ++next_;
         return true;
     }
-    /// Returns false for a duplicate.
-    [[nodiscard]] bool insert(const Sample& sample);
+    /// Keeps the sample until drain() outputs it. Discards a duplicate.
+    void insert(const Sample& sample);
     /// Marks seqs as lost: they cannot be recovered.
-    void add_gone(std::uint64_t first, std::uint64_t last, Reason reason);
+    void add_gone(std::uint64_t first, std::uint64_t last, Reason reason) { add(gone_, first, last, reason); }
     /// Marks seqs as missing. They may be recovered; if not, they are lost for this reason.
-    void add_reported(std::uint64_t first, std::uint64_t last, Reason reason);
+    void add_reported(std::uint64_t first, std::uint64_t last, Reason reason) { add(reported_, first, last, reason); }
     /// Records that seqs up to `seq` exist.
     void know(std::uint64_t seq) noexcept { known_last_ = seq > known_last_ ? seq : known_last_; }
 
@@ -103,16 +98,26 @@ class SeqLine {
     [[nodiscard]] bool is_open() const noexcept { return is_started() && (next_ <= known_last_ || is_ending()); }
     [[nodiscard]] bool is_done() const noexcept { return is_ended_ && is_started() && next_ > known_last_; }
 
-    /// Adds at most `count_max` holes. The last one of an ending line is open-ended. Returns whether all holes were
-    /// added.
-    [[nodiscard]] bool add_holes(std::vector<SeqHole>& holes, std::size_t count_max) const;
+    /// Calls `take` with the first and last seq of each hole until it returns false. Returns whether it took all holes.
+    /// The last hole of an ending line is open-ended: its last seq is 0.
+    template <class Take>
+    [[nodiscard]] bool each_hole(const Take& take) const {
+        std::uint64_t seq = next_missing(next_);
+        while (seq <= known_last_) {
+            const std::uint64_t last = std::min(known_last_, next_known(seq) - 1);
+            if (!take(seq, last)) {
+                return false;
+            }
+            seq = next_missing(last + 1);
+        }
+        return !is_ending() || take(std::max(seq, known_last_ + 1), std::uint64_t{0});
+    }
     /// Marks missing seqs in this range as lost, for the reason of an earlier notice if there was one, else for
     /// `reason`.
     void give_up(std::uint64_t first, std::uint64_t last, Reason reason);
     void give_up(Reason reason) { give_up(next_, known_last_, reason); }
-    /// Marks missing seqs in this range as lost for the reason in the gateway's reply, which overrides that of an
-    /// earlier notice.
-    void lose_as_reported(std::uint64_t first, std::uint64_t last, Reason reason);
+    /// Marks missing seqs in this range as lost for `reason`, even if an earlier notice gave another one.
+    void lose(std::uint64_t first, std::uint64_t last, Reason reason);
 
     /// Outputs the samples and losses that are next in order. `head` supplies the topic, its index and its unit.
     void drain(const Sample& head, SpliceOutput& output);
@@ -129,7 +134,7 @@ class SeqLine {
     };
     using Run = std::vector<Item>;  // consecutive seqs
 
-    [[nodiscard]] bool is_before_its_time(std::uint64_t seq) const noexcept { return is_started() && seq < next_; }
+    void add(SeqRanges& ranges, std::uint64_t first, std::uint64_t last, Reason reason);
     void give_run(const Sample& head, SpliceOutput& output);
     void lose_range(const Sample& head, SpliceOutput& output);
     void count_out(const Item& item) const noexcept;
@@ -137,7 +142,6 @@ class SeqLine {
     [[nodiscard]] std::uint64_t next_missing(std::uint64_t seq) const;
     /// Returns the first seq, starting at `seq`, that is kept or gone.
     [[nodiscard]] std::uint64_t next_known(std::uint64_t seq) const;
-    void update_ranges(std::size_t before) const noexcept;
 
     std::int64_t epoch_;
     Kept* kept_;

@@ -9,7 +9,6 @@ namespace telegate::tail {
 namespace {
 
 using std::chrono::milliseconds;
-using Topic = TopicLines::Topic;
 
 /// Pause after a reply from another gateway or another epoch.
 constexpr milliseconds pause_foreign{200};
@@ -25,18 +24,9 @@ Sample as_replayed(Sample sample) {
 
 Splice::Splice(SpliceOptions options, SpliceOutput& output)
     : options_(std::move(options)),
-      lines_(options_.recover, options_.kept_samples_max, output),
-      pages_(options_.prefixes, options_.recover ? options_.since : ""),
-      schedule_(options_.patience) {
-    if (options_.recover) {
-        want_snapshot();
-    }
-}
-
-SpliceCounts Splice::counts() const {
-    SpliceCounts counts = counts_;
-    counts.lines = lines_.counts();
-    return counts;
+      lines_(options_.recover, options_.kept_samples_max, counts_, output),
+      pages_(options_.prefixes, options_.recover ? options_.since : "") {
+    want_snapshot();
 }
 
 void Splice::take_live(const Sample& sample) {
@@ -66,30 +56,29 @@ void Splice::see_live_epoch(std::int64_t epoch) {
 }
 
 void Splice::begin_epoch(std::int64_t epoch) {
-    const bool was_pending = !has_begun();
     const std::int64_t before = lines_.epoch();
-    if (!lines_.begin_epoch(epoch, options_.recover)) {
-        return;
+    if (before != 0) {
+        fail_begin();
     }
-    if (was_pending) {
-        counts_.since_failed = counts_.since_failed || !options_.since.empty();
-        counts_.baseline_failed = true;
-        pages_.drop_since();
-    }
+    lines_.begin_epoch(epoch);
     pages_.set_hole_position(std::nullopt);
-    if (options_.recover) {
+    if (before != 0 && options_.recover) {
         pages_.want_past(before);
         want_snapshot();
     }
 }
 
-void Splice::give_up(Reason reason) {
-    ++counts_.gave_up;
+/// Stops waiting for the first snapshot and the history for --since.
+void Splice::fail_begin() {
     if (!has_begun()) {
-        counts_.since_failed = counts_.since_failed || pages_.is_since_wanted();
+        counts_.since_failed = pages_.is_since_wanted();
         counts_.baseline_failed = true;
         pages_.drop_since();
     }
+}
+
+void Splice::give_up(Reason reason) {
+    fail_begin();
     pages_.drop_snapshot();
     end_past();
     lines_.give_up(reason);
@@ -101,6 +90,9 @@ void Splice::end_past() {
 }
 
 void Splice::want_snapshot() {
+    if (!options_.recover) {
+        return;
+    }
     pages_.want_snapshot();
     if (schedule_.is_in_flight(Request::Kind::snapshot)) {
         schedule_.forget();
@@ -108,27 +100,20 @@ void Splice::want_snapshot() {
 }
 
 void Splice::stalled(Time now) {
-    if (options_.recover && schedule_.is_live_up()) {
-        schedule_.look_again(now);
-    }
+    schedule_.look_again(now);
 }
 
 void Splice::look_last() {
-    if (options_.recover) {
-        last_look_ = LastLook::wanted;
-        schedule_.drop_second_look();
-        schedule_.ask_at_once();
-        want_snapshot();
-    }
+    last_look_ = LastLook::wanted;
+    schedule_.drop_second_look();
+    schedule_.ask_at_once();
+    want_snapshot();
 }
 
 void Splice::live_up(Time now) {
     is_live_known_ = false;
     schedule_.live_up(now);
-    if (options_.recover) {
-        want_snapshot();
-        schedule_.look_again(now);
-    }
+    want_snapshot();
 }
 
 void Splice::live_down(Time /*now*/) {
@@ -138,7 +123,7 @@ void Splice::live_down(Time /*now*/) {
 
 void Splice::services_up(Time /*now*/) {
     schedule_.services_up();
-    if (options_.recover && !pages_.is_snapshot_wanted()) {
+    if (!pages_.is_snapshot_wanted()) {
         want_snapshot();
     }
 }
@@ -164,11 +149,7 @@ std::optional<Request> Splice::turn(Time now) {
         return std::nullopt;
     }
     auto request = pages_.next(lines_);
-    if (request) {
-        request = schedule_.ask(std::move(*request), now);
-        ++counts_.requests;
-    }
-    return request;
+    return request ? std::optional(schedule_.ask(std::move(*request), now)) : std::nullopt;
 }
 
 Time Splice::next_turn() const {
@@ -275,7 +256,7 @@ void Splice::take_snapshot(const Answer& answer, Time now) {
     }
     if (last_look_ == LastLook::wanted) {
         last_look_ = LastLook::done;
-        schedule_.ask_after(now + options_.patience.on_its_way);
+        schedule_.ask_after(now + on_its_way);
     }
     if (!has_begun() && !pages_.is_since_wanted()) {
         lines_.begin_lines(Baseline::known);
@@ -284,50 +265,37 @@ void Splice::take_snapshot(const Answer& answer, Time now) {
 
 /// `last_seq` is the last seq of the topic, which is higher than that of the sample if samples after it were lost.
 void Splice::take_snapshot_sample(const Sample& sample, std::uint64_t last_seq) {
-    Topic* const topic = lines_.topic_of(sample.topic);
-    SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
-    if (line == nullptr) {
-        return;
-    }
-    if (line->is_started() || pages_.has_snapshot()) {
-        lines_.take(as_replayed(sample));
-        return;
-    }
-    if (sample.unit != topic->unit) {
-        topic->unit = sample.unit;
-    }
-    if (options_.last && !pages_.is_since_wanted()) {
-        line->start(sample.seq);
-        lines_.take(sample);
-        return;
-    }
-    begin_line(*topic, *line, last_seq);
+    lines_.change(lines_.topic_of(sample), lines_.epoch(), [&](SeqLine& line) {
+        if (line.is_started() || pages_.has_snapshot()) {
+            line.insert(as_replayed(sample));
+        } else if (options_.last && !pages_.is_since_wanted()) {
+            line.start(sample.seq);
+            line.insert(sample);
+        } else {
+            begin_line(line, last_seq);
+        }
+    });
 }
 
 /// Samples before the first snapshot are not missing.
-void Splice::begin_line(Topic& topic, SeqLine& line, std::uint64_t last_seq) {
+void Splice::begin_line(SeqLine& line, std::uint64_t last_seq) const {
     line.know(last_seq);
     if (pages_.is_since_wanted()) {
         line.baseline = last_seq;
     } else {
         line.start(std::min(line.first_known(), last_seq + 1));
     }
-    lines_.after_change(topic);
 }
 
 /// The gap follows the last sample, or there is no sample at all.
 void Splice::take_snapshot_gap(const Gap& gone) {
-    Topic* const topic = lines_.topic_of(gone.topic);
-    SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, lines_.epoch());
-    if (line == nullptr) {
-        return;
-    }
-    if (!line->is_started() && !pages_.has_snapshot()) {
-        begin_line(*topic, *line, gone.last_seq);
-        return;
-    }
-    line->add_gone(gone.first_seq, gone.last_seq, gone.reason);
-    lines_.after_change(*topic);
+    lines_.change(lines_.topic_of(gone.topic), lines_.epoch(), [&](SeqLine& line) {
+        if (line.is_started() || pages_.has_snapshot()) {
+            line.add_gone(gone.first_seq, gone.last_seq, gone.reason);
+        } else {
+            begin_line(line, gone.last_seq);
+        }
+    });
 }
 
 void Splice::take_past(const Answer& answer, const Request& request) {
@@ -347,17 +315,20 @@ void Splice::take_since(const Answer& answer) {
         counts_.since_first_utc_ns =
             std::min(counts_.since_first_utc_ns.value_or(sample.time_utc_ns), sample.time_utc_ns);
         const bool is_earlier = sample.epoch == answer.samples_epoch && sample.epoch < lines_.epoch();
-        Topic* const topic = is_earlier || sample.epoch == lines_.epoch() ? lines_.topic_of(sample.topic) : nullptr;
-        SeqLine* const line = topic == nullptr ? nullptr
-                              : is_earlier     ? &lines_.earlier_line(*topic, sample.epoch)
-                                               : lines_.line_of(*topic, sample.epoch);
-        if (line != nullptr) {
-            if (!line->is_started()) {
-                const std::uint64_t first = is_earlier ? sample.seq : std::min(sample.seq, line->baseline + 1);
-                line->start(pages_.is_whole_epoch() ? 1 : first);
-            }
-            lines_.take(sample);
+        if (!is_earlier && sample.epoch != lines_.epoch()) {
+            continue;
         }
+        TopicLines::Topic* const topic = lines_.topic_of(sample);
+        if (topic != nullptr && is_earlier) {
+            lines_.add_earlier_line(*topic, sample.epoch);
+        }
+        lines_.change(topic, sample.epoch, [&](SeqLine& line) {
+            if (!line.is_started()) {
+                const std::uint64_t first = is_earlier ? sample.seq : std::min(sample.seq, line.baseline + 1);
+                line.start(pages_.is_whole_epoch() ? 1 : first);
+            }
+            line.insert(sample);
+        });
     }
     if (answer.is_end && !answer.is_end_known) {
         lines_.tell_end_unknown(answer.samples_epoch);
@@ -373,13 +344,10 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
         lines_.take(as_replayed(sample));
     }
     for (const Gap& gone : answer.gone) {
-        Topic* const topic = lines_.find(gone.topic);
-        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, request.epoch);
-        if (line != nullptr) {
-            line->know(line->is_ending() ? gone.last_seq : 0);
-            line->lose_as_reported(gone.first_seq, gone.last_seq, gone.reason);
-            lines_.after_change(*topic);
-        }
+        lines_.change(lines_.find(gone.topic), request.epoch, [&gone](SeqLine& line) {
+            line.know(line.is_ending() ? gone.last_seq : 0);
+            line.lose(gone.first_seq, gone.last_seq, gone.reason);
+        });
     }
     if (!is_present) {
         if (!answer.is_end_known) {
@@ -400,21 +368,17 @@ void Splice::take_holes(const Answer& answer, const Request& request, Time now) 
 void Splice::end_lines(const Answer& answer, const Request& request, Reason reason) {
     for (const TopicHole& hole : request.holes) {
         const bool is_left = std::find(answer.left.begin(), answer.left.end(), hole.topic) != answer.left.end();
-        Topic* const topic = is_left ? nullptr : lines_.find(hole.topic);
-        SeqLine* const line = topic == nullptr ? nullptr : lines_.line_of(*topic, request.epoch);
-        if (line == nullptr) {
-            continue;
-        }
-        line->give_up(hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq, reason);
-        if (hole.last_seq == 0) {
-            line->end();
-        }
-        if (reason == Reason::unknown_epoch) {
-            lines_.tell_end_unknown(request.epoch);
-            line->end();
-            line->give_up(reason);
-        }
-        lines_.after_change(*topic);
+        lines_.change(is_left ? nullptr : lines_.find(hole.topic), request.epoch, [&](SeqLine& line) {
+            line.give_up(hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq, reason);
+            if (hole.last_seq == 0) {
+                line.end();
+            }
+            if (reason == Reason::unknown_epoch) {
+                lines_.tell_end_unknown(request.epoch);
+                line.end();
+                line.give_up(reason);
+            }
+        });
     }
 }
 

@@ -6,6 +6,7 @@
 #include "service_messages.hpp"
 #include "topic_lines.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,18 +21,6 @@ struct SpliceOptions {
     bool last = false;                      // outputs the last value of each topic first
     bool recover = true;
     std::size_t kept_samples_max = splice_limits::kept_samples_max;
-    Patience patience{};
-};
-
-struct SpliceCounts {
-    TopicLines::Counts lines{};
-    std::uint64_t requests = 0;
-    std::uint64_t answers_ignored = 0;  // without a matching request, or from another gateway
-    std::uint64_t gave_up = 0;
-    std::optional<std::int64_t> since_first_utc_ns;  // time of the earliest sample that --since returned
-    bool since_failed = false;
-    bool baseline_failed = false;
-    std::string refusal;  // error of the last request that failed
 };
 
 /// Merges live samples with recovered ones, so that each sample is output once and in order, or reported as lost.
@@ -42,6 +31,9 @@ struct SpliceCounts {
 /// Failure: std::bad_alloc.
 class Splice {
   public:
+    /// Time for samples of the last snapshot to arrive over the publish endpoint before they are requested.
+    static constexpr std::chrono::milliseconds on_its_way{100};
+
     Splice(SpliceOptions options, SpliceOutput& output);
 
     // Messages of the publish endpoint.
@@ -81,7 +73,7 @@ class Splice {
     /// Reports all missing samples as lost.
     void finish() { give_up(Reason::ended); }
 
-    [[nodiscard]] SpliceCounts counts() const;
+    [[nodiscard]] const SpliceCounts& counts() const noexcept { return counts_; }
     [[nodiscard]] std::size_t topics() const noexcept { return lines_.topics(); }
     [[nodiscard]] std::int64_t epoch() const noexcept { return lines_.epoch(); }
 
@@ -92,6 +84,7 @@ class Splice {
     void take_live(const Sample& sample);
     void see_live_epoch(std::int64_t epoch);
     void begin_epoch(std::int64_t epoch);
+    void fail_begin();
     void give_up(Reason reason);
     void end_past();
     void want_snapshot();
@@ -101,14 +94,14 @@ class Splice {
     void take_snapshot(const Answer& answer, Time now);
     void take_snapshot_sample(const Sample& sample, std::uint64_t last_seq);
     void take_snapshot_gap(const Gap& gone);
-    void begin_line(TopicLines::Topic& topic, SeqLine& line, std::uint64_t last_seq);
+    void begin_line(SeqLine& line, std::uint64_t last_seq) const;
     void take_past(const Answer& answer, const Request& request);
     void take_since(const Answer& answer);
     void take_holes(const Answer& answer, const Request& request, Time now);
     void end_lines(const Answer& answer, const Request& request, Reason reason);
 
     const SpliceOptions options_;
-    SpliceCounts counts_;  // without those of lines_
+    SpliceCounts counts_;
     TopicLines lines_;
     RequestPages pages_;
     RequestSchedule schedule_;

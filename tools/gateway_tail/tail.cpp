@@ -50,8 +50,6 @@ SpliceOptions splice_options(const TailOptions& options) {
 constexpr milliseconds look_max{1'000};
 /// Time limit for the recovery of missing samples.
 constexpr milliseconds settle_max{2'000};
-/// Time after the last snapshot for samples in flight.
-constexpr milliseconds on_its_way{100};
 constexpr std::size_t summary_ranges_max = 20;
 
 }  // namespace
@@ -188,7 +186,7 @@ void Tail::say_splice_news() {
         }
         say(words);
     }
-    if (counts.lines.topics_refused > 0 && said_.insert(Said::refused_topic).second) {
+    if (counts.topics_refused > 0 && said_.insert(Said::refused_topic).second) {
         say("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
     }
 }
@@ -276,7 +274,7 @@ void Tail::settle() {
     for (Time now = begin; is_worth_it(now); now = steady_clock::now()) {
         takes_live_ = now < live_end;
         turn(now);
-        live_end = splice_.has_looked_last() ? std::min(live_end, now + on_its_way) : live_end;
+        live_end = splice_.has_looked_last() ? std::min(live_end, now + Splice::on_its_way) : live_end;
     }
 }
 
@@ -290,9 +288,9 @@ std::vector<Doubt> Tail::doubts() const {
     if (counts.since_failed) {
         doubts.push_back({"since", std::string("samples requested with --since are missing: ") + fault});
     }
-    if (counts.lines.topics_refused > 0) {
+    if (counts.topics_refused > 0) {
         doubts.push_back({"topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
-                                        counted(counts.lines.topics_refused, "message") + " of other topics ignored"});
+                                        counted(counts.topics_refused, "message") + " of other topics ignored"});
     }
     if (options_.services && !splice_.has_looked_last() && !output_.is_done()) {
         doubts.push_back({"end", std::string("the last published samples may be missing: ") + fault});

@@ -9,7 +9,7 @@ TopicLines::Topic* TopicLines::topic_of(std::string_view name) {
     auto found = topics_.find(name);
     if (found == topics_.end()) {
         if (topics_.size() >= splice_limits::topics_max) {
-            ++counts_.topics_refused;
+            ++counts_->topics_refused;
             return nullptr;
         }
         found = topics_.emplace(name, Topic{}).first;
@@ -19,19 +19,29 @@ TopicLines::Topic* TopicLines::topic_of(std::string_view name) {
     return &found->second;
 }
 
+TopicLines::Topic* TopicLines::topic_of(const Sample& sample) {
+    Topic* const topic = topic_of(sample.topic);
+    if (topic != nullptr && !sample.unit.empty() && sample.unit != topic->unit) {
+        topic->unit = sample.unit;
+    }
+    return topic;
+}
+
 TopicLines::Topic* TopicLines::find(std::string_view name) {
     const auto found = topics_.find(name);
     return found == topics_.end() ? nullptr : &found->second;
 }
 
-SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
+SeqLine* TopicLines::find_line(Topic& topic, std::int64_t epoch) {
     const auto found = std::find_if(topic.lines.begin(), topic.lines.end(),
                                     [epoch](const SeqLine& line) { return line.epoch() == epoch; });
-    if (found != topic.lines.end()) {
-        return &*found;
-    }
-    if (epoch != epoch_) {
-        return nullptr;
+    return found == topic.lines.end() ? nullptr : &*found;
+}
+
+SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
+    SeqLine* const found = find_line(topic, epoch);
+    if (found != nullptr || epoch != epoch_) {
+        return found;
     }
     SeqLine& line = topic.lines.emplace_back(epoch, kept_);
     if (!waits_for_past_ && (epoch != first_epoch_ || baseline_ == Baseline::known)) {
@@ -40,66 +50,44 @@ SeqLine* TopicLines::line_of(Topic& topic, std::int64_t epoch) {
     return &line;
 }
 
-SeqLine& TopicLines::earlier_line(Topic& topic, std::int64_t epoch) {
-    const auto known = std::find_if(topic.lines.begin(), topic.lines.end(),
-                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
-    if (known != topic.lines.end()) {
-        return *known;
+bool TopicLines::add_earlier_line(Topic& topic, std::int64_t epoch) {
+    if (find_line(topic, epoch) != nullptr) {
+        return false;
     }
     const auto at = std::find_if(topic.lines.begin(), topic.lines.end(),
                                  [&](const SeqLine& line) { return line.epoch() > epoch || line.epoch() == epoch_; });
-    SeqLine& line = *topic.lines.emplace(at, epoch, kept_);
-    line.begin_end();
-    return line;
-}
-
-SeqLine* TopicLines::live_line(std::string_view topic, std::int64_t epoch, Topic*& owner) {
-    owner = topic_of(topic);
-    SeqLine* const line = owner == nullptr ? nullptr : line_of(*owner, epoch);
-    counts_.duplicates += owner != nullptr && line == nullptr ? 1 : 0;
-    return line;
+    topic.lines.emplace(at, epoch, kept_)->begin_end();
+    return true;
 }
 
 void TopicLines::take(const Sample& sample) {
-    Topic* const topic = topic_of(sample.topic);
-    if (topic == nullptr) {
-        return;
-    }
-    if (!sample.unit.empty() && sample.unit != topic->unit) {
-        topic->unit = sample.unit;
-    }
-    SeqLine* const line = line_of(*topic, sample.epoch);
-    if (line == nullptr || !line->insert(sample)) {
-        ++counts_.duplicates;
-        return;
-    }
-    after_change(*topic);
+    change(topic_of(sample), sample.epoch, [&sample](SeqLine& line) { line.insert(sample); });
 }
 
 void TopicLines::take_gap(const Gap& gap) {
-    Topic* topic = nullptr;
-    SeqLine* const line = live_line(gap.topic, gap.epoch, topic);
-    if (line == nullptr) {
-        return;
-    }
     const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
-    if (is_for_us_only && recover_) {
-        line->add_reported(gap.first_seq, gap.last_seq, gap.reason);
-    } else {
-        line->add_gone(gap.first_seq, gap.last_seq, gap.reason);
-    }
-    after_change(*topic);
+    change(topic_of(gap.topic), gap.epoch, [&](SeqLine& line) {
+        if (is_for_us_only && recover_) {
+            line.add_reported(gap.first_seq, gap.last_seq, gap.reason);
+        } else {
+            line.add_gone(gap.first_seq, gap.last_seq, gap.reason);
+        }
+    });
 }
 
 void TopicLines::take_beat(const Beat& beat) {
-    Topic* topic = nullptr;
-    SeqLine* const line = live_line(beat.topic, beat.epoch, topic);
-    if (line != nullptr) {
-        line->know(beat.seq);
-        after_change(*topic);
+    change(topic_of(beat.topic), beat.epoch, [&beat](SeqLine& line) { line.know(beat.seq); });
+}
+
+template <class Change>
+void TopicLines::change_all(const Change& change) {
+    for (auto& [name, topic] : topics_) {
+        std::for_each(topic.lines.begin(), topic.lines.end(), change);
+        after_change(topic);
     }
 }
 
+/// Outputs what is next in order and updates waiting().
 void TopicLines::after_change(Topic& topic) {
     Sample head;
     head.topic = topic.name;
@@ -132,7 +120,7 @@ void TopicLines::after_change(Topic& topic) {
 void TopicLines::keep_within_limits(Topic& topic) {
     if (kept_.samples > kept_samples_max_ || kept_.text_bytes > splice_limits::kept_text_bytes_max ||
         kept_.ranges > splice_limits::kept_ranges_max) {
-        ++counts_.buffers_dropped;
+        ++counts_->buffers_dropped;
         for (SeqLine& line : topic.lines) {
             line.drop_ahead();
         }
@@ -150,11 +138,11 @@ bool TopicLines::is_former(std::int64_t epoch) const {
     return std::find(former_.begin(), former_.end(), epoch) != former_.end();
 }
 
-bool TopicLines::begin_epoch(std::int64_t epoch, bool waits_for_past) {
+void TopicLines::begin_epoch(std::int64_t epoch) {
     const std::int64_t before = std::exchange(epoch_, epoch);
     if (before == 0) {
         first_epoch_ = epoch;
-        return false;
+        return;
     }
     former_.push_back(before);
     if (former_.size() > splice_limits::epochs_max) {
@@ -163,19 +151,17 @@ bool TopicLines::begin_epoch(std::int64_t epoch, bool waits_for_past) {
     if (baseline_ == Baseline::pending) {
         begin_lines(Baseline::unknown);
     }
-    waits_for_past_ = waits_for_past_ || waits_for_past;
-    for (auto& [name, topic] : topics_) {
-        if (topic.lines.empty() || topic.lines.back().epoch() != before) {
-            continue;
+    waits_for_past_ = recover_;
+    change_all([this, before](SeqLine& line) {
+        if (line.epoch() != before) {
+            return;
         }
-        topic.lines.back().begin_end();
+        line.begin_end();
         if (!recover_) {
             tell_end_unknown(before);
-            topic.lines.back().end();
+            line.end();
         }
-        after_change(topic);
-    }
-    return true;
+    });
 }
 
 void TopicLines::take_past(std::string_view name, std::int64_t epoch, std::uint64_t last_seq, bool is_end_known) {
@@ -183,33 +169,27 @@ void TopicLines::take_past(std::string_view name, std::int64_t epoch, std::uint6
         return;  // with an unknown baseline, its samples may be older than the start
     }
     Topic* const topic = topic_of(name);
-    if (topic == nullptr) {
-        return;
-    }
-    const std::size_t before = topic->lines.size();
-    SeqLine& line = earlier_line(*topic, epoch);
-    line.know(last_seq);
-    if (topic->lines.size() > before) {
-        line.start(1);
-        if (is_end_known) {
+    const bool is_new = topic != nullptr && add_earlier_line(*topic, epoch);
+    change(topic, epoch, [&](SeqLine& line) {
+        line.know(last_seq);
+        if (is_new) {
+            line.start(1);
+        }
+        if (is_new && is_end_known) {
             line.end();
         }
-    }
-    after_change(*topic);
+    });
 }
 
 void TopicLines::end_past() {
     if (!std::exchange(waits_for_past_, false)) {
         return;
     }
-    for (auto& [name, topic] : topics_) {
-        for (SeqLine& line : topic.lines) {
-            if (!line.is_started() && line.epoch() != first_epoch_) {
-                line.start(1);
-            }
+    change_all([this](SeqLine& line) {
+        if (!line.is_started() && line.epoch() != first_epoch_) {
+            line.start(1);
         }
-        after_change(topic);
-    }
+    });
 }
 
 void TopicLines::tell_end_unknown(std::int64_t epoch) {
@@ -221,30 +201,24 @@ void TopicLines::tell_end_unknown(std::int64_t epoch) {
 
 void TopicLines::begin_lines(Baseline baseline) {
     baseline_ = baseline;
-    for (auto& [name, topic] : topics_) {
-        for (SeqLine& line : topic.lines) {
-            if (!line.is_started() && (line.baseline != 0 || baseline == Baseline::known)) {
-                line.start(line.baseline + 1);
-            }
+    change_all([baseline](SeqLine& line) {
+        if (!line.is_started() && (line.baseline != 0 || baseline == Baseline::known)) {
+            line.start(line.baseline + 1);
         }
-        after_change(topic);
-    }
+    });
 }
 
 void TopicLines::give_up(Reason reason) {
     if (baseline_ == Baseline::pending) {
         begin_lines(Baseline::unknown);
     }
-    for (auto& [name, topic] : topics_) {
-        for (SeqLine& line : topic.lines) {
-            line.give_up(reason);
-            if (line.is_ending()) {
-                tell_end_unknown(line.epoch());
-                line.end();
-            }
+    change_all([this, reason](SeqLine& line) {
+        line.give_up(reason);
+        if (line.is_ending()) {
+            tell_end_unknown(line.epoch());
+            line.end();
         }
-        after_change(topic);
-    }
+    });
 }
 
 bool TopicLines::is_missing() {

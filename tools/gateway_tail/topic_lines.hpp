@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,6 +47,17 @@ inline constexpr std::size_t lines_per_topic_max = 8;
 inline constexpr std::size_t epochs_max = 64;
 }  // namespace splice_limits
 
+/// Failures and losses of the splice.
+struct SpliceCounts {
+    std::uint64_t buffers_dropped = 0;  // times that kept samples of a topic were discarded to be requested again
+    std::uint64_t topics_refused = 0;   // messages of topics beyond topics_max
+    std::uint64_t answers_ignored = 0;  // without a matching request, or from another gateway
+    std::optional<std::int64_t> since_first_utc_ns;  // time of the earliest sample that --since returned
+    bool since_failed = false;
+    bool baseline_failed = false;
+    std::string refusal;  // error of the last request that failed
+};
+
 /// The samples of all topics, by epoch. Outputs each sample once and in order, and tracks missing samples.
 ///
 /// Threads: one.
@@ -62,16 +74,12 @@ class TopicLines {
     };
     /// Whether the first seqs of the first epoch are known.
     enum class Baseline : std::uint8_t { pending, known, unknown };
-    struct Counts {
-        std::uint64_t duplicates = 0;       // discarded duplicates
-        std::uint64_t buffers_dropped = 0;  // times that kept samples of a topic were discarded to be requested again
-        std::uint64_t topics_refused = 0;   // messages of topics beyond topics_max
-    };
 
     /// With `recover`, missing samples may arrive later; otherwise they are lost.
-    TopicLines(bool recover, std::size_t kept_samples_max, SpliceOutput& output)
+    TopicLines(bool recover, std::size_t kept_samples_max, SpliceCounts& counts, SpliceOutput& output)
         : recover_(recover),
           kept_samples_max_(kept_samples_max),
+          counts_(&counts),
           output_(&output),
           baseline_(recover ? Baseline::pending : Baseline::unknown) {}
 
@@ -96,22 +104,30 @@ class TopicLines {
 
     /// Returns null if topics_max is reached.
     [[nodiscard]] Topic* topic_of(std::string_view name);
+    /// Likewise. Takes over the unit of the sample, if it has one.
+    [[nodiscard]] Topic* topic_of(const Sample& sample);
     /// Returns null for an unknown topic.
     [[nodiscard]] Topic* find(std::string_view name);
-    /// Returns null if this epoch of the topic is closed.
-    [[nodiscard]] SeqLine* line_of(Topic& topic, std::int64_t epoch);
-    /// Returns the line of an earlier epoch, which is added if there is none. An added one is marked as ending, so that
-    /// its last seq is requested.
-    [[nodiscard]] SeqLine& earlier_line(Topic& topic, std::int64_t epoch);
-    /// Outputs what is next in order and updates waiting(). Call it after each change of a line.
-    void after_change(Topic& topic);
+    /// Calls `change` with the line of this epoch, then outputs what is next in order. Does nothing if `topic` is null
+    /// or this epoch of it is closed.
+    template <class Change>
+    void change(Topic* topic, std::int64_t epoch, const Change& change) {
+        SeqLine* const line = topic == nullptr ? nullptr : line_of(*topic, epoch);
+        if (line != nullptr) {
+            change(*line);
+            after_change(*topic);
+        }
+    }
+    /// Adds a line for an earlier epoch, unless there is one. It is marked as ending, so that its last seq is
+    /// requested. Returns whether it was added.
+    bool add_earlier_line(Topic& topic, std::int64_t epoch);
 
     /// Returns the current epoch, or 0 if none is known yet.
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] bool is_former(std::int64_t epoch) const;
-    /// Starts an epoch. Lines of the previous one are marked as ending, so that their last seq is requested. If
-    /// `waits_for_past`, the new one is output after end_past(). Returns false if there was no previous one.
-    bool begin_epoch(std::int64_t epoch, bool waits_for_past);
+    /// Starts an epoch. Lines of the previous one, if any, are marked as ending, so that their last seq is requested;
+    /// the new epoch is then output after end_past().
+    void begin_epoch(std::int64_t epoch);
     /// Adds a topic of an earlier epoch, of which nothing may have been received, with its last seq.
     void take_past(std::string_view name, std::int64_t epoch, std::uint64_t last_seq, bool is_end_known);
     void end_past();
@@ -128,7 +144,6 @@ class TopicLines {
     /// Returns the topics that may have something to request; after is_missing(), exactly those.
     [[nodiscard]] const std::vector<Topic*>& waiting() const noexcept { return waiting_; }
     [[nodiscard]] std::size_t topics() const noexcept { return topics_.size(); }
-    [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
   private:
     struct TextHash {
@@ -136,13 +151,18 @@ class TopicLines {
         std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
     };
 
-    [[nodiscard]] SeqLine* live_line(std::string_view topic, std::int64_t epoch, Topic*& owner);
+    [[nodiscard]] static SeqLine* find_line(Topic& topic, std::int64_t epoch);
+    /// Returns null if this epoch of the topic is closed.
+    [[nodiscard]] SeqLine* line_of(Topic& topic, std::int64_t epoch);
+    template <class Change>
+    void change_all(const Change& change);
+    void after_change(Topic& topic);
     void keep_within_limits(Topic& topic);
 
     const bool recover_;
     const std::size_t kept_samples_max_;
+    SpliceCounts* const counts_;
     SpliceOutput* const output_;
-    Counts counts_;
     Kept kept_;
     std::unordered_map<std::string, Topic, TextHash, std::equal_to<>> topics_;
     std::vector<Topic*> waiting_;
