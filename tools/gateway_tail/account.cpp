@@ -28,6 +28,16 @@ void separate(std::string& out) {
 
 }  // namespace
 
+/// Returns false when entries_max is reached.
+bool Account::take_entry() noexcept {
+    if (entries_ == entries_max) {
+        is_complete_ = false;
+        return false;
+    }
+    ++entries_;
+    return true;
+}
+
 /// Returns null when entries_max is reached.
 Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id) {
     if (topics_.size() <= index) {
@@ -36,11 +46,9 @@ Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, s
     Topic& each = topics_[index];
     each.name = each.name.empty() ? std::string(topic) : std::move(each.name);
     if (each.epochs.empty() || each.epochs.back().id != id) {
-        if (entries_ >= entries_max) {
-            is_complete_ = false;
+        if (!take_entry()) {
             return nullptr;
         }
-        ++entries_;
         each.epochs.push_back({id, {}, {}});
     }
     return &each.epochs.back();
@@ -54,11 +62,8 @@ void Account::give_first(const Sample& sample) {
     if (!epoch->received.empty() && epoch->received.back().last >= sample.seq) {
         ++epoch->duplicates;
         ++duplicates_;
-    } else if (entries_ < entries_max) {
-        ++entries_;
+    } else if (take_entry()) {
         epoch->received.push_back({sample.seq, sample.seq, Reason::other});
-    } else {
-        is_complete_ = false;
     }
 }
 
@@ -73,11 +78,8 @@ void Account::lose(const Gap& gap) {
     if (!epoch->lost.empty() && epoch->lost.back().last + 1 == gap.first_seq &&
         epoch->lost.back().reason == gap.reason) {
         epoch->lost.back().last = gap.last_seq;
-    } else if (entries_ < entries_max) {
-        ++entries_;
+    } else if (take_entry()) {
         epoch->lost.push_back({gap.first_seq, gap.last_seq, gap.reason});
-    } else {
-        is_complete_ = false;
     }
 }
 
@@ -124,6 +126,9 @@ std::string Account::summary(std::chrono::milliseconds duration, std::size_t ran
     }
     for (const std::int64_t epoch : unknown_ends_) {
         out += "  the end of epoch " + std::to_string(epoch) + " is unknown: its last samples may be lost\n";
+    }
+    for (const auto& [word, words] : doubts_) {
+        out += "  " + words + '\n';
     }
     return out;
 }
@@ -184,9 +189,9 @@ std::string Account::report() const {
         }
     }
     out += R"(},"doubts":[)";
-    for (const std::string& word : doubts_) {
+    for (const auto& [word, words] : doubts_) {
         separate(out);
-        out += '"' + word + '"';
+        out += '"' + std::string(word) + '"';
     }
     out += R"(],"epochs":[)";
     for (const std::int64_t id : epochs()) {

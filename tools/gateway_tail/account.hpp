@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate::tail {
@@ -36,16 +37,17 @@ class Account {
     }
     void lose(const Gap& gap);
     void end_unknown(std::int64_t epoch);
-    /// Adds a doubt to the report: samples whose seqs are unknown may be missing.
-    void doubt(std::string_view word) { doubts_.emplace_back(word); }
+    /// Adds a doubt: samples whose seqs are unknown may be missing. `word` is its key in the report, `words` the line
+    /// in the summary.
+    void doubt(std::string_view word, const std::string& words) { doubts_.emplace_back(word, words); }
     /// Marks the end of this epoch as doubtful in the report: it may have continued.
     void doubt_end(std::int64_t epoch) { doubtful_ends_.insert(epoch); }
 
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
     /// Returns whether a sample was output for a topic that begins with `prefix`.
     [[nodiscard]] bool has_sample_of(std::string_view prefix) const;
-    [[nodiscard]] bool is_anything_lost() const noexcept { return lost_ > 0 || !unknown_ends_.empty(); }
+    /// Returns whether samples were or may have been lost.
+    [[nodiscard]] bool is_in_doubt() const noexcept { return lost_ > 0 || !unknown_ends_.empty() || !doubts_.empty(); }
 
     /// Returns the summary as lines of text, with at most `ranges_max` lost ranges.
     [[nodiscard]] std::string summary(std::chrono::milliseconds duration, std::size_t ranges_max) const;
@@ -72,6 +74,7 @@ class Account {
     };
 
     void give_first(const Sample& sample);
+    [[nodiscard]] bool take_entry() noexcept;
     Epoch* epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id);
     [[nodiscard]] std::vector<std::int64_t> epochs() const;
     void append_epoch(std::string& out, std::int64_t id) const;
@@ -81,7 +84,7 @@ class Account {
     std::vector<Topic> topics_;
     std::set<std::int64_t> unknown_ends_;   // already reported to the user
     std::set<std::int64_t> doubtful_ends_;  // reported in the summary only
-    std::vector<std::string> doubts_;
+    std::vector<std::pair<std::string_view, std::string>> doubts_;
     std::array<std::uint64_t, reasons> lost_by_reason_{};
     std::uint64_t samples_ = 0;
     std::uint64_t recovered_ = 0;

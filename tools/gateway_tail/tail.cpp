@@ -234,7 +234,8 @@ bool Tail::is_done(Time now) {
 }
 
 int Tail::run() {
-    if (!can_write()) {
+    // Checks the output and the report before a sample arrives, so that write errors are not first noticed at the end.
+    if (say_output_fault() || !can_write_report()) {
         return exit_code::io_error;
     }
     try {
@@ -278,45 +279,35 @@ void Tail::settle() {
     }
 }
 
-/// Returns the reasons why samples with unknown seqs may be missing.
-std::vector<Doubt> Tail::doubts() const {
+/// Adds the reasons why samples with unknown seqs may be missing.
+void Tail::note_doubts() {
     const SpliceCounts& counts = splice_.counts();
     const char* const fault = !is_connected_            ? "no connection"
                               : !counts.refusal.empty() ? "the services refused the request"
                                                         : "no reply from the services";
-    std::vector<Doubt> doubts;
+    Account& account = output_.account();
     if (counts.since_failed) {
-        doubts.push_back({"since", std::string("samples requested with --since are missing: ") + fault});
+        account.doubt("since", std::string("samples requested with --since are missing: ") + fault);
     }
     if (counts.topics_refused > 0) {
-        doubts.push_back({"topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
-                                        counted(counts.topics_refused, "message") + " of other topics ignored"});
+        account.doubt("topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
+                                    counted(counts.topics_refused, "message") + " of other topics ignored");
     }
     if (options_.services && !splice_.has_looked_last() && !output_.is_done()) {
-        doubts.push_back({"end", std::string("the last published samples may be missing: ") + fault});
-    }
-    return doubts;
-}
-
-/// Adds the doubts to the report, whose reader may not see standard error.
-void Tail::note_doubts() {
-    doubts_ = doubts();
-    for (const Doubt& doubt : doubts_) {
-        output_.doubt(doubt.word);
-        if (doubt.word == "end" && splice_.epoch() != 0) {
-            output_.doubt_end(splice_.epoch());
+        account.doubt("end", std::string("the last published samples may be missing: ") + fault);
+        if (splice_.epoch() != 0) {
+            account.doubt_end(splice_.epoch());
         }
     }
 }
 
-/// Checks the output and the report at the start, so that write errors are not first noticed at the end or with the
-/// first sample.
-bool Tail::can_write() const {
-    if (!output_.fault().empty()) {
-        say("cannot write the output: " + output_.fault());
+/// Reports why the output cannot be written. Returns false if it can.
+bool Tail::say_output_fault() const {
+    if (output_.console().fault().empty()) {
         return false;
     }
-    return can_write_report();
+    say("cannot write the output: " + output_.console().fault());
+    return true;
 }
 
 bool Tail::can_write_report() const {
@@ -375,12 +366,9 @@ int Tail::finish_stream() {
         const auto duration = std::chrono::duration_cast<milliseconds>(steady_clock::now() - began_);
         std::string summary = output_.account().summary(duration, summary_ranges_max);
         summary.pop_back();
-        for (const Doubt& doubt : doubts_) {
-            summary += "\n  " + doubt.words;
-        }
         say(summary);
     }
-    return output_.account().is_anything_lost() || !doubts_.empty() ? exit_code::lost : exit_code::nothing_lost;
+    return output_.account().is_in_doubt() ? exit_code::lost : exit_code::nothing_lost;
 }
 
 int Tail::finish() {
@@ -397,8 +385,7 @@ int Tail::finish() {
     const int code = !was_connected_           ? exit_code::unavailable
                      : options_.is_last_only() ? finish_last()
                                                : finish_stream();
-    if (!output_.console().fault().empty()) {
-        say("cannot write the output: " + output_.console().fault());
+    if (say_output_fault()) {
         return exit_code::io_error;
     }
     if (!write_report()) {

@@ -14,16 +14,9 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace telegate::tail {
-
-/// A reason why samples with unknown seqs may be missing.
-struct Doubt {
-    std::string_view word;  // key in the report
-    std::string words;      // text for the summary
-};
 
 /// gateway_tail without its command line: two sockets, the splice between them and the output, and one thread.
 ///
@@ -57,9 +50,8 @@ class Tail {
 
     // Ending the program.
     void settle();
-    [[nodiscard]] std::vector<Doubt> doubts() const;
     void note_doubts();
-    [[nodiscard]] bool can_write() const;
+    [[nodiscard]] bool say_output_fault() const;
     [[nodiscard]] bool can_write_report() const;
     [[nodiscard]] bool write_report() const;
     [[nodiscard]] bool say_unmatched() const;
@@ -77,7 +69,6 @@ class Tail {
     MessageBatch batch_;
     std::vector<News> news_;
 
-    std::vector<Doubt> doubts_;  // set at the end
     Time began_;
     bool takes_live_ = true;
     bool is_connected_ = false;  // the required connections are established

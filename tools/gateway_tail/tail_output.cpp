@@ -24,14 +24,11 @@ std::int64_t utc_now_ns() {
 }  // namespace
 
 TailOutput::TailOutput(const TailOptions& options)
-    : format_(options.format),
-      count_max_(options.count.value_or(std::numeric_limits<std::uint64_t>::max())),
-      is_terminal_(console_.is_terminal()),
-      recovers_(options.services.has_value()),
+    : options_(options),
       lines_(options.format, wants_color(options, console_)),
       rates_since_(std::chrono::steady_clock::now()),
-      narrator_(recovers_) {
-    if (format_ != OutputFormat::none) {
+      narrator_(options.services.has_value()) {
+    if (options.format != OutputFormat::none) {
         console_.check();
     }
     console_.buffer() += lines_.head();
@@ -43,10 +40,10 @@ void TailOutput::give(const Sample& sample) {
     }
     account_.give(sample);
     narrator_.give(sample);
-    is_full_ = account_.samples() >= count_max_;
-    if (format_ == OutputFormat::rates) {
+    is_full_ = account_.samples() == options_.count;
+    if (options_.format == OutputFormat::rates) {
         rates_.give(sample, utc_now_ns());
-    } else if (format_ != OutputFormat::none) {
+    } else if (options_.format != OutputFormat::none) {
         lines_.append(console_.buffer(), sample);
         console_.added();
     }
@@ -58,7 +55,7 @@ void TailOutput::lose(const Gap& gap) {
     }
     account_.lose(gap);
     narrator_.lose(gap);
-    if (format_ == OutputFormat::rates) {
+    if (options_.format == OutputFormat::rates) {
         rates_.lose(gap);
     }
 }
@@ -66,8 +63,8 @@ void TailOutput::lose(const Gap& gap) {
 void TailOutput::end_unknown(std::int64_t epoch) {
     if (!is_full_) {
         account_.end_unknown(epoch);
-        say((recovers_ ? "the gateway does not know the end of"
-                       : "the gateway was not queried (--no-recover) for the end of") +
+        say((options_.services ? "the gateway does not know the end of"
+                               : "the gateway was not queried (--no-recover) for the end of") +
             std::string(" epoch ") + std::to_string(epoch) + ": its last samples may be lost");
     }
 }
@@ -80,15 +77,16 @@ void TailOutput::make_room(const Answer& answer) {
 
 void TailOutput::show_rates(Time now) {
     constexpr std::size_t other_rows = 3;  // the header, the omitted topics, and the cursor
-    const std::size_t rows_max = is_terminal_ ? console_.rows() - std::min(console_.rows() - 1, other_rows)
-                                              : std::numeric_limits<std::size_t>::max();
-    console_.buffer() += is_terminal_ ? home_and_clear : "";
+    const bool is_terminal = console_.is_terminal();
+    const std::size_t rows_max = is_terminal ? console_.rows() - std::min(console_.rows() - 1, other_rows)
+                                             : std::numeric_limits<std::size_t>::max();
+    console_.buffer() += is_terminal ? home_and_clear : "";
     console_.buffer() += rates_.page(now - rates_since_, rows_max);
     rates_since_ = now;
 }
 
 void TailOutput::turn(Time now, bool is_settled) {
-    if (format_ == OutputFormat::rates && now - rates_since_ >= rates_interval) {
+    if (options_.format == OutputFormat::rates && now - rates_since_ >= rates_interval) {
         show_rates(now);
     }
     console_.flush();

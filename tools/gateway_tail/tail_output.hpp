@@ -15,15 +15,12 @@ namespace telegate::tail {
 /// Threads: one. Limits: those of its parts. Failure: std::bad_alloc; see Console for write errors.
 class TailOutput final : public SpliceOutput {
   public:
+    /// Keeps a reference to `options`.
     explicit TailOutput(const TailOptions& options);
 
     void give(const Sample& sample) override;
     void lose(const Gap& gap) override;
     void end_unknown(std::int64_t epoch) override;
-
-    /// Add doubts to the report: samples whose seqs are unknown may be missing, or this epoch may have continued.
-    void doubt(std::string_view word) { account_.doubt(word); }
-    void doubt_end(std::int64_t epoch) { account_.doubt_end(epoch); }
 
     /// Widens the topic column for the samples of this reply.
     void make_room(const Answer& answer);
@@ -31,21 +28,17 @@ class TailOutput final : public SpliceOutput {
     void turn(Time now, bool is_settled);
     /// Returns whether no more samples are wanted: --count is reached, or the reader closed the output.
     [[nodiscard]] bool is_done() const noexcept { return is_full_ || !console_.is_open(); }
-    /// Returns why the output cannot be written; "" if it can.
-    [[nodiscard]] const std::string& fault() const noexcept { return console_.fault(); }
-    [[nodiscard]] Console& console() noexcept { return console_; }
+    [[nodiscard]] const Console& console() const noexcept { return console_; }
     [[nodiscard]] Narrator& narrator() noexcept { return narrator_; }
+    [[nodiscard]] Account& account() noexcept { return account_; }
     [[nodiscard]] const Account& account() const noexcept { return account_; }
 
   private:
     void show_rates(Time now);
 
+    const TailOptions& options_;
     Console console_;
-    OutputFormat format_;
-    std::uint64_t count_max_;
     bool is_full_ = false;
-    bool is_terminal_;
-    bool recovers_;
     SampleLines lines_;
     RateTable rates_;
     Time rates_since_;

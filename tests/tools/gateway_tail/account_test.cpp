@@ -51,9 +51,10 @@ TEST_CASE("the report lists received, lost and duplicate samples", "[tail][accou
 TEST_CASE("the report marks a doubtful end as unknown and names the doubt", "[tail][account]") {
     Account account;
     account.give(sample(1));
+    CHECK_FALSE(account.is_in_doubt());
     CHECK(nlohmann::json::parse(account.report())["doubts"] == nlohmann::json::array());
-    account.doubt("since");
-    account.doubt("end");
+    account.doubt("since", "the history is missing");
+    account.doubt("end", "the last samples may be missing");
     account.doubt_end(9);
     account.doubt_end(10);
     const nlohmann::json report = nlohmann::json::parse(account.report());
@@ -61,7 +62,9 @@ TEST_CASE("the report marks a doubtful end as unknown and names the doubt", "[ta
     REQUIRE(report["epochs"].size() == 2);
     CHECK(report["epochs"][0]["end_known"] == false);
     CHECK(report["epochs"][1]["end_known"] == false);
-    CHECK_FALSE(account.is_anything_lost());
+    CHECK(account.is_in_doubt());
+    CHECK(account.summary(std::chrono::seconds(1), 1)
+              .ends_with(" 0 lost\n  the history is missing\n  the last samples may be missing\n"));
 }
 
 TEST_CASE("the summary lists a few ranges and counts the rest", "[tail][account]") {
