@@ -17,6 +17,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -80,10 +81,6 @@ struct Texts {
     std::string secret_key_file;
     std::string curve_for = "both";
     std::string count;
-    bool json = false;
-    bool csv = false;
-    bool rate = false;
-    bool quiet = false;
     bool no_recover = false;
 };
 
@@ -111,13 +108,18 @@ void add_what(CLI::App& app, Texts& texts, TailOptions& options) {
         ->type_name("TIME");
 }
 
-void add_how(CLI::App& app, Texts& texts, TailOptions& options) {
+void add_how(CLI::App& app, TailOptions& options) {
+    const auto add_format = [&](const char* name, OutputFormat format, const char* words) {
+        return app.add_flag_callback(
+            name, [&options, format] { options.format = format; }, words);
+    };
     CLI::Option* const json =
-        app.add_flag("--json", texts.json, "Print one JSON object per line, as described in docs/wire.md");
-    CLI::Option* const csv = app.add_flag("--csv", texts.csv, "Print comma-separated values with a header line");
-    CLI::Option* const rate = app.add_flag(
-        "--rate", texts.rate, "Print a table of rates, delays and losses by topic every second instead of samples");
-    CLI::Option* const quiet = app.add_flag("--quiet", texts.quiet, "Print no samples, only the summary");
+        add_format("--json", OutputFormat::json, "Print one JSON object per line, as described in docs/wire.md");
+    CLI::Option* const csv = add_format("--csv", OutputFormat::csv, "Print comma-separated values with a header line");
+    CLI::Option* const rate =
+        add_format("--rate", OutputFormat::rates,
+                   "Print a table of rates, delays and losses by topic every second instead of samples");
+    CLI::Option* const quiet = add_format("--quiet", OutputFormat::none, "Print no samples, only the summary");
     json->excludes(csv, rate, quiet);
     csv->excludes(rate, quiet);
     rate->excludes(quiet);
@@ -158,6 +160,96 @@ void add_where(CLI::App& app, Texts& texts) {
         ->needs(server_key);
 }
 
+// These functions throw std::invalid_argument. An empty text is an option that was not given.
+
+Endpoint read_endpoint(const std::string& option, const std::string& text) {
+    std::variant<Endpoint, EndpointFault> parsed = parse_named(text);
+    if (std::holds_alternative<EndpointFault>(parsed)) {
+        throw std::invalid_argument(option + ": invalid endpoint \"" + text + "\": must be " + endpoints_allowed);
+    }
+    Endpoint& endpoint = std::get<Endpoint>(parsed);
+    if (is_any(endpoint) || endpoint.host == "*" || stays_in_process(endpoint.transport)) {
+        throw std::invalid_argument(option + ": cannot connect to \"" + text + "\": must be " + endpoints_allowed);
+    }
+    return std::move(endpoint);
+}
+
+std::optional<std::chrono::milliseconds> read_duration(const std::string& option, const std::string& text) {
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<std::chrono::milliseconds> duration = parse_duration(text);
+    if (!duration) {
+        throw std::invalid_argument(option + ": invalid duration \"" + text +
+                                    "\": must be a number with ms, s, m, h or d, at most 10000d");
+    }
+    return duration;
+}
+
+std::optional<std::uint64_t> read_count(const std::string& text) {
+    constexpr std::uint64_t count_max = 1'000'000'000'000'000;
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, count);
+    if (error != std::errc() || rest != end || count == 0 || count > count_max) {
+        throw std::invalid_argument("--count: invalid count \"" + text + "\": must be a whole number from 1 to " +
+                                    std::to_string(count_max));
+    }
+    return count;
+}
+
+void check_color(const std::string& color) {
+    if (color != "auto" && color != "always" && color != "never") {
+        throw std::invalid_argument("--color: invalid value \"" + color + "\": must be auto, always or never");
+    }
+}
+
+void read_since(const std::string& text, TailOptions& options) {
+    if (text.empty()) {
+        return;
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    options.since_now_utc_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    if (const std::optional<std::chrono::milliseconds> age = parse_duration(text)) {
+        options.since = std::to_string(age->count()) + "ms";
+        options.since_utc_ns = options.since_now_utc_ns - std::chrono::nanoseconds(*age).count();
+        return;
+    }
+    const std::optional<std::int64_t> time = parse_iso8601(text);
+    if (!time && is_year_out_of_range(text)) {
+        throw std::invalid_argument("--since: time \"" + text + "\" is out of range: must be " +
+                                    std::string(time_first) + " to " + std::string(time_last));
+    }
+    if (!time) {
+        throw std::invalid_argument(
+            "--since: invalid age or time \"" + text +
+            "\": must be a number with ms, s, m, h or d, or a time such as 2026-11-20T23:11:34Z with "
+            "up to nine decimals");
+    }
+    options.since_utc_ns = *time;
+    append_time(options.since, *time, 9);
+}
+
+std::vector<std::string> read_prefixes(std::vector<std::string> prefixes) {
+    constexpr std::size_t prefix_bytes_max = 256;  // that the services of a gateway accept; topics are shorter
+    constexpr std::size_t shown_bytes = 32;
+    for (const std::string& prefix : prefixes) {
+        if (prefix.size() > prefix_bytes_max) {
+            throw std::invalid_argument("TOPIC: prefix is too long: \"" + prefix.substr(0, shown_bytes) + "\"... has " +
+                                        std::to_string(prefix.size()) + " bytes; must be at most " +
+                                        std::to_string(prefix_bytes_max));
+        }
+        if (!is_utf8(prefix)) {
+            throw std::invalid_argument("TOPIC: invalid UTF-8 \"" + prefix +
+                                        "\": must be the beginning of a topic, in UTF-8");
+        }
+    }
+    return without_covered(std::move(prefixes));
+}
+
 CurveKey read_server_key(const std::string& text) {
     const std::optional<CurveKey> key = parse_z85(text);
     return key && !std::filesystem::exists(text) ? *key : load_curve_public_key(text);
@@ -181,27 +273,28 @@ std::optional<Endpoint> read_services(const Texts& texts, const Endpoint& publis
     }
     std::optional<Endpoint> services = default_services(publish);
     if (!services) {
-        throw Refusal("--services is required with " + texts.endpoint +
-                      ", because no default can be derived from it; use --no-recover to show live samples only");
+        throw std::invalid_argument(
+            "--services is required with " + texts.endpoint +
+            ", because no default can be derived from it; use --no-recover to show live samples only");
     }
     return services;
 }
 
 void check_together(const Texts& texts, const TailOptions& options) {
     if (options.follow && !options.last) {
-        throw Refusal("--follow requires --last");
+        throw std::invalid_argument("--follow requires --last");
     }
     if (options.last && !texts.since.empty()) {
-        throw Refusal("--last excludes --since");
+        throw std::invalid_argument("--last excludes --since");
     }
     if (texts.no_recover && (options.last || !texts.since.empty())) {
-        throw Refusal("--no-recover excludes --last and --since, which query the gateway");
+        throw std::invalid_argument("--no-recover excludes --last and --since, which query the gateway");
     }
 }
 
 void check_curve_for(const std::string& text) {
     if (text != "both" && text != "publish" && text != "services") {
-        throw Refusal("--curve-for: invalid value \"" + text + "\": must be both, publish or services");
+        throw std::invalid_argument("--curve-for: invalid value \"" + text + "\": must be both, publish or services");
     }
 }
 
@@ -211,11 +304,6 @@ void read_texts(const Texts& texts, TailOptions& options) {
     options.publish = read_endpoint("ENDPOINT", texts.endpoint);
     options.services = read_services(texts, options.publish);
     options.prefixes = read_prefixes(std::move(options.prefixes));
-    options.format = texts.json    ? OutputFormat::json
-                     : texts.csv   ? OutputFormat::csv
-                     : texts.rate  ? OutputFormat::rates
-                     : texts.quiet ? OutputFormat::none
-                                   : OutputFormat::text;
     read_since(texts.since, options);
     options.count = read_count(texts.count);
     check_color(options.color);
@@ -244,91 +332,6 @@ bool is_known_to_sockets(const std::string& host) {
 }
 
 }  // namespace
-
-Endpoint read_endpoint(const std::string& option, const std::string& text) {
-    std::variant<Endpoint, EndpointFault> parsed = parse_named(text);
-    if (std::holds_alternative<EndpointFault>(parsed)) {
-        throw Refusal(option + ": invalid endpoint \"" + text + "\": must be " + endpoints_allowed);
-    }
-    Endpoint& endpoint = std::get<Endpoint>(parsed);
-    if (is_any(endpoint) || endpoint.host == "*" || stays_in_process(endpoint.transport)) {
-        throw Refusal(option + ": cannot connect to \"" + text + "\": must be " + endpoints_allowed);
-    }
-    return std::move(endpoint);
-}
-
-std::optional<std::chrono::milliseconds> read_duration(const std::string& option, const std::string& text) {
-    if (text.empty()) {
-        return std::nullopt;
-    }
-    const std::optional<std::chrono::milliseconds> duration = parse_duration(text);
-    if (!duration) {
-        throw Refusal(option + ": invalid duration \"" + text +
-                      "\": must be a number with ms, s, m, h or d, at most 10000d");
-    }
-    return duration;
-}
-
-std::optional<std::uint64_t> read_count(const std::string& text) {
-    constexpr std::uint64_t count_max = 1'000'000'000'000'000;
-    if (text.empty()) {
-        return std::nullopt;
-    }
-    std::uint64_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, count);
-    if (error != std::errc() || rest != end || count == 0 || count > count_max) {
-        throw Refusal("--count: invalid count \"" + text + "\": must be a whole number from 1 to " +
-                      std::to_string(count_max));
-    }
-    return count;
-}
-
-void check_color(const std::string& color) {
-    if (color != "auto" && color != "always" && color != "never") {
-        throw Refusal("--color: invalid value \"" + color + "\": must be auto, always or never");
-    }
-}
-
-void read_since(const std::string& text, TailOptions& options) {
-    if (text.empty()) {
-        return;
-    }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    options.since_now_utc_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-    if (const std::optional<std::chrono::milliseconds> age = parse_duration(text)) {
-        options.since = std::to_string(age->count()) + "ms";
-        options.since_utc_ns = options.since_now_utc_ns - std::chrono::nanoseconds(*age).count();
-        return;
-    }
-    const std::optional<std::int64_t> time = parse_iso8601(text);
-    if (!time && is_year_out_of_range(text)) {
-        throw Refusal("--since: time \"" + text + "\" is out of range: must be " + std::string(time_first) + " to " +
-                      std::string(time_last));
-    }
-    if (!time) {
-        throw Refusal("--since: invalid age or time \"" + text +
-                      "\": must be a number with ms, s, m, h or d, or a time such as 2026-11-20T23:11:34Z with "
-                      "up to nine decimals");
-    }
-    options.since_utc_ns = *time;
-    append_time(options.since, *time, 9);
-}
-
-std::vector<std::string> read_prefixes(std::vector<std::string> prefixes) {
-    constexpr std::size_t shown_bytes = 32;
-    for (const std::string& prefix : prefixes) {
-        if (prefix.size() > prefix_bytes_max) {
-            throw Refusal("TOPIC: prefix is too long: \"" + prefix.substr(0, shown_bytes) + "\"... has " +
-                          std::to_string(prefix.size()) + " bytes; must be at most " +
-                          std::to_string(prefix_bytes_max));
-        }
-        if (!is_utf8(prefix)) {
-            throw Refusal("TOPIC: invalid UTF-8 \"" + prefix + "\": must be the beginning of a topic, in UTF-8");
-        }
-    }
-    return without_covered(std::move(prefixes));
-}
 
 std::optional<Endpoint> default_services(const Endpoint& publish) {
     Endpoint services = publish;
@@ -371,7 +374,7 @@ ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
     Texts texts;
     TailOptions options;
     add_what(app, texts, options);
-    add_how(app, texts, options);
+    add_how(app, options);
     add_where(app, texts);
     try {
         app.parse(argc, argv);
