@@ -5,34 +5,25 @@
 #include "parse_any.hpp"
 #include "record_payload.hpp"
 
-#include <optional>
+#include <utility>
 
 namespace telegate::tail {
 namespace {
 
-bool read_objects(ObjectCoding coding, std::string_view topic, std::string_view payload, Splice& splice) {
-    Sample sample;
-    SampleTexts texts;
-    sample.topic = topic;
-    const bool reads = parse_any_sample(coding, payload, sample, texts);
-    if (reads) {
-        splice.live(sample);
-    }
-    return reads;
-}
-
-bool read_json(std::string_view topic, std::string_view payload, Splice& splice) {
+bool take_object(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
     ScannedSample scanned;
+    SampleTexts texts;
     std::string_view rest = payload;
-    if (!scan_sample(rest, scanned) || !rest.empty()) {
-        return read_objects(ObjectCoding::json, topic, payload, splice);
+    const bool is_scanned = format == PayloadFormat::json && scan_sample(rest, scanned) && rest.empty();
+    if (!is_scanned && !parse_any_sample(format, payload, scanned.sample, texts)) {
+        return false;
     }
     scanned.sample.topic = topic;
     splice.live(scanned.sample);
     return true;
 }
 
-bool read_records(std::string_view topic, std::string_view payload, Splice& splice) {
+bool take_records(std::string_view topic, std::string_view payload, Splice& splice) {
     if (!are_sample_records(payload)) {
         return false;
     }
@@ -45,56 +36,42 @@ bool read_records(std::string_view topic, std::string_view payload, Splice& spli
     return true;
 }
 
-bool read_samples(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
-    switch (format) {
-        case PayloadFormat::json: return read_json(topic, payload, splice);
-        case PayloadFormat::cbor: return read_objects(ObjectCoding::cbor, topic, payload, splice);
-        case PayloadFormat::record: break;
-    }
-    return read_records(topic, payload, splice);
-}
-
-std::optional<NoticeFields> read_any_notice(PayloadFormat format, NoticeKind kind, std::string_view payload) {
+bool take_notice(PayloadFormat format, NoticeKind kind, std::string_view topic, std::string_view payload,
+                 Splice& splice) {
     const auto fields = read_notice(format, kind, payload);
-    return fields && fields->seqs.last <= seq_max ? fields : std::nullopt;
-}
-
-bool read_gap(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
-    const auto fields = read_any_notice(format, NoticeKind::gap, payload);
-    if (fields) {
-        splice.gap({topic, fields->epoch_ms, fields->seqs.first, fields->seqs.last, parse_reason(fields->reason)});
+    if (!fields || fields->seqs.last > seq_max) {
+        return false;
     }
-    return fields.has_value();
-}
-
-bool read_beat(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
-    const auto fields = read_any_notice(format, NoticeKind::beat, payload);
-    if (fields) {
+    if (kind == NoticeKind::gap) {
+        splice.gap({topic, fields->epoch_ms, fields->seqs.first, fields->seqs.last, parse_reason(fields->reason)});
+    } else {
         splice.beat({topic, fields->epoch_ms, fields->seqs.last});
     }
-    return fields.has_value();
+    return true;
 }
 
-/// Returns false for a payload that is not of this format.
-bool read_as(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
-    if (topic.ends_with(gap_suffix)) {
-        return read_gap(format, topic.substr(0, topic.size() - gap_suffix.size()), payload, splice);
+/// Passes a message to the splice. Returns false for a payload that is not of this format.
+bool take_as(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+    for (const auto& [suffix, kind] :
+         {std::pair(gap_suffix, NoticeKind::gap), std::pair(beat_suffix, NoticeKind::beat)}) {
+        if (topic.ends_with(suffix)) {
+            topic.remove_suffix(suffix.size());
+            return take_notice(format, kind, topic, payload, splice);
+        }
     }
-    if (topic.ends_with(beat_suffix)) {
-        return read_beat(format, topic.substr(0, topic.size() - beat_suffix.size()), payload, splice);
-    }
-    return read_samples(format, topic, payload, splice);
+    return format == PayloadFormat::record ? take_records(topic, payload, splice)
+                                           : take_object(format, topic, payload, splice);
 }
 
 }  // namespace
 
 void LiveReader::read(std::string_view topic, std::string_view payload) {
     if (topic.size() <= topic_bytes_max) {
-        if (read_as(format_, topic, payload, *splice_)) {
+        if (take_as(format_, topic, payload, *splice_)) {
             return;
         }
         for (const PayloadFormat format : payload_format_names.values) {
-            if (format != format_ && read_as(format, topic, payload, *splice_)) {
+            if (format != format_ && take_as(format, topic, payload, *splice_)) {
                 format_ = format;
                 return;
             }

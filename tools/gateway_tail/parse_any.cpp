@@ -47,14 +47,6 @@ Json parse_cbor(std::string_view payload) {
     }
 }
 
-std::optional<Json> parse_object(ObjectCoding coding, std::string_view payload) {
-    if (payload.size() > payload_bytes_max) {
-        return std::nullopt;
-    }
-    Json object = coding == ObjectCoding::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
-    return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
-}
-
 const Json* member(const Json& object, const char* key) {
     const auto found = object.find(key);
     return found == object.end() ? nullptr : &*found;
@@ -86,6 +78,12 @@ bool read_text(const Json& object, const char* key, std::string& text) {
     }
     text = found->get_ref<const std::string&>();
     return true;
+}
+
+/// Leaves `flag` unchanged if the key is missing or not a boolean.
+void read_flag(const Json& object, const char* key, bool& flag) {
+    const Json* const found = member(object, key);
+    flag = found != nullptr && found->is_boolean() ? found->get<bool>() : flag;
 }
 
 bool read_value(const Json& value, Value& into, std::string& text) {
@@ -169,7 +167,7 @@ bool read_answer_sample(const Json& object, Answer& answer) {
     Sample sample;
     std::string device;
     std::string channel;
-    if (!object.is_object() || !read_sample(object, sample, texts) || !read_text(object, "device", device) ||
+    if (!read_sample(object, sample, texts) || !read_text(object, "device", device) ||
         !read_text(object, "channel", channel)) {
         return false;
     }
@@ -183,7 +181,7 @@ bool read_answer_sample(const Json& object, Answer& answer) {
 bool read_gone(const Json& object, Answer& answer) {
     Gap gap;
     std::string topic;
-    if (!object.is_object() || !read_range(object, gap) || !read_text(object, "topic", topic)) {
+    if (!read_range(object, gap) || !read_text(object, "topic", topic)) {
         return false;
     }
     gap.topic = *answer.texts.insert(std::move(topic)).first;
@@ -193,7 +191,7 @@ bool read_gone(const Json& object, Answer& answer) {
 
 bool read_left(const Json& object, Answer& answer) {
     std::string topic;
-    if (!object.is_object() || !read_text(object, "topic", topic)) {
+    if (!read_text(object, "topic", topic)) {
         return false;
     }
     answer.left.push_back(std::move(topic));
@@ -202,20 +200,22 @@ bool read_left(const Json& object, Answer& answer) {
 
 bool read_past(const Json& object, Answer& answer) {
     PastTopic past;
-    std::int64_t seq = 0;
-    if (!object.is_object() || !read_text(object, "topic", past.topic) || !read_whole(object, "last_seq", seq) ||
-        seq < 0 || static_cast<std::uint64_t>(seq) > seq_max) {
+    std::int64_t last_seq = 0;
+    if (!read_text(object, "topic", past.topic) || !read_whole(object, "last_seq", last_seq) || last_seq < 0) {
         return false;
     }
-    past.last_seq = static_cast<std::uint64_t>(seq);
+    past.last_seq = static_cast<std::uint64_t>(last_seq);
     answer.past.push_back(std::move(past));
     return true;
 }
 
-template <class Read>
-bool read_list(const Json& object, const char* key, const Read& read) {
+/// Reads a list of objects. It may be missing.
+bool read_list(const Json& object, const char* key, bool (*read)(const Json&, Answer&), Answer& answer) {
     const Json* const list = member(object, key);
-    return list == nullptr || (list->is_array() && std::all_of(list->begin(), list->end(), read));
+    return list == nullptr ||
+           (list->is_array() && std::all_of(list->begin(), list->end(), [read, &answer](const Json& each) {
+                return each.is_object() && read(each, answer);
+            }));
 }
 
 bool read_error(const Json& error, Answer& answer) {
@@ -240,18 +240,14 @@ bool read_answer(const Json& object, Answer& answer) {
         answer.position = static_cast<std::uint64_t>(number);
     }
     static_cast<void>(read_text(object, "after", answer.after));
-    const Json* const end = member(object, "end");
-    answer.is_end = end != nullptr && end->is_boolean() && end->get<bool>();
+    read_flag(object, "end", answer.is_end);
     static_cast<void>(read_whole(object, "samples_epoch", answer.samples_epoch));
     static_cast<void>(read_whole(object, "next_epoch", answer.next_epoch));
-    const Json* const end_known = member(object, "end_known");
-    answer.is_end_known = end_known == nullptr || !end_known->is_boolean() || end_known->get<bool>();
+    read_flag(object, "end_known", answer.is_end_known);
     const Json* const error = member(object, "error");
     return (error == nullptr || read_error(*error, answer)) &&
-           read_list(object, "samples", [&answer](const Json& each) { return read_answer_sample(each, answer); }) &&
-           read_list(object, "gone", [&answer](const Json& each) { return read_gone(each, answer); }) &&
-           read_list(object, "left", [&answer](const Json& each) { return read_left(each, answer); }) &&
-           read_list(object, "channels", [&answer](const Json& each) { return read_past(each, answer); });
+           read_list(object, "samples", read_answer_sample, answer) && read_list(object, "gone", read_gone, answer) &&
+           read_list(object, "left", read_left, answer) && read_list(object, "channels", read_past, answer);
 }
 
 }  // namespace
@@ -261,9 +257,12 @@ bool is_shallow_cbor(std::string_view payload) {
     return Json::sax_parse(payload, &depth, Json::input_format_t::cbor);
 }
 
-bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts) {
-    const std::optional<Json> object = parse_object(coding, payload);
-    return object && read_sample(*object, sample, texts);
+bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts) {
+    if (payload.size() > payload_bytes_max) {
+        return false;
+    }
+    const Json object = format == PayloadFormat::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
+    return object.is_object() && read_sample(object, sample, texts);
 }
 
 bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "service_messages.hpp"
 
 #include <string>
@@ -13,12 +14,9 @@ struct SampleTexts {
     std::string unit;
 };
 
-/// The encoding of an object.
-enum class ObjectCoding : std::uint8_t { json, cbor };
-
-/// Parses a sample with keys in any order; the topic is that of the frame. Slow: used for samples that scan_sample()
-/// cannot read. Limits: payload_bytes_max.
-[[nodiscard]] bool parse_any_sample(ObjectCoding coding, std::string_view payload, Sample& sample, SampleTexts& texts);
+/// Parses a sample in the json or cbor format, with keys in any order; the topic is that of the frame. Slow: used for
+/// samples that scan_sample() cannot read. Limits: payload_bytes_max.
+[[nodiscard]] bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts);
 
 /// Parses a reply from the services. On failure, returns false and sets `what` to the reason.
 [[nodiscard]] bool parse_answer(std::string_view frame, Answer& answer, std::string& what);
