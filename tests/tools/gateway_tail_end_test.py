@@ -13,22 +13,18 @@ import subprocess
 import time
 import unittest
 
-from tail_process import A, B, TAIL, TailProcess, TailTest
+from tail_process import A, B, TAIL, TailTest
 from stand_in_gateway import DEADLINE_S
 
 
 class EndTest(TailTest):
-    def run_tail(self, *arguments):
-        return subprocess.run([TAIL, *arguments], capture_output=True, text=True, timeout=DEADLINE_S)
-
     def test_an_unreachable_gateway_is_exit_code_69(self):
         place = f"ipc://{self.scratch}/none-pub.ipc"
         done = self.run_tail(place, "--duration", "200ms")
         self.assertEqual((done.returncode, done.stderr),
                          (69, "gateway_tail: cannot reach the gateway: nothing was received\n"))
         self.gateway()
-        tail = TailProcess(self.scratch, [place])
-        self.addCleanup(tail.kill)
+        tail = self.start([place])
         self.wait_for(lambda: "waiting for" in tail.err(), "the waiting")
         self.assertEqual(self.end(tail), 69)
 
@@ -77,8 +73,7 @@ class EndTest(TailTest):
 
     def test_without_recovery_the_end_of_an_epoch_is_not_requested(self):
         self.gateway()
-        tail = TailProcess(self.scratch, [self.served.places["publish"], "--json", "--no-recover"])
-        self.addCleanup(tail.kill)
+        tail = self.start([self.served.places["publish"], "--json", "--no-recover"])
         self.wait_for(lambda: self.served.subscribed > 0, "a subscription")
         self.served.publish(A)
         self.wait_for_seq(tail, A, 1)
@@ -95,9 +90,7 @@ class EndTest(TailTest):
 
     def test_a_connection_problem_is_reported_once_in_plain_words(self):
         gateway = self.gateway()
-        tail = TailProcess(self.scratch, [gateway.places["services"], "--services", gateway.places["publish"],
-                                          "--duration", "6s"])
-        self.addCleanup(tail.kill)
+        tail = self.start([gateway.places["services"], "--services", gateway.places["publish"], "--duration", "6s"])
         self.assertEqual(self.end(tail, None), 69)
         self.assertEqual(tail.err().count("not a publish endpoint: is this the services endpoint?"), 1, tail.err())
         self.assertEqual(tail.err().count("not a services endpoint: is this the publish endpoint?"), 1, tail.err())
@@ -147,13 +140,12 @@ class EndTest(TailTest):
 
     def test_waiting_for_an_unreachable_gateway_is_reported_once(self):
         place = f"ipc://{self.scratch}/none-pub.ipc"
-        done = subprocess.run([TAIL, place, "--connect-timeout", "4s"], capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.run_tail(place, "--connect-timeout", "4s")
         self.assertEqual(done.returncode, 69)
         self.assertEqual(done.stderr.count("waiting for " + place), 1)
 
     def test_last_without_services_is_exit_code_69(self):
-        done = subprocess.run([TAIL, f"ipc://{self.scratch}/none-pub.ipc", "--last", "--connect-timeout", "100ms"],
-                              capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.run_tail(f"ipc://{self.scratch}/none-pub.ipc", "--last", "--connect-timeout", "100ms")
         self.assertEqual(done.returncode, 69)
 
     def test_last_does_not_wait_long_for_unreachable_services_of_a_reachable_gateway(self):
@@ -187,8 +179,7 @@ class EndTest(TailTest):
     def test_since_without_services_is_reported_and_continues_live(self):
         gateway = self.gateway()
         gateway.close_services()
-        tail = TailProcess(self.scratch, [gateway.places["publish"], "--json", "--since", "10m"])
-        self.addCleanup(tail.kill)
+        tail = self.start([gateway.places["publish"], "--json", "--since", "10m"])
         self.wait_for(lambda: gateway.subscribed > 0, "a subscription")
         gateway.publish(A)
         self.wait_for_seq(tail, A, 1)
@@ -274,7 +265,7 @@ class EndTest(TailTest):
                                  '"2999-01-01T00:00:00Z" is out of range: must be 1678-01-01T00:00:00Z to 2261-12-31T23:59:59.999999999Z'),
                                 ([place, "--since", "0001-01-01T00:00:00Z"], "is out of range"),
                                 ([place, "--since", "\x1b[2J"], '--since: invalid age or time "\\x1b[2J"'), ([place, "--\x1b"], "--\\x1b"), (["inproc://x"], "must be")):
-            done = subprocess.run([TAIL, *arguments], capture_output=True, text=True, timeout=DEADLINE_S)
+            done = self.run_tail(*arguments)
             self.assertEqual((done.returncode, done.stdout), (64, ""), arguments)
             self.assertIn(word, done.stderr)
             self.assertNotIn("any free", done.stderr)
@@ -291,11 +282,11 @@ class EndTest(TailTest):
             self.assertIn(f".TP\n.B {code}\n{words}\n", manual.replace("\\-", "-"))
 
     def test_help_and_version_are_complete(self):
-        done = subprocess.run([TAIL, "--help"], capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.run_tail("--help")
         self.assertEqual(done.returncode, 0)
         for word in ("--since", "--curve-server-key", "Exit codes:", "samples were or may have been lost"):
             self.assertIn(word, done.stdout)
-        done = subprocess.run([TAIL, "--version"], capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.run_tail("--version")
         self.assertRegex(done.stdout, r"^telegate \d")
 
     def test_the_default_services_endpoint_is_the_next_port(self):
@@ -304,8 +295,7 @@ class EndTest(TailTest):
             port = any_port.getsockname()[1]
         if port == 65535:
             self.skipTest("no next port")
-        done = subprocess.run([TAIL, f"tcp://localhost:{port}", "--last", "--connect-timeout", "4s"], capture_output=True,
-                              text=True, timeout=DEADLINE_S)
+        done = self.run_tail(f"tcp://localhost:{port}", "--last", "--connect-timeout", "4s")
         self.assertIn(f"waiting for tcp://localhost:{port + 1}", done.stderr)
 
 

@@ -11,12 +11,10 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import time
 import unittest
 
-from tail_process import A, B, TAIL, TailProcess, TailTest
-from stand_in_gateway import DEADLINE_S
+from tail_process import A, B, TailTest
 
 import zmq
 
@@ -148,8 +146,7 @@ class RecoveryTest(TailTest):
 
     def test_without_recovery_no_request_is_sent(self):
         self.gateway()
-        tail = TailProcess(self.scratch, [self.served.places["publish"], "--json", "--no-recover"])
-        self.addCleanup(tail.kill)
+        tail = self.start([self.served.places["publish"], "--json", "--no-recover"])
         self.wait_for(lambda: self.served.subscribed > 0, "a subscription")
         self.served.publish(A)
         self.served.publish(A, 2, is_sent=False)
@@ -377,8 +374,7 @@ class CurveTest(TailTest):
         self.check(self.tail("--json", "--curve-server-key", server, "--curve-secret-key-file", ours))
 
     def test_a_missing_key_file_is_named(self):
-        done = subprocess.run([TAIL, "tcp://127.0.0.1:5556", "--curve-server-key", "/none/server.public"],
-                              capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.run_tail("tcp://127.0.0.1:5556", "--curve-server-key", "/none/server.public")
         self.assertEqual(done.returncode, 66)
         self.assertIn("/none/server.public", done.stderr)
 

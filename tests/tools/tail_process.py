@@ -15,7 +15,7 @@ except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
 
-from stand_in_gateway import StandIn
+from stand_in_gateway import DEADLINE_S, StandIn
 
 TAIL = os.environ["TELEGATE_TAIL"]
 A, B = "host/cpu.user", "host/cpu.system"
@@ -68,12 +68,20 @@ class TailTest(unittest.TestCase):
         self.addCleanup(self.served.close)
         return self.served
 
+    @staticmethod
+    def run_tail(*arguments):
+        return subprocess.run([TAIL, *arguments], capture_output=True, text=True, timeout=DEADLINE_S)
+
+    def start(self, arguments, stdout=None, environment=None):
+        tail = TailProcess(self.scratch, arguments, stdout, environment)
+        self.addCleanup(tail.kill)
+        return tail
+
     def tail(self, *arguments, stdout=None, environment=None, begins=True):
         places = [self.served.places["publish"]]
         if self.transport == "tcp":
             places += ["--services", self.served.places["services"]]
-        tail = TailProcess(self.scratch, [*places, *arguments], stdout, environment)
-        self.addCleanup(tail.kill)
+        tail = self.start([*places, *arguments], stdout, environment)
         if begins:
             self.served.serve_until(lambda: self.served.subscribed > 0, "a subscription")
             self.served.serve_until(lambda: self.served.requests, "a request")

@@ -14,15 +14,6 @@ constexpr std::size_t width_min = 20;
 constexpr std::size_t width_max = 48;
 constexpr std::size_t cell_width = 12;
 
-void append_left(std::string& out, const std::string& text, std::size_t width) {
-    out += text;
-    out.append(text.size() < width ? width - text.size() : 0, ' ');
-}
-
-void append_right(std::string& out, const std::string& text) {
-    out.append(text.size() < cell_width ? cell_width - text.size() : 1, ' ').append(text);
-}
-
 std::string decimal(double number, int decimals) {
     std::array<char, 64> text;
     const int bytes = std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
@@ -57,14 +48,17 @@ void RateTable::lose(const Gap& gap) {
 
 void RateTable::append_row(std::string& out, const Row& row, double seconds, std::size_t width) {
     constexpr double ns_per_ms = 1e6;
-    append_left(out, row.topic, width);
-    append_right(out, decimal(static_cast<double>(row.fresh) / seconds, 1));
-    append_right(out, row.fresh == 0
-                          ? "-"
-                          : decimal(static_cast<double>(row.late_ns) / static_cast<double>(row.fresh) / ns_per_ms, 2));
-    append_right(out, row.fresh == 0 ? "-" : decimal(static_cast<double>(row.latest_ns) / ns_per_ms, 2));
-    append_right(out, grouped(row.samples));
-    append_right(out, grouped(row.lost));
+    out += row.topic;
+    pad(out, out.size() - row.topic.size(), width);
+    const bool is_silent = row.fresh == 0;
+    const auto fresh = static_cast<double>(row.fresh);
+    const std::string cells[] = {decimal(fresh / seconds, 1),
+                                 is_silent ? "-" : decimal(static_cast<double>(row.late_ns) / fresh / ns_per_ms, 2),
+                                 is_silent ? "-" : decimal(static_cast<double>(row.latest_ns) / ns_per_ms, 2),
+                                 grouped(row.samples), grouped(row.lost)};
+    for (const std::string& cell : cells) {
+        append_right(out, cell, cell_width);
+    }
     out += '\n';
 }
 
@@ -73,10 +67,10 @@ std::string RateTable::page(std::chrono::nanoseconds elapsed, std::size_t rows_m
     for (const Row& row : rows_) {
         width = std::max(width, std::min(row.topic.size(), width_max));
     }
-    std::string out;
-    append_left(out, "topic", width);
+    std::string out = "topic";
+    pad(out, 0, width);
     for (const char* const head : {"samples/s", "delay ms", "max ms", "samples", "lost"}) {
-        append_right(out, head);
+        append_right(out, head, cell_width);
     }
     out += '\n';
     const double seconds = std::max(1e-9, static_cast<double>(elapsed.count()) / 1e9);

@@ -59,7 +59,8 @@ void SampleLines::append_text(std::string& out, const Sample& sample) {
     std::string value;
     append_plain_value(value, sample.value);
     append_printable(cell, sample.value.type == ValueType::none ? "-" : value);
-    out.append(cell.size() < value_width ? value_width - cell.size() : 1, ' ').append(cell) += ' ';
+    append_right(out, cell, value_width);
+    out += ' ';
     begin = out.size();
     append_printable(out, sample.unit);
     pad(out, begin, unit_width);

@@ -88,6 +88,10 @@ void pad(std::string& out, std::size_t begin, std::size_t width) {
     out.append(size < width ? width - size : 0, ' ');
 }
 
+void append_right(std::string& out, std::string_view text, std::size_t width) {
+    out.append(text.size() < width ? width - text.size() : 1, ' ').append(text);
+}
+
 Value value_of(const TelemetrySample& sample) noexcept {
     Value value;
     value.type = sample.type;

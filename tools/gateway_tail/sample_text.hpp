@@ -22,6 +22,8 @@ void append_printable(std::string& out, std::string_view text);
 
 /// Appends blanks to the text that begins at `begin`, up to this width.
 void pad(std::string& out, std::size_t begin, std::size_t width);
+/// Appends a cell of a table, aligned on the right; at least one blank precedes its text.
+void append_right(std::string& out, std::string_view text, std::size_t width);
 
 /// Returns the value of a sample, to which its text points.
 [[nodiscard]] Value value_of(const TelemetrySample& sample) noexcept;

@@ -314,15 +314,11 @@ void read_texts(const Texts& texts, TailOptions& options) {
     }
 }
 
-ParsedTailOptions leave(int code, const std::string& output) {
-    return {.options = {}, .exit_code = code, .output = output};
-}
-
 /// `what` may contain command-line arguments, which may contain any bytes.
 ParsedTailOptions refuse(int code, std::string_view what, std::string_view advice = "") {
     std::string output = std::string(program) + ": ";
     append_printable(output, what);
-    return leave(code, output.append("\n").append(advice));
+    return {.options = {}, .exit_code = code, .output = output.append("\n").append(advice)};
 }
 
 bool is_known_to_sockets(const std::string& host) {
@@ -380,9 +376,9 @@ ParsedTailOptions parse_tail_options(int argc, const char* const* argv) {
         app.parse(argc, argv);
         read_texts(texts, options);
     } catch (const CLI::CallForHelp&) {
-        return leave(exit_code::nothing_lost, app.help());
+        return {.options = {}, .exit_code = exit_code::nothing_lost, .output = app.help()};
     } catch (const CLI::CallForVersion&) {
-        return leave(exit_code::nothing_lost, "telegate " TELEGATE_VERSION "\n");
+        return {.options = {}, .exit_code = exit_code::nothing_lost, .output = "telegate " TELEGATE_VERSION "\n"};
     } catch (const std::exception& error) {
         return refuse(exit_code::usage, error.what(), "Try 'gateway_tail --help' for more information.\n");
     }

@@ -37,6 +37,21 @@ struct Fixture {
         splice.live(sample);
     }
     void gap(std::uint64_t first, std::uint64_t last, Reason reason) { splice.gap({"a/x", 1, first, last, reason}); }
+    static Answer answer_to(const Request& request, std::int64_t epoch = 1) {
+        Answer answer;
+        answer.id = request.id;
+        answer.epoch = epoch;
+        answer.is_end = true;
+        return answer;
+    }
+    /// The services reply to the next request, which is returned, with an error.
+    Request refuse(AnswerError error, std::int64_t epoch = 1) {
+        Request request = splice.turn(now).value();
+        Answer answer = answer_to(request, epoch);
+        answer.error = std::move(error);
+        splice.answer(answer, now);
+        return request;
+    }
     /// The services reply to the next request with a snapshot: empty, or with one sample and the losses after it.
     void begin(std::uint64_t last_seq = 0, std::uint64_t lost_to = 0, std::int64_t epoch = 1) {
         splice.services_up(now);
@@ -48,9 +63,7 @@ struct Fixture {
         std::int64_t next_epoch = 0;
     };
     void answer_since(const Request& request, const std::vector<std::uint64_t>& seqs, const Since& since) {
-        Answer answer;
-        answer.id = request.id;
-        answer.epoch = 20;
+        Answer answer = answer_to(request, 20);
         answer.samples_epoch = since.samples_epoch;
         answer.next_epoch = since.next_epoch;
         answer.is_end = since.is_end;
@@ -64,10 +77,7 @@ struct Fixture {
         splice.answer(answer, now);
     }
     void look(std::uint64_t last_seq, std::uint64_t lost_to, std::int64_t epoch = 1) {
-        Answer answer;
-        answer.id = splice.turn(now).value().id;
-        answer.epoch = epoch;
-        answer.is_end = true;
+        Answer answer = answer_to(splice.turn(now).value(), epoch);
         Sample last;
         last.topic = "a/x";
         last.epoch = epoch;
@@ -77,22 +87,16 @@ struct Fixture {
         splice.answer(answer, now);
     }
     void answer_past(const Request& request, std::vector<PastTopic> past, std::int64_t next_epoch) {
-        Answer answer;
-        answer.id = request.id;
-        answer.epoch = 20;
+        Answer answer = answer_to(request, 20);
         answer.past = std::move(past);
         answer.next_epoch = next_epoch;
-        answer.is_end = true;
         splice.answer(answer, now);
     }
     /// The services reply to the next request, for holes of an earlier run, that nothing of its known samples is left.
     void lose_holes(std::int64_t epoch, bool is_end_known = true) {
         const Request request = splice.turn(now).value();
-        Answer answer;
-        answer.id = request.id;
-        answer.epoch = epoch;
+        Answer answer = answer_to(request, epoch);
         answer.is_end_known = is_end_known;
-        answer.is_end = true;
         for (const TopicHole& hole : request.holes) {
             if (hole.last_seq != 0) {
                 answer.gone.push_back({hole.topic, request.epoch, hole.first_seq, hole.last_seq, Reason::not_retained});
@@ -104,7 +108,7 @@ struct Fixture {
         now += milliseconds(ms);
         static_cast<void>(splice.turn(now));
     }
-    [[nodiscard]] std::vector<std::string> lines() const { return output.lines; }
+    [[nodiscard]] const std::vector<std::string>& lines() const { return output.lines; }
 
     Time now = Time() + std::chrono::hours(1);
     Lines output;
@@ -149,11 +153,7 @@ TEST_CASE("a gateway that does not know the channels of an earlier run gets no f
     Fixture f;
     f.begin(7);
     f.live(1, 20);
-    Answer answer;
-    answer.id = f.splice.turn(f.now).value().id;
-    answer.epoch = 20;
-    answer.error = AnswerError{code, "", {}};
-    f.splice.answer(answer, f.now);
+    f.refuse({code, "", {}}, 20);
     CHECK(f.splice.turn(f.now).value().kind == Request::Kind::snapshot);
     CHECK(f.lines() == (code == "bad_request" ? Expected{} : Expected{"end of 1 unknown"}));
 }
@@ -262,10 +262,7 @@ TEST_CASE("a request without a reply is sent again, and a late reply is ignored"
     CHECK_FALSE(f.splice.turn(f.now + milliseconds(900)).has_value());
     const Request second = f.splice.turn(f.now + milliseconds(1'100)).value();
     CHECK(second.id != first.id);
-    Answer late;
-    late.id = first.id;
-    late.epoch = 1;
-    f.splice.answer(late, f.now);
+    f.splice.answer(Fixture::answer_to(first), f.now);
     CHECK(f.splice.counts().answers_ignored == 1);
 }
 
@@ -275,11 +272,7 @@ TEST_CASE("busy services are queried again after the requested delay and are not
     f.live(1);
     f.live(3);
     for (int count = 0; count < 100; ++count) {
-        Answer busy;
-        busy.id = f.splice.turn(f.now).value().id;
-        busy.epoch = 1;
-        busy.error = AnswerError{"busy", "", milliseconds(300)};
-        f.splice.answer(busy, f.now);
+        f.refuse({"busy", "", milliseconds(300)});
         CHECK_FALSE(f.splice.turn(f.now + milliseconds(299)).has_value());
         f.now += milliseconds(300);
     }
@@ -339,9 +332,7 @@ TEST_CASE("the reason in the gateway's reply overrides that of an earlier notice
     f.begin();
     f.live(1);
     f.gap(2, 4, Reason::slow);
-    Answer answer;
-    answer.id = f.splice.turn(f.now).value().id;
-    answer.epoch = 1;
+    Answer answer = Fixture::answer_to(f.splice.turn(f.now).value());
     answer.gone = {{"a/x", 1, 2, 3, Reason::dropped}};
     f.splice.answer(answer, f.now);
     f.splice.finish();
@@ -377,13 +368,8 @@ TEST_CASE("after a stall, a snapshot reveals missing samples even if no live sam
 TEST_CASE("a key that the gateway does not know is omitted from later snapshot requests", "[tail][splice]") {
     Fixture f;
     f.splice.services_up(f.now);
-    const Request first = f.splice.turn(f.now).value();
+    const Request first = f.refuse({"bad_request", "\"removed\" is not a key of snapshot", {}, "/removed"});
     CHECK(first.removed);
-    Answer refusal;
-    refusal.id = first.id;
-    refusal.epoch = 1;
-    refusal.error = AnswerError{"bad_request", "\"removed\" is not a key of snapshot", {}, "/removed"};
-    f.splice.answer(refusal, f.now);
     const Request second = f.splice.turn(f.now).value();
     CHECK_FALSE(second.removed);
     CHECK(to_json(second).find("removed") == std::string::npos);
@@ -418,11 +404,7 @@ TEST_CASE("samples of earlier runs are output first, with their losses, and cont
 TEST_CASE("a gateway that does not know earlier_runs is requested to replay the current run", "[tail][splice]") {
     Fixture f({.since = "1h"});
     f.begin(2);
-    Answer refusal;
-    refusal.id = f.splice.turn(f.now).value().id;
-    refusal.epoch = 1;
-    refusal.error = AnswerError{"bad_request", "\"earlier_runs\" is not a key of replay", {}, "/earlier_runs"};
-    f.splice.answer(refusal, f.now);
+    f.refuse({"bad_request", "\"earlier_runs\" is not a key of replay", {}, "/earlier_runs"});
     const Request second = f.splice.turn(f.now).value();
     CHECK(second.kind == Request::Kind::since);
     CHECK(to_json(second).find("earlier_runs") == std::string::npos);
