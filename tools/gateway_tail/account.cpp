@@ -133,7 +133,7 @@ std::string Account::summary(std::chrono::milliseconds duration, std::size_t ran
     return out;
 }
 
-std::vector<std::int64_t> Account::epochs() const {
+std::set<std::int64_t> Account::epochs() const {
     std::set<std::int64_t> ids = unknown_ends_;
     ids.insert(doubtful_ends_.begin(), doubtful_ends_.end());
     for (const Topic& topic : topics_) {
@@ -141,7 +141,7 @@ std::vector<std::int64_t> Account::epochs() const {
             ids.insert(epoch.id);
         }
     }
-    return {ids.begin(), ids.end()};
+    return ids;
 }
 
 void Account::append_topic(std::string& out, const Topic& topic, const Epoch& epoch) {

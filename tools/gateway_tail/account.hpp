@@ -76,7 +76,7 @@ class Account {
     void give_first(const Sample& sample);
     [[nodiscard]] bool take_entry() noexcept;
     Epoch* epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id);
-    [[nodiscard]] std::vector<std::int64_t> epochs() const;
+    [[nodiscard]] std::set<std::int64_t> epochs() const;
     void append_epoch(std::string& out, std::int64_t id) const;
     static void append_lost(std::string& out, const Topic& topic, const Epoch& epoch, std::size_t count);
     static void append_topic(std::string& out, const Topic& topic, const Epoch& epoch);

@@ -102,13 +102,14 @@ Time RequestSchedule::hope_ends(Time began) const noexcept {
     return are_services_up_ ? silent : std::min(silent, std::max(began, services_down_at_) + unreachable_max);
 }
 
-bool RequestSchedule::is_hopeless(bool is_needed, Time now) noexcept {
-    if (!is_needed) {
-        end_need();
+bool RequestSchedule::take_hopeless(bool is_needed, Time now) noexcept {
+    needed_since_ = is_needed ? std::min(needed_since_, now) : never;
+    if (!is_needed || !is_live_up_ || now < hope_ends(std::max(needed_since_, live_up_at_))) {
         return false;
     }
-    needed_since_ = needed_since_ == never ? now : needed_since_;
-    return is_live_up_ && now >= hope_ends(std::max(needed_since_, live_up_at_));
+    needed_since_ = never;
+    forget();
+    return true;
 }
 
 Time RequestSchedule::next_turn(bool wants, bool is_needed) const noexcept {

@@ -50,10 +50,10 @@ class RequestSchedule {
     /// Records a reply without data. The next request is delayed, with exponential backoff.
     void note_empty_answer(Time now) noexcept;
 
-    /// Returns whether to stop waiting for missing samples. Call it regularly with whether any are needed. While the
-    /// publish endpoint is disconnected it returns false, because the gateway may reconnect and help.
-    [[nodiscard]] bool is_hopeless(bool is_needed, Time now) noexcept;
-    void end_need() noexcept { needed_since_ = never; }
+    /// Returns true once when to stop waiting for missing samples, and then drops the request. Call it regularly with
+    /// whether any samples are needed. While the publish endpoint is disconnected it returns false, because the gateway
+    /// may reconnect and help.
+    [[nodiscard]] bool take_hopeless(bool is_needed, Time now) noexcept;
     /// Returns when the next action is due if no event occurs before. `wants` says whether there is something to
     /// request.
     [[nodiscard]] Time next_turn(bool wants, bool is_needed) const noexcept;

@@ -140,10 +140,8 @@ std::optional<Request> Splice::turn(Time now) {
     if (schedule_.take_second_look(now) && !pages_.is_snapshot_wanted()) {
         want_snapshot();
     }
-    if (schedule_.is_hopeless(is_missing(), now)) {
+    if (schedule_.take_hopeless(is_missing(), now)) {
         give_up(Reason::no_answer);
-        schedule_.end_need();
-        schedule_.forget();
     }
     if (!schedule_.may_ask(now)) {
         return std::nullopt;

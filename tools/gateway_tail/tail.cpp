@@ -37,15 +37,6 @@ SocketOptions socket_options(const std::optional<CurveClient>& curve) {
     return socket;
 }
 
-SpliceOptions splice_options(const TailOptions& options) {
-    SpliceOptions splice;
-    splice.prefixes = options.prefixes;
-    splice.since = options.since;
-    splice.last = options.last;
-    splice.recover = options.services.has_value();
-    return splice;
-}
-
 /// Time limit for the last snapshot.
 constexpr milliseconds look_max{1'000};
 /// Time limit for the recovery of missing samples.
@@ -57,7 +48,11 @@ constexpr std::size_t summary_ranges_max = 20;
 Tail::Tail(TailOptions options)
     : options_(std::move(options)),
       output_(options_),
-      splice_(splice_options(options_), output_),
+      splice_({.prefixes = options_.prefixes,
+               .since = options_.since,
+               .last = options_.last,
+               .recover = options_.services.has_value()},
+              output_),
       reader_(splice_),
       subscriber_(reactor_, socket_options(options_.publish_curve)),
       began_(steady_clock::now()),

@@ -5,14 +5,18 @@
 
 namespace telegate::tail::test {
 
-void ModelGateway::add(Answer& answer, const std::string& topic, std::uint64_t seq) const {
+Sample ModelGateway::sample_of(std::string_view topic, std::int64_t epoch, std::uint64_t seq) {
     Sample sample;
-    sample.topic = truths_.find({topic, epoch_})->first.first;
-    sample.epoch = epoch_;
+    sample.topic = topic;
+    sample.epoch = epoch;
     sample.seq = seq;
     sample.value.type = ValueType::integer;
-    sample.value.integer = value_of(epoch_, seq);
-    answer.samples.push_back(sample);
+    sample.value.integer = value_of(epoch, seq);
+    return sample;
+}
+
+void ModelGateway::add(Answer& answer, const std::string& topic, std::uint64_t seq) const {
+    answer.samples.push_back(sample_of(truths_.find({topic, epoch_})->first.first, epoch_, seq));
 }
 
 void ModelGateway::send(Message message) {
@@ -96,16 +100,7 @@ void ModelGateway::deliver(Splice& splice, std::size_t count) {
         const Message message = stream_.front();
         stream_.pop_front();
         switch (message.kind) {
-            case Kind::sample: {
-                Sample sample;
-                sample.topic = message.topic;
-                sample.epoch = message.epoch;
-                sample.seq = message.first;
-                sample.value.type = ValueType::integer;
-                sample.value.integer = value_of(message.epoch, message.first);
-                splice.live(sample);
-                break;
-            }
+            case Kind::sample: splice.live(sample_of(message.topic, message.epoch, message.first)); break;
             case Kind::gap:
                 splice.gap({message.topic, message.epoch, message.first, message.last, message.reason});
                 break;

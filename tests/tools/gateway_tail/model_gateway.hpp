@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,7 @@ class ModelGateway {
     [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] const std::map<Key, Truth>& truths() const noexcept { return truths_; }
-    /// The expected sample of a seq.
+    /// The expected value of a seq.
     [[nodiscard]] static std::int64_t value_of(std::int64_t epoch, std::uint64_t seq) noexcept {
         return epoch * 1'000'000 + static_cast<std::int64_t>(seq);
     }
@@ -81,6 +82,7 @@ class ModelGateway {
     void answer_since(const Request& request, Answer& answer);
     void answer_holes(const Request& request, Answer& answer);
     void answer_former(const Request& request, Answer& answer);
+    static Sample sample_of(std::string_view topic, std::int64_t epoch, std::uint64_t seq);
     void add(Answer& answer, const std::string& topic, std::uint64_t seq) const;
 
     std::mt19937 random_;
@@ -92,7 +94,6 @@ class ModelGateway {
     std::deque<Held> history_;                                           // of this epoch
     std::uint64_t positions_ = 0;
     std::deque<Message> stream_;
-    std::map<std::string, std::string> names_;  // referenced by replies
 };
 
 }  // namespace telegate::tail::test
