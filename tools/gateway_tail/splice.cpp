@@ -36,13 +36,20 @@ void Splice::take_live(const Sample& sample) {
 
 void Splice::gap(const Gap& gap) {
     see_live_epoch(gap.epoch);
-    lines_.take_gap(gap);
+    const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
+    lines_.change(lines_.topic_of(gap.topic), gap.epoch, [&](SeqLine& line) {
+        if (is_for_us_only && options_.recover) {
+            line.add_reported(gap.first_seq, gap.last_seq, gap.reason);
+        } else {
+            line.add_gone(gap.first_seq, gap.last_seq, gap.reason);
+        }
+    });
 }
 
 void Splice::beat(const Beat& beat) {
     if (beat.seq != 0) {  // seq 0: the channel has published nothing yet
         see_live_epoch(beat.epoch);
-        lines_.take_beat(beat);
+        lines_.change(lines_.topic_of(beat.topic), beat.epoch, [&beat](SeqLine& line) { line.know(beat.seq); });
     }
 }
 

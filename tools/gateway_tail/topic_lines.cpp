@@ -64,21 +64,6 @@ void TopicLines::take(const Sample& sample) {
     change(topic_of(sample), sample.epoch, [&sample](SeqLine& line) { line.insert(sample); });
 }
 
-void TopicLines::take_gap(const Gap& gap) {
-    const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
-    change(topic_of(gap.topic), gap.epoch, [&](SeqLine& line) {
-        if (is_for_us_only && recover_) {
-            line.add_reported(gap.first_seq, gap.last_seq, gap.reason);
-        } else {
-            line.add_gone(gap.first_seq, gap.last_seq, gap.reason);
-        }
-    });
-}
-
-void TopicLines::take_beat(const Beat& beat) {
-    change(topic_of(beat.topic), beat.epoch, [&beat](SeqLine& line) { line.know(beat.seq); });
-}
-
 template <class Change>
 void TopicLines::change_all(const Change& change) {
     for (auto& [name, topic] : topics_) {

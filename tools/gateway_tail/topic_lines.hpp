@@ -98,9 +98,6 @@ class TopicLines {
         return true;
     }
     void take(const Sample& sample);
-    /// Process notices of the publish endpoint.
-    void take_gap(const Gap& gap);
-    void take_beat(const Beat& beat);
 
     /// Returns null if topics_max is reached.
     [[nodiscard]] Topic* topic_of(std::string_view name);
