@@ -27,6 +27,11 @@ constexpr Gap gap(std::uint64_t first, std::uint64_t last) {
     return {"a/x", 9, first, last, Reason::queue_overflow};
 }
 
+ParsedTailOptions parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "gateway_tail");
+    return parse_tail_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
 }  // namespace
 
 TEST_CASE("the report lists received, lost and duplicate samples", "[tail][account]") {
@@ -177,8 +182,7 @@ TEST_CASE("prefixes covered by another prefix are removed", "[tail][options]") {
 }
 
 TEST_CASE("endpoints may have host names, and an age is sent to the gateway in ms", "[tail][options]") {
-    const char* const arguments[] = {"gateway_tail", "tcp://gateway.example.org:5556", "host/", "--since", "10m"};
-    const ParsedTailOptions parsed = parse_tail_options(5, arguments);
+    const ParsedTailOptions parsed = parse({"tcp://gateway.example.org:5556", "host/", "--since", "10m"});
     REQUIRE(parsed.options.has_value());
     CHECK(parsed.options->publish.host == "gateway.example.org");
     CHECK(parsed.options->services->port == 5557);
@@ -187,8 +191,7 @@ TEST_CASE("endpoints may have host names, and an age is sent to the gateway in m
 
 TEST_CASE("a prefix may be as long as the services accept", "[tail][options]") {
     const auto exit_code_with = [](const std::string& topic) {
-        const char* const arguments[] = {"gateway_tail", "tcp://127.0.0.1:5556", topic.c_str()};
-        return parse_tail_options(3, arguments).exit_code;
+        return parse({"tcp://127.0.0.1:5556", topic.c_str()}).exit_code;
     };
     CHECK(exit_code_with(std::string(256, 'x')) == exit_code::nothing_lost);
     CHECK(exit_code_with(std::string(257, 'x')) == exit_code::usage);
@@ -197,15 +200,20 @@ TEST_CASE("a prefix may be as long as the services accept", "[tail][options]") {
 }
 
 TEST_CASE("without other options, --last waits a few seconds at most", "[tail][options]") {
-    const auto timeout_with = [](const std::vector<const char*>& options) {
-        std::vector<const char*> arguments = {"gateway_tail", "tcp://127.0.0.1:5556"};
-        arguments.insert(arguments.end(), options.begin(), options.end());
-        return parse_tail_options(static_cast<int>(arguments.size()), arguments.data()).options->connect_timeout;
-    };
-    CHECK(timeout_with({"--last"}) == std::chrono::seconds(5));
-    CHECK(timeout_with({"--last", "--connect-timeout", "1m"}) == std::chrono::minutes(1));
-    CHECK_FALSE(timeout_with({"--last", "--follow"}).has_value());
-    CHECK_FALSE(timeout_with({}).has_value());
+    constexpr const char* place = "tcp://127.0.0.1:5556";
+    CHECK(parse({place, "--last"}).options->connect_timeout == std::chrono::seconds(5));
+    CHECK(parse({place, "--last", "--connect-timeout", "1m"}).options->connect_timeout == std::chrono::minutes(1));
+    CHECK_FALSE(parse({place, "--last", "--follow"}).options->connect_timeout.has_value());
+    CHECK_FALSE(parse({place}).options->connect_timeout.has_value());
+}
+
+TEST_CASE("each output flag selects its format", "[tail][options]") {
+    const auto [flag, format] = GENERATE(table<const char*, OutputFormat>({{"--json", OutputFormat::json},
+                                                                           {"--csv", OutputFormat::csv},
+                                                                           {"--rate", OutputFormat::rates},
+                                                                           {"--quiet", OutputFormat::none},
+                                                                           {"--follow", OutputFormat::text}}));
+    CHECK(parse({"tcp://127.0.0.1:5556", "--last", flag}).options->format == format);
 }
 
 }  // namespace telegate::tail::test
