@@ -46,38 +46,53 @@ inline void set_socket_option(int socket, int level, int name, int value) {
     checked(::setsockopt(socket, level, name, &value, sizeof value), "setsockopt");
 }
 
-/// A listening TCP socket on a free port of the loopback interface.
-struct LoopbackListener {
+/// A listening socket: on a free port of the loopback interface, or a Unix socket whose name, without a file, the
+/// kernel chooses.
+struct LocalListener {
     UniqueFd socket;
-    std::uint16_t port = 0;
+    std::string address;  // for connect_to(), which is not text
 
-    /// Throws std::system_error. `flags` are those of socket(), such as SOCK_NONBLOCK.
-    explicit LoopbackListener(int flags = 0) : socket(checked(::socket(AF_INET, tcp | flags, 0), "socket")) {
-        sockaddr_in address = loopback_address(0);
-        auto* const generic = reinterpret_cast<sockaddr*>(&address);
-        socklen_t bytes = sizeof address;
+    /// Throws std::system_error. The family is AF_INET or AF_UNIX; `flags` are those of socket(), such as
+    /// SOCK_NONBLOCK.
+    explicit LocalListener(sa_family_t family = AF_INET, int flags = 0)
+        : socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), "socket")) {
+        sockaddr_storage storage{};
+        storage.ss_family = family;
+        socklen_t bytes = sizeof(sa_family_t);
+        if (family == AF_INET) {
+            reinterpret_cast<sockaddr_in&>(storage).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            bytes = sizeof(sockaddr_in);
+            set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // accepted connections inherit it
+        }
+        auto* const generic = reinterpret_cast<sockaddr*>(&storage);
         checked(::bind(socket.get(), generic, bytes), "bind");
         checked(::listen(socket.get(), SOMAXCONN), "listen");
+        bytes = sizeof storage;
         checked(::getsockname(socket.get(), generic, &bytes), "getsockname");
-        port = ntohs(address.sin_port);
+        address.assign(reinterpret_cast<const char*>(&storage), bytes);
     }
 
-    static constexpr int tcp = SOCK_STREAM | SOCK_CLOEXEC;
-    [[nodiscard]] static sockaddr_in loopback_address(std::uint16_t to) noexcept {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        address.sin_port = htons(to);
-        return address;
+    [[nodiscard]] std::uint16_t port() const noexcept {
+        return ntohs(reinterpret_cast<const sockaddr_in*>(address.data())->sin_port);
+    }
+    /// Throws std::system_error.
+    [[nodiscard]] UniqueFd accept() const {
+        return UniqueFd(checked(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept4"));
     }
 };
 
-/// Connects to a port of the loopback interface, with TCP_NODELAY. Throws std::system_error.
-[[nodiscard]] inline UniqueFd connect_to_loopback(std::uint16_t port) {
-    UniqueFd socket(checked(::socket(AF_INET, LoopbackListener::tcp, 0), "socket"));
-    const sockaddr_in address = LoopbackListener::loopback_address(port);
-    checked(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "connect");
-    set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+/// Connects to a LocalListener, with TCP_NODELAY. A receive buffer of 0 bytes is the system's default. Throws
+/// std::system_error.
+[[nodiscard]] inline UniqueFd connect_to(const std::string& address, int receive_buffer_bytes = 0) {
+    const auto* const generic = reinterpret_cast<const sockaddr*>(address.data());
+    UniqueFd socket(checked(::socket(generic->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
+    if (receive_buffer_bytes > 0) {  // before connecting, because it determines the window scale
+        set_socket_option(socket.get(), SOL_SOCKET, SO_RCVBUF, receive_buffer_bytes);
+    }
+    checked(::connect(socket.get(), generic, static_cast<socklen_t>(address.size())), "connect");
+    if (generic->sa_family == AF_INET) {
+        set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    }
     return socket;
 }
 

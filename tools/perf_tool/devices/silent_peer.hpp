@@ -32,7 +32,7 @@ class SilentPeer {
     SilentPeer(const SilentPeer&) = delete;
     SilentPeer& operator=(const SilentPeer&) = delete;
 
-    [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port(); }
     [[nodiscard]] std::uint64_t accepted() const noexcept { return accepted_.load(std::memory_order_relaxed); }
 
   private:
@@ -76,7 +76,7 @@ class SilentPeer {
         }
     }
 
-    const LoopbackListener listener_{SOCK_NONBLOCK};
+    const LocalListener listener_{AF_INET, SOCK_NONBLOCK};
     const UniqueFd stop_{checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")};
     std::vector<UniqueFd> connections_;  // of the thread
     std::atomic<std::uint64_t> accepted_{0};

@@ -27,9 +27,9 @@ struct EventfdBell {
 
 /// Wakes a thread as a subscriber over tcp is woken. Threads: two. Failure: throws std::system_error.
 struct TcpBell {
-    const LoopbackListener listener{};
-    const UniqueFd other = connect_to_loopback(listener.port);
-    const UniqueFd end{checked(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")};
+    const LocalListener listener{};
+    const UniqueFd other = connect_to(listener.address);
+    const UniqueFd end = listener.accept();
 
     void ring() const { checked(::send(other.get(), "", 1, MSG_NOSIGNAL), "send"); }
     [[nodiscard]] std::size_t take_rings() const {

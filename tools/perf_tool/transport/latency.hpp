@@ -7,9 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <exception>
+#include <future>
 #include <stdexcept>
-#include <thread>
 
 namespace telegate::perf {
 
@@ -89,33 +88,20 @@ RoundTrips time_round_trips(const LatencyWork& work, Exchange exchange) {
 template <class AnswerOnce, class Ping>
 RoundTrips run_both(const Placement& placement, AnswerOnce answer_once, Ping ping) {
     std::atomic<bool> is_over{false};
-    std::exception_ptr answering_fault;
-    std::exception_ptr ping_fault;
-    RoundTrips trips;
-    std::thread answering([&] {
-        try {
-            const Pin pin(placement.answering);
-            do {
-                answer_once();
-            } while (!is_over.load(std::memory_order_relaxed));
-        } catch (...) {
-            answering_fault = std::current_exception();
-        }
+    auto answering = std::async(std::launch::async, [&] {
+        const Pin pin(placement.answering);
+        do {
+            answer_once();
+        } while (!is_over.load(std::memory_order_relaxed));
     });
-    try {
+    auto asking = std::async(std::launch::deferred, [&] {  // in this thread
         const Pin pin(placement.asking);
-        trips = ping();
-    } catch (...) {
-        ping_fault = std::current_exception();
-    }
+        return ping();
+    });
+    asking.wait();
     is_over.store(true, std::memory_order_relaxed);
-    answering.join();
-    for (const std::exception_ptr& fault : {answering_fault, ping_fault}) {
-        if (fault) {
-            std::rethrow_exception(fault);
-        }
-    }
-    return trips;
+    answering.get();
+    return asking.get();
 }
 
 }  // namespace telegate::perf

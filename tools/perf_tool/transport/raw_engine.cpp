@@ -1,7 +1,10 @@
 #include "byte_ring.hpp"
 #include "harness.hpp"
+#include "latency.hpp"
 
 #include "zmtp/frame.hpp"
+
+#include <sys/epoll.h>
 
 #include <utility>
 
@@ -11,27 +14,18 @@ namespace telegate::perf {
 
 namespace {
 
-void set_time(int socket, int name, std::chrono::milliseconds time) {
+[[nodiscard]] sa_family_t family_of(Transport transport) noexcept {
+    return transport == Transport::tcp ? AF_INET : AF_UNIX;
+}
+
+void set_time(const UniqueFd& socket, int name, std::chrono::milliseconds time) {
     const timeval value{time.count() / 1'000, time.count() % 1'000 * 1'000};
-    checked(::setsockopt(socket, SOL_SOCKET, name, &value, sizeof value), "raw: setsockopt");
+    checked(::setsockopt(socket.get(), SOL_SOCKET, name, &value, sizeof value), "raw: setsockopt");
 }
 
-[[nodiscard]] UniqueFd make_socket(Transport transport) {
-    return UniqueFd(checked(::socket(transport == Transport::tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
-                            "raw: socket"));
-}
-
-void set_up(const UniqueFd& socket, Transport transport, std::chrono::milliseconds read_time) {
-    if (transport == Transport::tcp) {
-        set_socket_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    }
-    set_time(socket.get(), SO_RCVTIMEO, read_time);
-    set_time(socket.get(), SO_SNDTIMEO, stillness_max);
-}
-
-/// Returns the number of bytes read; 0 if none arrive within receive_wait.
-[[nodiscard]] std::size_t read_some(int socket, char* data, std::size_t bytes_max) {
-    const ssize_t bytes = ::recv(socket, data, bytes_max, 0);
+/// Returns the number of bytes read; 0 if none arrive in time.
+[[nodiscard]] std::size_t read_some(const UniqueFd& socket, void* data, std::size_t bytes_max, int flags = 0) {
+    const ssize_t bytes = ::recv(socket.get(), data, bytes_max, flags);
     if (bytes == 0) {
         throw std::runtime_error("raw: the connection was closed");
     }
@@ -41,84 +35,35 @@ void set_up(const UniqueFd& socket, Transport transport, std::chrono::millisecon
     return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-void write_all(int socket, const char* data, std::size_t bytes) {
-    while (bytes > 0) {
-        const ssize_t sent = ::send(socket, data, bytes, MSG_NOSIGNAL);
+void write_all(int socket, Bytes bytes) {
+    while (!bytes.empty()) {
+        const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
             throw std::runtime_error("raw: nothing was read for ten seconds");
         }
         if (sent < 0 && errno != EINTR) {
             throw std::system_error(errno, std::generic_category(), "raw: send");
         }
-        const std::size_t done = sent > 0 ? static_cast<std::size_t>(sent) : 0;
-        data += done;
-        bytes -= done;
+        bytes = bytes.subspan(sent > 0 ? static_cast<std::size_t>(sent) : 0);
     }
 }
 
-/// A listening socket, blocking for a millisecond. Threads: one. Limits: none. Failure: throws std::system_error.
-class RawListener {
-  public:
-    /// `buffer_bytes` is the size of the connections' send buffers; 0 is the system's default.
-    RawListener(Transport transport, int buffer_bytes)
-        : transport_(transport), buffer_bytes_(buffer_bytes), socket_(make_socket(transport)) {
-        const sockaddr_in internet = LoopbackListener::loopback_address(0);
-        const sockaddr any_name{AF_UNIX, {}};  // the kernel chooses a name without a file
-        const bool is_tcp = transport == Transport::tcp;
-        checked(::bind(socket_.get(), is_tcp ? reinterpret_cast<const sockaddr*>(&internet) : &any_name,
-                       static_cast<socklen_t>(is_tcp ? sizeof internet : sizeof(sa_family_t))),
-                "raw: bind");
-        checked(::listen(socket_.get(), SOMAXCONN), "raw: listen");
-        set_time(socket_.get(), SO_RCVTIMEO, std::chrono::milliseconds(1));
-    }
-    /// Returns the address for raw_connect(), which is not text.
-    [[nodiscard]] std::string address() const {
-        sockaddr_storage address{};
-        socklen_t bytes = sizeof address;
-        checked(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &bytes), "raw: getsockname");
-        return {reinterpret_cast<const char*>(&address), bytes};
-    }
-    /// Accepts pending connections and stores each at its index.
-    void accept_some(std::vector<UniqueFd>& connections) {
-        for (;;) {
-            UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-            if (socket.get() < 0 && (errno == EAGAIN || errno == EINTR)) {
-                return;
-            }
-            checked(socket.get(), "raw: accept4");
-            set_up(socket, transport_, stillness_max);
-            if (buffer_bytes_ > 0) {
-                set_socket_option(socket.get(), SOL_SOCKET, SO_SNDBUF, buffer_bytes_);
-            }
-            std::uint32_t index = 0;
-            if (::recv(socket.get(), &index, sizeof index, MSG_WAITALL) != sizeof index ||
-                index >= connections.size()) {
-                throw std::runtime_error("raw: a connection sent no index");
-            }
-            connections[index] = std::move(socket);
+/// Stores the pending connections, each at the index that its receiver has sent.
+void accept_some(const LocalListener& listener, std::vector<UniqueFd>& connections) {
+    for (;;) {
+        UniqueFd socket(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (socket.get() < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
         }
+        checked(socket.get(), "raw: accept4");
+        set_time(socket, SO_RCVTIMEO, stillness_max);
+        set_time(socket, SO_SNDTIMEO, stillness_max);
+        std::uint32_t index = 0;
+        if (::recv(socket.get(), &index, sizeof index, MSG_WAITALL) != sizeof index || index >= connections.size()) {
+            throw std::runtime_error("raw: a connection sent no index");
+        }
+        connections[index] = std::move(socket);
     }
-
-  private:
-    const Transport transport_;
-    const int buffer_bytes_;
-    UniqueFd socket_;
-};
-
-/// Connects and sends its index. `buffer_bytes` is the size of the receive buffer.
-[[nodiscard]] UniqueFd raw_connect(Transport transport, const std::string& address, int buffer_bytes,
-                                   std::size_t index) {
-    UniqueFd socket = make_socket(transport);
-    set_up(socket, transport, receive_wait);
-    if (buffer_bytes > 0) {  // before connecting, because it determines the window scale
-        set_socket_option(socket.get(), SOL_SOCKET, SO_RCVBUF, buffer_bytes);
-    }
-    checked(::connect(socket.get(), reinterpret_cast<const sockaddr*>(address.data()),
-                      static_cast<socklen_t>(address.size())),
-            "raw: connect");
-    const auto number = static_cast<std::uint32_t>(index);
-    write_all(socket.get(), reinterpret_cast<const char*>(&number), sizeof number);
-    return socket;
 }
 
 struct RawTuning {
@@ -173,7 +118,7 @@ class ChunkWriter {
     }
     void flush() {
         for (const int socket : sockets_) {
-            write_all(socket, chunk_.data(), used_);
+            write_all(socket, std::as_bytes(std::span(chunk_).first(used_)));
         }
         used_ = 0;
     }
@@ -210,11 +155,14 @@ struct StreamLink {
 class StreamLink::Sender {
   public:
     Sender(Shared& shared, const Workload& work)
-        : listener_(work.transport, shared.tuning.buffer_bytes),
+        : buffer_bytes_(shared.tuning.buffer_bytes),
+          listener_(family_of(work.transport)),
           turns_(work),
           connections_(work.receivers),
-          lanes_(lane_count(work), ChunkWriter(shared.tuning.chunk_bytes, work.size)) {}
-    [[nodiscard]] std::string address() const { return listener_.address(); }
+          lanes_(lane_count(work), ChunkWriter(shared.tuning.chunk_bytes, work.size)) {
+        set_time(listener_.socket, SO_RCVTIMEO, std::chrono::milliseconds(1));
+    }
+    [[nodiscard]] std::string address() const { return listener_.address; }
     void greet(std::string_view payload) {
         if (!is_complete_ && !complete()) {
             return;
@@ -240,15 +188,19 @@ class StreamLink::Sender {
   private:
     /// Returns whether all receivers are connected.
     [[nodiscard]] bool complete() {
-        listener_.accept_some(connections_);
+        accept_some(listener_, connections_);
         is_complete_ = std::ranges::all_of(connections_, [](const UniqueFd& each) { return each.get() >= 0; });
         for (std::size_t index = 0; is_complete_ && index < connections_.size(); ++index) {
+            if (buffer_bytes_ > 0) {
+                set_socket_option(connections_[index].get(), SOL_SOCKET, SO_SNDBUF, buffer_bytes_);
+            }
             lanes_[lanes_.size() == 1 ? 0 : index].add_socket(connections_[index].get());
         }
         return is_complete_;
     }
 
-    RawListener listener_;
+    const int buffer_bytes_;
+    const LocalListener listener_;
     LaneTurns turns_;
     std::vector<UniqueFd> connections_;
     std::vector<ChunkWriter> lanes_;
@@ -259,12 +211,16 @@ class StreamLink::Receiver {
   public:
     Receiver(Shared& shared, const Workload& work, const std::string& address, std::size_t index)
         : chunk_bytes_(shared.tuning.chunk_bytes),
-          socket_(raw_connect(work.transport, address, shared.tuning.buffer_bytes, index)),
-          bytes_(chunk_bytes_ + zmtp::frame_header_bytes_max + work.size) {}
+          socket_(connect_to(address, shared.tuning.buffer_bytes)),
+          bytes_(chunk_bytes_ + zmtp::frame_header_bytes_max + work.size) {
+        set_time(socket_, SO_RCVTIMEO, receive_wait);
+        const std::array number{static_cast<std::uint32_t>(index)};
+        write_all(socket_.get(), std::as_bytes(std::span(number)));
+    }
 
     [[nodiscard]] bool receive(Checker& checker) {
         const std::size_t free = std::min(chunk_bytes_, bytes_.size() - have_);
-        const std::size_t came = read_some(socket_.get(), bytes_.data() + have_, free);
+        const std::size_t came = read_some(socket_, bytes_.data() + have_, free);
         have_ += came;
         std::size_t begin = 0;
         for (std::size_t frame = frame_at(begin); frame > 0; frame = frame_at(begin)) {
@@ -386,6 +342,73 @@ class RingLink::Receiver {
     const std::size_t reader_;
 };
 
+/// One end of a connection that waits with epoll. Frames have one size and the header of ZMTP.
+class FrameEnd {
+  public:
+    FrameEnd(UniqueFd socket, std::size_t payload_bytes)
+        : socket_(std::move(socket)),
+          epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "raw: epoll_create1")),
+          header_bytes_(zmtp::frame_header_bytes(payload_bytes)),
+          outgoing_(zmtp::frame_header_bytes_max + payload_bytes) {
+        set_time(socket_, SO_SNDTIMEO, reply_time_max);
+        epoll_event event{};
+        event.events = EPOLLIN;
+        checked(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket_.get(), &event), "raw: epoll_ctl");
+        zmtp::write_frame_header(outgoing_.data(), 0, payload_bytes);
+        outgoing_.resize(header_bytes_ + payload_bytes);
+        incoming_.resize(outgoing_.size());
+    }
+
+    void write(Bytes payload) {
+        std::memcpy(outgoing_.data() + header_bytes_, payload.data(), payload.size());
+        write_all(socket_.get(), outgoing_);
+    }
+
+    /// Returns the payload of the next frame, or nothing if none begins in time.
+    [[nodiscard]] Bytes read(std::chrono::milliseconds time) {
+        for (std::size_t have = 0; have < incoming_.size();) {
+            epoll_event event{};
+            const int ready = ::epoll_wait(epoll_.get(), &event, 1, static_cast<int>(time.count()));
+            if (ready == 0 && have == 0) {
+                return {};
+            }
+            if (ready == 0) {
+                throw std::runtime_error("raw: received an incomplete frame");
+            }
+            have += read_some(socket_, incoming_.data() + have, incoming_.size() - have, MSG_DONTWAIT);
+            time = reply_time_max;
+        }
+        if (std::memcmp(incoming_.data(), outgoing_.data(), header_bytes_) != 0) {
+            throw std::runtime_error("raw: a frame has the wrong header");
+        }
+        return Bytes(incoming_).subspan(header_bytes_);
+    }
+
+  private:
+    UniqueFd socket_;
+    UniqueFd epoll_;
+    std::size_t header_bytes_;
+    std::vector<std::byte> outgoing_;  // with the header
+    std::vector<std::byte> incoming_;
+};
+
+RoundTrips run_raw_latency(const LatencyWork& work) {
+    const LocalListener listener(family_of(work.transport));
+    FrameEnd dealer(connect_to(listener.address), work.size);
+    FrameEnd router(listener.accept(), work.size);
+    const auto answer = [&router] {
+        const Bytes payload = router.read(stop_interval);
+        if (!payload.empty()) {
+            router.write(payload);
+        }
+    };
+    const auto exchange = [&dealer](Bytes payload) {
+        dealer.write(payload);
+        return dealer.read(reply_time_max);
+    };
+    return run_both(work.placement, answer, [&] { return time_round_trips(work, exchange); });
+}
+
 constexpr std::size_t kib = 1024;
 constexpr int mib = 1024 * 1024;
 
@@ -425,6 +448,11 @@ std::vector<Engine> raw_engines() {
             [tuning = RawTuning{bytes, 0}](const Workload& work) { return run_workload<RingLink>(work, tuning); });
     }
     return engines;
+}
+
+LatencyEngine raw_latency() {
+    return {"raw", "the same kind of connection, non-blocking, epoll_wait() on both sides",
+            [](Transport transport) { return transport != Transport::inproc; }, run_raw_latency};
 }
 
 }  // namespace telegate::perf
