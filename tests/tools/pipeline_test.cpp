@@ -35,8 +35,7 @@ std::string record_of(std::uint64_t seq) {
 
 /// A driver with its batch and its output.
 struct DriverBench {
-    explicit DriverBench(Load load, std::size_t ticks = 100)
-        : times(ticks), driver(load, std::chrono::milliseconds(1), times, progress) {
+    explicit DriverBench(const LineWork& work, std::size_t ticks = 100) : times(ticks), driver(work, times) {
         driver.open(batch);
     }
     void read_at(std::chrono::nanoseconds since_start) {
@@ -48,7 +47,6 @@ struct DriverBench {
 
     const MonoTime start{std::chrono::seconds(100)};
     CaptureTimes times;
-    LoadProgress progress;
     SystemClock clock;
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
@@ -144,12 +142,15 @@ TEST_CASE("delays below zero or beyond the last bucket are counted at the ends o
 TEST_CASE("a sample belongs to the last tick that started at or before it", "[tools][pipeline]") {
     CaptureTimes times(3);
     CaptureTimes::Reader reader(times);
-    times.add(0, 100);
+    times.add(5, 100);
     CHECK(reader.mono_ns(reader.tick_of(0)) == 100);
     CHECK_FALSE(times.full());
-    times.add(5, 200);
-    times.add(6, 300);
+    times.add(1, 200);
+    times.add(4, 300);
     CHECK(times.full());
+    CHECK(times.given() == 10);
+    CHECK(times.first_mono_ns() == 100);
+    CHECK(times.last_mono_ns() == 300);
     for (const auto& [sample, mono_ns] :
          std::vector<std::pair<std::uint64_t, std::int64_t>>{{9, 300}, {6, 300}, {5, 200}, {4, 100}, {5, 200}}) {
         CAPTURE(sample);
@@ -166,7 +167,7 @@ TEST_CASE("the load outputs exactly what its rate requires, each channel in turn
     bench.read_at(std::chrono::milliseconds(100));
     bench.read_at(std::chrono::milliseconds(101));
     REQUIRE(bench.samples.size() == 8);
-    CHECK(bench.progress.given == 8);
+    CHECK(bench.times.given() == 8);
     for (std::uint64_t sample = 0; sample < 8; ++sample) {
         CHECK(to_index(bench.samples[sample].channel) == sample % 3);
         CHECK(bench.samples[sample].seq == sample / 3 + 1);
@@ -186,7 +187,7 @@ TEST_CASE("a load outputs nothing if there is no capacity for another tick", "[t
     DriverBench bench({10'000, 1'000, 1}, 1);
     bench.read_at(std::chrono::milliseconds(0));
     bench.read_at(std::chrono::milliseconds(1));
-    CHECK(bench.progress.given == 1);
+    CHECK(bench.times.given() == 1);
 }
 
 TEST_CASE("the search finds the highest successful rate within a few percent", "[tools][pipeline]") {

@@ -1,7 +1,5 @@
 #include "command.hpp"
-#include "footprint/scratch.hpp"
 #include "pipeline/line_run.hpp"
-#include "pipeline/load.hpp"
 #include "pipeline/rate_search.hpp"
 #include "pipeline/wake_ups.hpp"
 
@@ -19,6 +17,7 @@ namespace telegate::perf {
 namespace {
 
 constexpr const char* received_by_all = "received by all, samples/s";
+constexpr const char* readers = "all tcp subscribers that read";
 
 constexpr std::uint64_t rate_least = 1'000;  // of a search
 constexpr std::uint64_t rate_most = 100'000'000;
@@ -60,7 +59,7 @@ bool sustained(const LineWork& work, const LineResult& result) {
 
 Measured measure(const LineWork& work) {
     constexpr std::chrono::milliseconds wake_up_time{1'000};
-    const auto interval = tick_of(work);
+    const auto interval = work.tick();
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(wake_up_time / interval, 10, 1'000));
     Measured measured;
     const auto measure_machine = [&] {
@@ -92,8 +91,8 @@ LineWork work_at(const PipelineOptions& options, std::uint64_t rate) {
     work.tick_min = std::chrono::microseconds(options.tick_us);
     work.rate = rate;
     work.samples = options.samples != 0 ? options.samples : samples_in(options.seconds, rate);
-    const double ticks = static_cast<double>(work.samples) / static_cast<double>(rate) * 1e9 /
-                         static_cast<double>(tick_of(work).count());
+    const double ticks =
+        static_cast<double>(work.samples) / static_cast<double>(rate) * 1e9 / static_cast<double>(work.tick().count());
     if (ticks > static_cast<double>(ticks_max)) {
         throw std::runtime_error("too many ticks per run: " + text_of(ticks) + "; must be at most " +
                                  std::to_string(ticks_max) + ": reduce --seconds");
@@ -154,7 +153,7 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     if (work.stalled > 0) {
         add("lost by stalled subscribers, messages", count(line.lost_to_stalled));
     }
-    if (!work.log_folder.empty()) {
+    if (work.has_log) {
         add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
         add("lost by the log, samples", count(line.lost_by_log), Goal::at_most(0));
     }
@@ -178,43 +177,27 @@ void add_machine(Report& report, const char* name, DelayCounts Measured::*wake_u
     report.add_ratio(std::string("delay p99 over wake-up by ") + name, "delay p99, us", late);
 }
 
-/// A change of the workload whose effect is measured.
-struct Change {
-    std::string before;  // names of the two
-    std::string after;
-    void (*apply)(LineWork& work, const PipelineOptions& options, const std::string& folder);
-    std::vector<std::pair<const char*, Goal>> ratios;
+struct NamedWork {
+    std::string name;
+    LineWork work;
 };
+using RatioGoals = std::vector<std::pair<const char*, Goal>>;  // by figure
 
-void add_log(LineWork& work, const PipelineOptions& /*options*/, const std::string& folder) {
-    work.log_folder = folder + "/log";
-}
-void add_stalled(LineWork& work, const PipelineOptions& options, const std::string& /*folder*/) {
-    work.stalled = options.stalled;
-}
-
-/// Measures a workload before and after the change, in turn.
-Report compare(const char* command, const PipelineOptions& options, const Change& change, std::size_t runs) {
-    const LineWork work = work_at(options, number_of(options.rate));
-    Report report{command, "all tcp subscribers that read"};
-    report.ratios_heading = change.after + " over " + change.before + ", run by run";
+/// Measures a workload before and after a change, in turn.
+void compare(Report& report, const NamedWork& before, const NamedWork& after, const RatioGoals& ratios,
+             std::size_t runs) {
+    report.ratios_heading = after.name + " over " + before.name + ", run by run";
     for (std::size_t run = 0; run < runs; ++run) {
-        for (const std::string& name : {change.before, change.after}) {
-            show_run(run, runs, name);
-            const ScratchFolder folder;
-            LineWork changed = work;
-            if (name == change.after) {
-                change.apply(changed, options, folder.path());
-            }
-            const LineResult line = run_line(changed);
+        for (const NamedWork* const each : {&before, &after}) {
+            show_run(run, runs, each->name);
+            const LineResult line = run_line(each->work);
             require_lossless(line);
-            add_line(report, name + ": ", changed, line);
+            add_line(report, each->name + ": ", each->work, line);
         }
     }
-    for (const auto& [figure, goal] : change.ratios) {
-        report.add_ratio(figure, change.after + ": " + figure, change.before + ": " + figure, goal);
+    for (const auto& [figure, goal] : ratios) {
+        report.add_ratio(figure, after.name + ": " + figure, before.name + ": " + figure, goal);
     }
-    return report;
 }
 
 /// Returns options for a rate that nothing sustains, without losses: each part waits for the next one, so the slowest
@@ -230,20 +213,26 @@ PipelineOptions unlimited(PipelineOptions options) {
 
 Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
     const PipelineOptions options = chosen.rate == highest ? unlimited(chosen) : chosen;
-    return compare("pipeline", options,
-                   {"without log",
-                    "with log",
-                    add_log,
-                    {{received_by_all, Goal::at_least(0.9)},
-                     {"delay p50, us", {}},
-                     {"delay p99, us", Goal::at_most(1.1)},
-                     {"CPU of tg-io, ns/sample", {}}}},
-                   runs);
+    const LineWork without = work_at(options, number_of(options.rate));
+    LineWork with = without;
+    with.has_log = true;
+    Report report{"pipeline", readers};
+    compare(report, {"without log", without}, {"with log", with},
+            {{received_by_all, Goal::at_least(0.9)},
+             {"delay p50, us", {}},
+             {"delay p99, us", Goal::at_most(1.1)},
+             {"CPU of tg-io, ns/sample", {}}},
+            runs);
+    return report;
 }
 
 Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
-    return compare("stalled", options, {"alone", "with stalled", add_stalled, {{"delay p99, us", Goal::at_most(1.2)}}},
-                   runs);
+    const LineWork alone = work_at(options, number_of(options.rate));
+    LineWork with = alone;
+    with.stalled = options.stalled;
+    Report report{"stalled", readers};
+    compare(report, {"alone", alone}, {"with stalled", with}, {{"delay p99, us", Goal::at_most(1.2)}}, runs);
+    return report;
 }
 
 Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {

@@ -1,6 +1,7 @@
 #include "line_run.hpp"
 
 #include "app/gateway.hpp"
+#include "footprint/scratch.hpp"
 #include "log/log.hpp"
 #include "plan/plan.hpp"
 #include "receiver.hpp"
@@ -13,22 +14,13 @@ namespace telegate::perf {
 namespace {
 
 constexpr std::chrono::milliseconds look_interval{5};
-constexpr std::chrono::nanoseconds one_second{std::chrono::seconds(1)};
-constexpr const char* receiver_prefix = "perf-sub";
 
-std::string settings_text(const LineWork& work) {
+std::string settings_text(const LineWork& work, const ScratchFolder* log_folder) {
     const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
-    const std::string log = work.log_folder.empty() ? "" : "\n[log]\npath = " + work.log_folder;
+    const std::string log = log_folder == nullptr ? "" : "\n[log]\npath = " + log_folder->path() + "/log";
     return "log_level = off\nqueue_size = " + std::to_string(work.queue_size) + "\n[queue]\npolicy = " + work.policy +
            log + "\n[rest]\nlisten = 127.0.0.1:0\n[publish \"pipeline\"]\nendpoint = tcp://127.0.0.1:0\npolicy = " +
            work.slow_policy + "\n" + format;
-}
-
-/// Returns twice the ticks of a run, for machines that are too slow for it.
-std::size_t ticks_of(const LineWork& work) {
-    const double nominal = static_cast<double>(work.samples) / static_cast<double>(work.rate) *
-                           (static_cast<double>(one_second.count()) / static_cast<double>(tick_of(work).count()));
-    return static_cast<std::size_t>(2 * nominal) + 1'000;
 }
 
 /// A subscriber of all topics that connects and then reads nothing, so its connection's buffers fill up.
@@ -44,7 +36,10 @@ struct StalledPeer {
 class Line {
   public:
     explicit Line(const LineWork& work)
-        : work_(work), times_(ticks_of(work)), log_("off"), settings_(parse_settings(settings_text(work), "pipeline")) {
+        : work_(work),
+          times_(static_cast<std::size_t>(2 * work.ticks()) + 1'000),  // for machines that are too slow for it
+          log_("off"),
+          settings_(parse_settings(settings_text(work, log_folder_.get()), "pipeline")) {
         Plan plan = make_plan(settings_);
         PlannedDevice device;
         device.options.name = load_device;
@@ -54,16 +49,12 @@ class Line {
                                      " ns");
         }
         device.options.started = false;
-        device.driver =
-            std::make_unique<LoadDriver>(Load{work.rate, work.samples, work.channels}, interval_, times_, progress_);
+        device.driver = std::make_unique<LoadDriver>(work, times_);
         plan.devices.push_back(std::move(device));
         gateway_ = std::make_unique<Gateway>(settings_, std::move(plan), log_);
         gateway_->start();
         for (std::size_t index = 0; index < work.subscribers; ++index) {
-            receivers_.push_back(
-                std::make_unique<Receiver>(Receiver::Setup{gateway_->endpoints().front(), payload_reader(work.format),
-                                                           work.channels, receiver_prefix + std::to_string(index)},
-                                           times_));
+            receivers_.push_back(std::make_unique<Receiver>(gateway_->endpoints().front(), work, times_));
         }
         for (std::size_t index = 0; index < work.stalled; ++index) {
             stalled_.push_back(std::make_unique<StalledPeer>(gateway_->endpoints().front()));
@@ -92,7 +83,7 @@ class Line {
         result.sampling = since(before, after, "tg-sample");
         result.io = since(before, after, "tg-io");
         result.logging = since(before, after, "tg-log");
-        result.receiving = since(before, after, receiver_prefix);
+        result.receiving = since(before, after, receiver_thread);
         return result;
     }
 
@@ -142,7 +133,7 @@ class Line {
         auto changed = std::chrono::steady_clock::now();
         while (seen.second < wanted) {
             std::this_thread::sleep_for(look_interval);
-            const std::pair<std::uint64_t, std::uint64_t> now{progress_.given, received()};
+            const std::pair<std::uint64_t, std::uint64_t> now{times_.given(), received()};
             if (now != seen) {
                 seen = now;
                 changed = std::chrono::steady_clock::now();
@@ -191,8 +182,8 @@ class Line {
         const bool complete = result.messages == result.received  // one sample per message
                                   ? result.received + result.lost_at_backlogs == wanted
                                   : result.received == wanted || result.lost_at_backlogs > 0;
-        if (!balanced || !complete || result.offered != progress_.given) {
-            throw std::runtime_error("the ledger does not balance: offered " + std::to_string(progress_.given) +
+        if (!balanced || !complete || result.offered != times_.given()) {
+            throw std::runtime_error("the ledger does not balance: offered " + std::to_string(times_.given()) +
                                      ", captured " + std::to_string(result.offered) + ", received " +
                                      std::to_string(result.received) + ", dropped by the queue " +
                                      std::to_string(result.lost_at_queue) + ", in the backlogs " +
@@ -201,22 +192,22 @@ class Line {
     }
 
     void add_times(LineResult& result) const {
-        std::int64_t last = progress_.last_mono_ns;
+        std::int64_t last = times_.last_mono_ns();
         for (const auto& receiver : receivers_) {
             result.delays.add(receiver->delays());
             last = std::max(last, receiver->last_mono_ns());
         }
         const auto seconds_since_first = [this](std::int64_t mono_ns) {
-            return static_cast<double>(mono_ns - progress_.first_mono_ns) / static_cast<double>(one_second.count());
+            return static_cast<double>(mono_ns - times_.first_mono_ns()) / 1e9;
         };
-        result.offering_seconds = seconds_since_first(progress_.last_mono_ns);
+        result.offering_seconds = seconds_since_first(times_.last_mono_ns());
         result.seconds = seconds_since_first(last);
     }
 
     const LineWork work_;
-    const std::chrono::nanoseconds interval_ = tick_of(work_);
+    const std::chrono::nanoseconds interval_ = work_.tick();
+    const std::unique_ptr<ScratchFolder> log_folder_ = work_.has_log ? std::make_unique<ScratchFolder>() : nullptr;
     CaptureTimes times_;
-    LoadProgress progress_;
     Log log_;
     const Settings settings_;
     std::unique_ptr<Gateway> gateway_;
@@ -232,10 +223,6 @@ void require_lossless(const LineResult& result) {
                                  " of " + std::to_string(result.offered) + ", the backlogs dropped " +
                                  std::to_string(result.lost_at_backlogs) + " messages");
     }
-}
-
-std::chrono::nanoseconds tick_of(const LineWork& work) {
-    return std::max(work.tick_min, one_second / static_cast<std::int64_t>(work.rate));
 }
 
 LineResult run_line(const LineWork& work) {

@@ -1,26 +1,10 @@
 #pragma once
 
 #include "delay_counts.hpp"
+#include "load.hpp"
 #include "process_figures.hpp"
 
-#include <chrono>
-
 namespace telegate::perf {
-
-/// One run of the whole sample path.
-struct LineWork {
-    std::uint64_t rate = 100'000;  // samples per second
-    std::uint64_t samples = 0;     // in total
-    std::size_t channels = 10;
-    std::size_t subscribers = 1;
-    std::size_t stalled = 0;  // additional subscribers that never read
-    std::string format = "json";
-    std::size_t queue_size = 65'536;
-    std::string policy = "drop_oldest";       // of the queue
-    std::string slow_policy = "drop_oldest";  // of the endpoint
-    std::string log_folder;                   // of the durable log; "": none
-    std::chrono::nanoseconds tick_min = std::chrono::milliseconds(1);
-};
 
 /// The result of a run, in which every sample is accounted for.
 struct LineResult {
@@ -46,9 +30,6 @@ struct LineResult {
 
 /// Throws std::runtime_error if subscribers that read missed samples.
 void require_lossless(const LineResult& result);
-
-/// Returns the interval of the ticks: that of the samples, but at least tick_min.
-[[nodiscard]] std::chrono::nanoseconds tick_of(const LineWork& work);
 
 /// Maximum number of ticks per run: their times use 16 MiB.
 inline constexpr std::uint64_t ticks_max = 1'000'000;

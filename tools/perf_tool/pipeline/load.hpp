@@ -13,13 +13,38 @@
 #include <string>
 #include <vector>
 
-/// The samples of a run and their capture times.
+/// A run of the sample path, its samples and their capture times.
 namespace telegate::perf {
+
+/// One run of the whole sample path.
+struct LineWork {
+    std::uint64_t rate = 100'000;  // samples per second
+    std::uint64_t samples = 0;     // in total
+    std::size_t channels = 10;     // 1 to channels_max, in turn
+    std::size_t subscribers = 1;
+    std::size_t stalled = 0;  // additional subscribers that never read
+    std::string format = "json";
+    std::size_t queue_size = 65'536;
+    std::string policy = "drop_oldest";       // of the queue
+    std::string slow_policy = "drop_oldest";  // of the endpoint
+    bool has_log = false;                     // whether samples are also written to a durable log
+    std::chrono::nanoseconds tick_min = std::chrono::milliseconds(1);
+
+    /// Returns the number of ticks if none is late.
+    [[nodiscard]] double ticks() const noexcept {
+        return static_cast<double>(samples) / static_cast<double>(rate) * (1e9 / static_cast<double>(tick().count()));
+    }
+    /// Returns the interval of the ticks: that of the samples, but at least tick_min.
+    [[nodiscard]] std::chrono::nanoseconds tick() const noexcept {
+        return std::max(tick_min, std::chrono::nanoseconds(std::chrono::seconds(1)) / static_cast<std::int64_t>(rate));
+    }
+};
 
 /// The capture time of each sample: one entry per tick of the driver, found by the number of the sample, which counts
 /// from 0. Thus, delays do not depend on the payload format.
 ///
-/// Threads: add() one; a Reader belongs to one thread each. Limits: `ticks` entries of 16 bytes.
+/// Threads: add() one; given() any, the times of the first and the last tick once it no longer changes; a Reader
+/// belongs to one thread each. Limits: `ticks` entries of 16 bytes.
 /// Failure: the constructor may throw std::bad_alloc; add() must not be called if full().
 class CaptureTimes {
   public:
@@ -27,12 +52,20 @@ class CaptureTimes {
 
     [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) == ticks_.size(); }
 
-    /// Adds a tick, whose first sample has this number.
-    void add(std::uint64_t first_sample, std::int64_t mono_ns) noexcept {
+    /// Adds a tick with the next samples, of which there is at least one.
+    void add(std::uint64_t samples, std::int64_t mono_ns) noexcept {
         const std::size_t count = count_.load(std::memory_order_relaxed);
         TELEGATE_ASSERT(count < ticks_.size());
-        ticks_[count] = {first_sample, mono_ns};
+        ticks_[count] = {given_, mono_ns};
         count_.store(count + 1, std::memory_order_release);  // readers see complete entries only
+        given_ += samples;
+    }
+
+    /// Returns the number of samples.
+    [[nodiscard]] std::uint64_t given() const noexcept { return given_; }
+    [[nodiscard]] std::int64_t first_mono_ns() const noexcept { return ticks_.front().mono_ns; }
+    [[nodiscard]] std::int64_t last_mono_ns() const noexcept {
+        return ticks_[std::max<std::size_t>(count_, 1) - 1].mono_ns;
     }
 
     /// Finds samples that arrive approximately in the order of their numbers.
@@ -74,6 +107,7 @@ class CaptureTimes {
 
     std::vector<Tick> ticks_;
     std::atomic<std::size_t> count_{0};
+    std::atomic<std::uint64_t> given_{0};
 };
 
 /// Channels are named c0000 to c9999, so topics have a fixed length.
@@ -85,36 +119,21 @@ inline constexpr const char* load_device = "load";
     return name;
 }
 
-/// The samples that a LoadDriver produces.
-struct Load {
-    std::uint64_t rate = 0;     // samples per second
-    std::uint64_t samples = 0;  // in total
-    std::size_t channels = 1;   // 1 to channels_max, in turn
-};
-
-/// Threads: the sampling thread writes, any reads; the values are consistent once `given` no longer changes.
-struct LoadProgress {
-    std::atomic<std::uint64_t> given{0};
-    std::atomic<std::int64_t> first_mono_ns{0};
-    std::atomic<std::int64_t> last_mono_ns{0};
-};
-
 /// A device that produces the samples due at each tick. After a late tick it catches up, with at most twice the usual
 /// number of samples per tick. The channels take turns, so sample i is sample i / channels of channel i % channels.
 ///
-/// Threads: as Driver. `times` and `progress` outlive it. Limits: as many ticks as `times`; then it produces nothing.
+/// Threads: as Driver. `times` outlives it. Limits: as many ticks as `times`; then it produces nothing.
 /// Failure: none.
 class LoadDriver final : public Driver {
   public:
-    LoadDriver(Load load, MonoTime::duration interval, CaptureTimes& times, LoadProgress& progress)
-        : load_(load), times_(times), progress_(progress) {
-        const double per_tick = static_cast<double>(load.rate) * std::chrono::duration<double>(interval).count();
+    LoadDriver(const LineWork& work, CaptureTimes& times) : work_(work), times_(times) {
+        const double per_tick = static_cast<double>(work.rate) * std::chrono::duration<double>(work.tick()).count();
         per_tick_max_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(2 * per_tick)));
     }
 
     void open(SampleBatch& batch) override {
         channels_.clear();
-        for (std::size_t channel = 0; channel < load_.channels; ++channel) {
+        for (std::size_t channel = 0; channel < work_.channels; ++channel) {
             channels_.push_back(batch.add_channel(channel_name(channel), "1"));
         }
     }
@@ -123,18 +142,13 @@ class LoadDriver final : public Driver {
         if (count == 0) {
             return {};
         }
-        times_.add(given_, to_ns(now));
+        const std::uint64_t given = times_.given();
+        times_.add(count, to_ns(now));
         for (std::uint64_t sample = 0; sample < count; ++sample) {
             // Short numbers with few decimals, as of most sensors.
-            batch.add(channels_[next_channel_], static_cast<double>((given_ + sample) % 1'024) / 8);
+            batch.add(channels_[next_channel_], static_cast<double>((given + sample) % 1'024) / 8);
             next_channel_ = next_channel_ + 1 == channels_.size() ? 0 : next_channel_ + 1;
         }
-        if (given_ == 0) {
-            progress_.first_mono_ns = to_ns(now);
-        }
-        given_ += count;
-        progress_.last_mono_ns = to_ns(now);
-        progress_.given = given_;
         return {};
     }
     void reset() noexcept override {}
@@ -144,16 +158,14 @@ class LoadDriver final : public Driver {
     [[nodiscard]] std::uint64_t due_at(MonoTime now) {
         started_ = started_.value_or(now);
         const double seconds = std::chrono::duration<double>(now - *started_).count();
-        const auto total = 1 + static_cast<std::uint64_t>(seconds * static_cast<double>(load_.rate));
-        return std::min(std::min(total, load_.samples) - given_, per_tick_max_);
+        const auto total = 1 + static_cast<std::uint64_t>(seconds * static_cast<double>(work_.rate));
+        return std::min(std::min(total, work_.samples) - times_.given(), per_tick_max_);
     }
 
-    const Load load_;
+    const LineWork work_;
     std::uint64_t per_tick_max_ = 1;
     CaptureTimes& times_;
-    LoadProgress& progress_;
     std::optional<MonoTime> started_;
-    std::uint64_t given_ = 0;
     std::size_t next_channel_ = 0;
     std::vector<SampleBatch::Channel> channels_;
 };

@@ -112,6 +112,8 @@ using ReadPayloadNumbers = std::optional<PayloadNumbers> (*)(std::string_view pa
     return channel;
 }
 
+inline constexpr const char* receiver_thread = "perf-sub";
+
 /// A subscriber of all topics with its own thread, which checks every message: the numbers of a channel must
 /// ascend. The delay of a sample ends when the application has received its batch.
 ///
@@ -119,25 +121,18 @@ using ReadPayloadNumbers = std::optional<PayloadNumbers> (*)(std::string_view pa
 /// Limits: one number per channel, and the histogram. Failure: an unexpected or duplicate message is a fault.
 class Receiver {
   public:
-    struct Setup {
-        Endpoint endpoint;
-        ReadPayloadNumbers read = nullptr;
-        std::size_t channels = 1;
-        std::string thread_name;
-    };
-
-    Receiver(const Setup& setup, const CaptureTimes& times)
-        : read_(setup.read), times_(times), next_(setup.channels, 1), subscriber_(reactor_, {}) {
+    Receiver(const Endpoint& endpoint, const LineWork& work, const CaptureTimes& times)
+        : read_(payload_reader(work.format)), times_(times), next_(work.channels, 1), subscriber_(reactor_, {}) {
         subscriber_.subscribe("");
-        subscriber_.connect(setup.endpoint);
+        subscriber_.connect(endpoint);
         subscriber_.set_on_readable([this] {
             while (subscriber_.receive(batch_)) {
                 came_mono_ns_ = to_ns(std::chrono::steady_clock::now());
                 take_batch();
             }
         });
-        thread_ = std::thread([this, name = setup.thread_name] {
-            ::pthread_setname_np(::pthread_self(), name.c_str());
+        thread_ = std::thread([this] {
+            ::pthread_setname_np(::pthread_self(), receiver_thread);
             try {
                 reactor_.run();
             } catch (const std::exception& error) {
