@@ -127,50 +127,48 @@ TEST_CASE("at most as many messages are sent as an engine supports", "[tools][me
 }
 
 TEST_CASE("a series reports that its runs were shorter than requested", "[tools][measure]") {
-    std::vector<Cell> cells(1);
-    cells[0].work.messages = 0;
-    cells[0].work.size = 64 * 1024;
+    Cell cell;
+    cell.work.messages = 0;
+    cell.work.size = 64 * 1024;
     const MeasurePlan plan{
         {{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}}, 1, 1};
-    measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
-    CHECK(cells[0].series[0].is_cut);
-    CHECK_FALSE(cells[0].series[1].is_cut);
+    measure_cell(cell, plan);
+    CHECK(cell.series[0].is_cut);
+    CHECK_FALSE(cell.series[1].is_cut);
 }
 
 TEST_CASE("engines take turns within each run, and deliveries are counted", "[tools][measure]") {
-    std::vector<Cell> cells(1);
-    cells[0].work.messages = 1'000;
-    cells[0].work.receivers = 4;
+    Cell cell;
+    cell.work.messages = 1'000;
+    cell.work.receivers = 4;
     const MeasurePlan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 2, 1};
     order.clear();
-    measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {});
+    measure_cell(cell, plan);
     CHECK(order == std::vector<std::string>{"a", "b", "a", "b"});
-    REQUIRE(cells[0].series.size() == 2);
-    CHECK(cells[0].series[0].rates == std::vector<double>{4'000, 4'000});
-    CHECK(cells[0].series[1].rates == std::vector<double>{8'000, 8'000});
-    CHECK(cells[0].series[0].cpu_ns[0] == Approx(250'000));
-    CHECK(cells[0].series[1].variant == "x");
+    REQUIRE(cell.series.size() == 2);
+    CHECK(cell.series[0].rates == std::vector<double>{4'000, 4'000});
+    CHECK(cell.series[1].rates == std::vector<double>{8'000, 8'000});
+    CHECK(cell.series[0].cpu_ns[0] == Approx(250'000));
+    CHECK(cell.series[1].variant == "x");
 }
 
 TEST_CASE("the publisher's CPU time is per message", "[tools][measure]") {
-    std::vector<Cell> cells(1);
-    cells[0].work.messages = 1'000;
-    cells[0].work.receivers = 2;
+    Cell cell;
+    cell.work.messages = 1'000;
+    cell.work.receivers = 2;
     const auto run = [](const Workload& /*work*/) {
         return Outcome{1, 1, 0.002};
     };
-    measure_cells(cells, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1},
-                  [](std::size_t, std::size_t, const Engine&) {});
-    CHECK(cells[0].series[0].publisher_cpu_ns[0] == Approx(1'000));
+    measure_cell(cell, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1});
+    CHECK(cell.series[0].publisher_cpu_ns[0] == Approx(1'000));
 }
 
 TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
-    std::vector<Cell> cells(1);
-    cells[0].group = "PUB/SUB tcp";
-    cells[0].name = "64 B";
+    Cell cell;
+    cell.group = "PUB/SUB tcp";
+    cell.name = "64 B";
     const MeasurePlan plan{{{"a", "odd", can_all, run_wrong}}, 1, 1};
-    CHECK_THROWS_WITH(measure_cells(cells, plan, [](std::size_t, std::size_t, const Engine&) {}),
-                      "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
+    CHECK_THROWS_WITH(measure_cell(cell, plan), "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
 }
 
 namespace {

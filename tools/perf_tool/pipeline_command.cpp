@@ -91,10 +91,8 @@ LineWork work_at(const PipelineOptions& options, std::uint64_t rate) {
     work.tick_min = std::chrono::microseconds(options.tick_us);
     work.rate = rate;
     work.samples = options.samples != 0 ? options.samples : samples_in(options.seconds, rate);
-    const double ticks =
-        static_cast<double>(work.samples) / static_cast<double>(rate) * 1e9 / static_cast<double>(work.tick().count());
-    if (ticks > static_cast<double>(ticks_max)) {
-        throw std::runtime_error("too many ticks per run: " + text_of(ticks) + "; must be at most " +
+    if (work.ticks() > static_cast<double>(ticks_max)) {
+        throw std::runtime_error("too many ticks per run: " + text_of(work.ticks()) + "; must be at most " +
                                  std::to_string(ticks_max) + ": reduce --seconds");
     }
     return work;

@@ -1,6 +1,8 @@
 #include "command.hpp"
+#include "transport/harness.hpp"
 #include "transport/selection.hpp"
 
+#include <charconv>
 #include <iostream>
 #include <iterator>
 #include <stdexcept>
@@ -9,6 +11,100 @@
 namespace telegate::perf {
 
 namespace {
+
+constexpr std::uint64_t messages_max = 10'000'000'000;
+constexpr std::string_view original = "original";
+
+[[nodiscard]] std::uint64_t number_in(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+/// Returns the error message, or an empty text, for CLI11.
+[[nodiscard]] std::string check_messages(const std::string& text) {
+    const std::uint64_t number = number_in(text);
+    return text == original || (number > 0 && number <= messages_max)
+               ? std::string()
+               : "invalid number of messages " + text + ": must be 1 to " + std::to_string(messages_max) +
+                     ", or \"original\"";
+}
+
+void add_common_options(CLI::App& app, Selection& selection) {
+    add_list(app, "--size", selection.sizes, "Payload sizes in bytes, separated by commas")
+        ->check(CLI::Range(16, 4 * 1024 * 1024));
+    add_list(app, "--transport", selection.transports, "Transports, separated by commas")
+        ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
+    add_list(app, "--engine", selection.engines, "Engines, separated by commas")
+        ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
+    app.add_option("--variants", selection.variants, "Variants of libzmq: all, or only that of ServerLink's reports")
+        ->check(CLI::IsMember({"all", "reported"}));
+    auto* const seconds = app.add_option("--seconds", selection.seconds, "Approximate seconds per engine and run")
+                              ->check(CLI::Range(0.001, 600.0));
+    app.add_option("--messages", selection.messages,
+                   "Messages per engine and run, or \"original\"; overrides --seconds")
+        ->check(CLI::Validator(check_messages, "NUMBER|original"))
+        ->excludes(seconds);
+    app.add_flag("--curve", selection.curve, "Encrypt; the defaults are then 64 B and 8 KiB over tcp");
+    app.callback([&app, &selection] {
+        if (!selection.curve) {
+            return;
+        }
+        if (app.count("--size") == 0) {
+            selection.sizes = {64, 8 * 1024};
+            app.get_option("--size")->default_str("[64,8192]");
+        }
+        if (app.count("--transport") == 0) {
+            selection.transports = {"tcp"};
+            app.get_option("--transport")->default_str("[tcp]");
+        } else if (contains(selection.transports, "inproc")) {
+            throw CLI::ValidationError("--transport", "inproc does not support CURVE");
+        }
+        if (app.count("--engine") > 0 && contains(selection.engines, "raw")) {
+            throw CLI::ValidationError("--engine", "raw does not support CURVE");
+        }
+        std::erase(selection.engines, "raw");
+    });
+}
+
+[[nodiscard]] std::uint64_t messages_of(const Selection& selection, std::size_t size) {
+    if (selection.messages != original) {
+        return number_in(selection.messages);
+    }
+    switch (size) {  // as in ServerLink's reports
+        case 64: return 100'000;
+        case 1024: return 50'000;
+        case 8 * 1024: return 10'000;
+        case 64 * 1024: return 1'000;
+        default: throw std::runtime_error("no original number of messages for " + size_name(size));
+    }
+}
+
+[[nodiscard]] std::string group_of(const Selection& selection, const Workload& work) {
+    std::string group = selection.is_fanout               ? "fan-out "
+                        : work.pattern == Pattern::pubsub ? "PUB/SUB "
+                                                          : "ROUTER-ROUTER ";
+    group += to_string(work.transport);
+    group += selection.curve ? ", CURVE" : "";
+    group += selection.is_fanout && selection.sizes.size() > 1 ? ", " + size_name(work.size) : "";
+    group += work.topics == 1 ? "" : ", " + std::to_string(work.topics) + " topics";
+    return group;
+}
+
+void add_cells(std::vector<Cell>& cells, const Selection& selection, Workload work) {
+    for (const std::string& transport : selection.transports) {
+        work.transport = transport_of(transport);
+        for (const std::size_t size : selection.sizes) {
+            work.size = size;
+            work.messages = messages_of(selection, size);
+            for (const std::size_t count : selection.subscribers) {
+                work.receivers = count;
+                const std::string name = std::to_string(count) + (count == 1 ? " subscriber" : " subscribers");
+                cells.push_back({group_of(selection, work), selection.is_fanout ? name : size_name(size), work});
+            }
+        }
+    }
+}
 
 [[nodiscard]] std::string about_libzmq(const Selection& selection) {
     const std::string version = libzmq_version();
@@ -45,19 +141,50 @@ Matrix measure(const Selection& selection, std::size_t runs) {
     Matrix matrix{selection.is_fanout ? "fanout" : "transport", "messages per second"};
     matrix.cells = cells_of(selection);
     matrix.parameters = {{"libzmq", about_libzmq(selection)}};
-    std::size_t shown = matrix.cells.size();
     const MeasurePlan plan{engines_of(selection), runs, selection.seconds};
-    measure_cells(matrix.cells, plan, [&](std::size_t index, std::size_t /*run*/, const Engine& /*engine*/) {
-        if (index != std::exchange(shown, index)) {
-            const Cell& cell = matrix.cells[index];
-            std::cerr << '[' << index + 1 << '/' << matrix.cells.size() << "] " << cell.group << ", " << cell.name
-                      << '\n';
-        }
-    });
+    for (std::size_t index = 0; index < matrix.cells.size(); ++index) {
+        Cell& cell = matrix.cells[index];
+        std::cerr << '[' << index + 1 << '/' << matrix.cells.size() << "] " << cell.group << ", " << cell.name << '\n';
+        measure_cell(cell, plan);
+    }
     return matrix;
 }
 
 }  // namespace
+
+void add_options(CLI::App& app, Selection& selection) {
+    if (selection.is_fanout) {
+        add_list(app, "--subscribers", selection.subscribers, "Numbers of subscribers, separated by commas")
+            ->check(CLI::Range(std::size_t{1}, Board::receivers_max));
+        add_list(app, "--topics", selection.topics,
+                 "Numbers of topics, separated by commas; with more than one, each subscriber has a different topic")
+            ->check(CLI::Range(1, 1'000'000));
+        add_list(app, "--io-threads", selection.io_threads,
+                 "Numbers of I/O threads of Telegate's publisher, separated by commas")
+            ->check(CLI::Range(1, 64));
+    } else {
+        add_list(app, "--pattern", selection.patterns, "Publisher to Subscriber, Router to Router, separated by commas")
+            ->check(CLI::IsMember({"pubsub", "router"}));
+        app.add_flag("--two-processes", selection.two_processes, "The receiver is a process; not over inproc");
+    }
+    add_common_options(app, selection);
+}
+
+std::vector<Cell> cells_of(const Selection& selection) {
+    std::vector<Cell> cells;
+    Workload work;
+    work.two_processes = selection.two_processes;
+    work.curve = selection.curve;
+    for (const std::string& pattern : selection.patterns) {
+        work.pattern = pattern == "pubsub" ? Pattern::pubsub : Pattern::router;
+        for (const std::size_t topics : selection.topics) {
+            work.topics = topics;
+            add_cells(cells, selection, work);
+        }
+    }
+    std::erase_if(cells, [](const Cell& cell) { return !is_possible(cell.work); });
+    return cells;
+}
 
 Command::Action describe_transport_command(CLI::App& app) {
     return make_action<Selection>(app, add_options, measure, Selection(false));

@@ -14,30 +14,12 @@ constexpr std::uint64_t pilot_messages_min = 100;
 constexpr std::uint64_t pilot_messages_max = 20'000;
 constexpr std::uint64_t pilot_growth_max = 16;
 
-/// An engine in a cell.
-struct Entry {
-    const Engine& engine;
-    std::uint64_t messages;
-    Series series;
-};
-
-void add_run(Entry& entry, const Cell& cell) {
-    Workload work = cell.work;
-    work.messages = entry.messages;
-    const Outcome outcome = entry.engine.run(work);
+void add_run(Series& series, const Outcome& outcome, const Workload& work) {
     const std::size_t copies = work.topics == 1 ? work.receivers : 1;
-    const auto counted = static_cast<double>(entry.messages * copies);
-    entry.series.rates.push_back(counted / outcome.seconds);
-    entry.series.cpu_ns.push_back(outcome.cpu_seconds * 1e9 / counted);
-    entry.series.publisher_cpu_ns.push_back(outcome.publisher_cpu_seconds * 1e9 / counted);
-}
-
-[[nodiscard]] Entry make_entry(const Cell& cell, const Engine& engine, double seconds) {
-    const Amount amount =
-        cell.work.messages != 0 ? Amount{cell.work.messages} : messages_in(seconds, engine, cell.work);
-    Entry entry{engine, amount.messages, {std::string(engine.name), engine.variant}};
-    entry.series.is_cut = amount.is_cut;
-    return entry;
+    const auto counted = static_cast<double>(work.messages * copies);
+    series.rates.push_back(counted / outcome.seconds);
+    series.cpu_ns.push_back(outcome.cpu_seconds * 1e9 / counted);
+    series.publisher_cpu_ns.push_back(outcome.publisher_cpu_seconds * 1e9 / counted);
 }
 
 /// Adds the names of the engine and the cell to exceptions.
@@ -49,26 +31,6 @@ auto name_faults(const Engine& engine, const Cell& cell, const Function& functio
         throw std::runtime_error(std::string(engine.name) +
                                  (engine.variant.empty() ? "" : " (" + engine.variant + ")") + ", " + cell.group +
                                  ", " + cell.name + ": " + error.what());
-    }
-}
-
-template <class NoteRun>
-void measure_cell(Cell& cell, const MeasurePlan& plan, const NoteRun& note_run) {
-    std::vector<Entry> entries;
-    for (const Engine& engine : plan.engines) {
-        if (engine.can(cell.work)) {
-            note_run(0, engine);
-            entries.push_back(name_faults(engine, cell, [&] { return make_entry(cell, engine, plan.seconds); }));
-        }
-    }
-    for (std::size_t run = 0; run < plan.runs; ++run) {
-        for (Entry& entry : entries) {
-            note_run(run, entry.engine);
-            name_faults(entry.engine, cell, [&] { add_run(entry, cell); });
-        }
-    }
-    for (Entry& entry : entries) {
-        cell.series.push_back(std::move(entry.series));
     }
 }
 
@@ -96,9 +58,30 @@ Amount messages_in(double seconds, const Engine& engine, Workload work) {
     }
 }
 
-void measure_cells(std::vector<Cell>& cells, const MeasurePlan& plan, const Progress& progress) {
-    for (std::size_t index = 0; index < cells.size(); ++index) {
-        measure_cell(cells[index], plan, [&](std::size_t run, const Engine& engine) { progress(index, run, engine); });
+void measure_cell(Cell& cell, const MeasurePlan& plan) {
+    struct Measured {
+        const Engine& engine;
+        Workload work;
+    };
+    std::vector<Measured> all;  // one per series
+    for (const Engine& engine : plan.engines) {
+        if (engine.can(cell.work)) {
+            Amount amount{cell.work.messages};
+            if (amount.messages == 0) {
+                amount = name_faults(engine, cell, [&] { return messages_in(plan.seconds, engine, cell.work); });
+            }
+            all.push_back({engine, cell.work});
+            all.back().work.messages = amount.messages;
+            cell.series.push_back({std::string(engine.name), engine.variant});
+            cell.series.back().is_cut = amount.is_cut;
+        }
+    }
+    for (std::size_t run = 0; run < plan.runs; ++run) {
+        for (std::size_t index = 0; index < all.size(); ++index) {
+            const Measured& each = all[index];
+            add_run(cell.series[index], name_faults(each.engine, cell, [&] { return each.engine.run(each.work); }),
+                    each.work);
+        }
     }
 }
 
