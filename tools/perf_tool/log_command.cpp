@@ -241,8 +241,8 @@ void add_ratios(Report& report, const std::string& set, const Section& section) 
             const auto name_of = [&](std::string_view store) {
                 return std::string(before).append(store).append(after);
             };
-            report.add_ratio((set + ": ").append(name_of(other.name)), section.row(name_of(other.name)),
-                             section.row(name_of(log_name)));
+            report.add_ratio((set + ": ").append(name_of(other.name)), find_row(section.rows, name_of(other.name)),
+                             find_row(section.rows, name_of(log_name)));
         };
         compare("append ", ", CPU ns/sample");
         compare("size of ", ", bytes/sample");

@@ -11,16 +11,18 @@ namespace telegate::perf {
 namespace {
 
 struct CrossingWork {
-    std::uint64_t samples = 1'000'000;
-    std::size_t capacity = 65'536;
-    std::size_t producers = 1;
-    bool bulk = false;  // whether several samples are pushed and popped at once
+    std::uint64_t samples;
+    std::size_t capacity;
+    std::size_t producers;
+    bool bulk;  // whether several samples are pushed and popped at once
 };
 
 struct Crossing {
     double rate = 0;  // samples received or reported as lost per second
     std::uint64_t lost = 0;
 };
+
+constexpr const char* first_queue = "mutex_queue, copy";  // the reference
 
 constexpr std::size_t push_items = 64;  // as a driver with many channels pushes
 constexpr std::size_t pop_items = 256;  // as the consumer pops
@@ -65,6 +67,14 @@ void consume(Engine& engine, const CrossingWork& work, Receipts& receipts) {
     }
 }
 
+void require_complete(const char* name, const Receipts& receipts, std::uint64_t sent, std::uint64_t lost) {
+    if (!receipts.complete(sent, lost)) {
+        throw std::runtime_error(std::string(name) + " lost or reordered samples: " + std::to_string(sent) + " sent, " +
+                                 std::to_string(receipts.count()) + " received, " + std::to_string(lost) +
+                                 " reported as lost");
+    }
+}
+
 /// Sends samples from the producers to one consumer. The time includes the start and the end of the consumer's thread;
 /// the calling thread is the first producer.
 template <class Engine, class Sample>
@@ -86,21 +96,9 @@ Crossing cross(const char* name, const CrossingWork& work) {
     }
     consumer.join();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    if (!receipts.complete(work.samples, lost_by(engine))) {
-        throw std::runtime_error(std::string(name) + " lost or reordered samples: " + std::to_string(work.samples) +
-                                 " sent, " + std::to_string(receipts.count()) + " received, " +
-                                 std::to_string(lost_by(engine)) + " reported as lost");
-    }
+    require_complete(name, receipts, work.samples, lost_by(engine));
     return {static_cast<double>(work.samples) / time.count(), lost_by(engine)};
 }
-
-/// Single samples at a steady rate.
-struct PacingWork {
-    std::size_t samples = 20'000;
-    std::size_t capacity = 65'536;
-    std::chrono::nanoseconds interval{10'000};  // 100,000 per second
-    Placement placement;
-};
 
 std::int64_t now_ns() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch().count();
@@ -116,28 +114,30 @@ void spin_until(Condition condition) {
     }
 }
 
-/// Returns the nanoseconds from before each push until after its pop. Sample k is due at k intervals after the start,
-/// so a slow queue gets no extra time.
+/// Sends single samples at a steady rate. Returns the nanoseconds from before each push until after its pop. Sample k
+/// is due at k intervals after the start, so a slow queue gets no extra time.
 template <class Engine>
-std::vector<std::int64_t> pace(const PacingWork& work) {
-    Engine engine(work.capacity);
+std::vector<std::int64_t> pace(std::size_t capacity, std::size_t samples) {
+    constexpr std::int64_t interval_ns = 10'000;  // 100,000 per second
+    const Placement placement = placement_of("apart");
+    Engine engine(capacity);
     std::vector<std::int64_t> latencies;
-    latencies.reserve(work.samples);
+    latencies.reserve(samples);
     std::thread consumer([&] {
-        const Pin pin(work.placement.answering);
+        const Pin pin(placement.answering);
         TelemetrySample sample{};
-        while (latencies.size() < work.samples) {
+        while (latencies.size() < samples) {
             spin_until([&] { return engine.pop(std::span(&sample, 1)) == 1; });
             latencies.push_back(now_ns() - sample.time_mono_ns);
         }
     });
     {
-        const Pin pin(work.placement.asking);
+        const Pin pin(placement.asking);
         typename Engine::Producer producer{engine};
         auto sample = blank_sample<TelemetrySample>();
         std::int64_t due = now_ns();
-        for (std::size_t number = 0; number < work.samples; ++number) {
-            due += work.interval.count();
+        for (std::size_t number = 0; number < samples; ++number) {
+            due += interval_ns;
             spin_until([due] { return now_ns() >= due; });
             renew(sample, 0, number + 1);
             sample.time_mono_ns = now_ns();
@@ -187,58 +187,49 @@ struct Contender {
     bool bulk;
     Crossing (*cross)(const char* name, const CrossingWork& work);
     // Only for TelemetrySample, and only for one way of use per queue.
-    std::vector<std::int64_t> (*pace)(const PacingWork& work) = nullptr;
+    std::vector<std::int64_t> (*pace)(std::size_t capacity, std::size_t samples) = nullptr;
     double (*hold)(std::size_t capacity, std::size_t samples) = nullptr;
 };
 
-template <class Sample>
-struct Contenders {
-    std::vector<Contender> list;
+enum class Use : std::uint8_t { single, bulk, watched };  // watched: single, and latency and memory are measured, too
 
-    template <class Engine>
-    void add_single(const char* name) {
-        list.push_back({name, false, cross<Engine, Sample>});
-    }
-    template <class Engine>
-    void add_bulk(const char* name) {
-        list.push_back({name, true, cross<Engine, Sample>});
-    }
-    /// Latency and memory of this queue are measured, too.
-    template <class Engine>
-    void add_watched(const char* name) {
-        add_single<Engine>(name);
-        if constexpr (std::is_same_v<Sample, TelemetrySample>) {
-            list.back().pace = pace<Engine>;
-            list.back().hold = hold<Engine>;
+template <class Engine, class Sample>
+Contender contender(const char* name, Use use) {
+    Contender made{name, use == Use::bulk, cross<Engine, Sample>};
+    if constexpr (std::is_same_v<Sample, TelemetrySample>) {
+        if (use == Use::watched) {
+            made.pace = pace<Engine>;
+            made.hold = hold<Engine>;
         }
     }
-};
+    return made;
+}
 
 /// Returns the queues that support this number of producers. A BoundedQueue cannot hold StringSample.
 template <class Sample>
 std::vector<Contender> contenders(std::size_t producers) {
-    Contenders<Sample> all;
-    all.template add_watched<MutexEngine<Sample>>("mutex_queue");
+    using enum OverflowPolicy;
+    using enum Use;
+    std::vector<Contender> all{contender<MutexEngine<Sample>, Sample>("mutex_queue", watched)};
     if (producers == 1) {
-        all.template add_watched<BoostEngine<Sample>>("boost spsc single");
-        all.template add_bulk<BoostEngine<Sample>>("boost spsc bulk");
+        all.push_back(contender<BoostEngine<Sample>, Sample>("boost spsc single", watched));
+        all.push_back(contender<BoostEngine<Sample>, Sample>("boost spsc bulk", bulk));
 #ifdef TELEGATE_READERWRITERQUEUE
-        all.template add_watched<ReaderWriterEngine<Sample>>("readerwriterqueue");
+        all.push_back(contender<ReaderWriterEngine<Sample>, Sample>("readerwriterqueue", watched));
 #endif
     }
-    all.template add_watched<MoodycamelEngine<Sample>>("moodycamel single");
-    all.template add_watched<MoodycamelTokenEngine<Sample>>("moodycamel token");
-    all.template add_bulk<MoodycamelTokenEngine<Sample>>("moodycamel bulk");
+    all.push_back(contender<MoodycamelEngine<Sample>, Sample>("moodycamel single", watched));
+    all.push_back(contender<MoodycamelTokenEngine<Sample>, Sample>("moodycamel token", watched));
+    all.push_back(contender<MoodycamelTokenEngine<Sample>, Sample>("moodycamel bulk", bulk));
     if constexpr (std::is_trivially_copyable_v<Sample>) {
-        using enum OverflowPolicy;
-        all.template add_watched<BoundedEngine<Sample, block>>("Bounded single block");
-        all.template add_bulk<BoundedEngine<Sample, block>>("Bounded bulk block");
-        all.template add_single<BoundedEngine<Sample, drop_newest>>("Bounded single drop_newest");
-        all.template add_bulk<BoundedEngine<Sample, drop_newest>>("Bounded bulk drop_newest");
-        all.template add_single<BoundedEngine<Sample, drop_oldest>>("Bounded single drop_oldest");
-        all.template add_bulk<BoundedEngine<Sample, drop_oldest>>("Bounded bulk drop_oldest");
+        all.push_back(contender<BoundedEngine<Sample, block>, Sample>("Bounded single block", watched));
+        all.push_back(contender<BoundedEngine<Sample, block>, Sample>("Bounded bulk block", bulk));
+        all.push_back(contender<BoundedEngine<Sample, drop_newest>, Sample>("Bounded single drop_newest", single));
+        all.push_back(contender<BoundedEngine<Sample, drop_newest>, Sample>("Bounded bulk drop_newest", bulk));
+        all.push_back(contender<BoundedEngine<Sample, drop_oldest>, Sample>("Bounded single drop_oldest", single));
+        all.push_back(contender<BoundedEngine<Sample, drop_oldest>, Sample>("Bounded bulk drop_oldest", bulk));
     }
-    return all.list;
+    return all;
 }
 
 /// The reference: a sample that owns its text in a queue with a mutex. Returns samples per second.
@@ -260,10 +251,7 @@ double cross_locked(std::uint64_t samples, bool moves) {
     queue.close();
     consumer.join();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    if (!receipts.complete(samples, 0)) {
-        throw std::runtime_error("mutex_queue lost or reordered samples: " + std::to_string(samples) + " sent, " +
-                                 std::to_string(receipts.count()) + " received");
-    }
+    require_complete("mutex_queue", receipts, samples, 0);
     return static_cast<double>(samples) / time.count();
 }
 
@@ -287,13 +275,9 @@ void add_crossings(Report& report, Section& losses, const QueueOptions& options,
 }
 
 void add_latencies(Report& report, const QueueOptions& options) {
-    PacingWork work;
-    work.samples = options.paced;
-    work.capacity = options.capacity;
-    work.placement = placement_of("apart");
     for (const Contender& contender : contenders<TelemetrySample>(1)) {
         if (contender.pace != nullptr) {
-            std::vector<std::int64_t> latencies = contender.pace(work);
+            std::vector<std::int64_t> latencies = contender.pace(options.capacity, options.paced);
             for (const auto& [name, share] : quantiles) {
                 report.section(std::string("100,000 samples a second, one by one, ") + name, "nanoseconds")
                     .add(contender.name, static_cast<double>(quantile(latencies, share)));
@@ -314,7 +298,7 @@ void add_memory(Report& report, std::size_t capacity) {
 }
 
 void add_run(Report& report, Section& losses, const QueueOptions& options) {
-    report.add("mutex_queue, copy", cross_locked(options.samples, false));
+    report.add(first_queue, cross_locked(options.samples, false));
     report.add("mutex_queue, move", cross_locked(options.samples, true));
     for (const std::size_t size : options.sizes) {
         if (size == 64) {
@@ -330,35 +314,28 @@ void add_run(Report& report, Section& losses, const QueueOptions& options) {
     add_memory(report, options.capacity);
 }
 
-const Row* find_row(const Report& report, const std::string& title, const std::string& name) {
-    const auto section = std::ranges::find(report.sections, title, &Section::title);
-    if (section == report.sections.end()) {
-        return nullptr;
-    }
-    const auto row = std::ranges::find(section->rows, name, &Row::name);
-    return row == section->rows.end() ? nullptr : &*row;
-}
-
 struct Comparison {
     const char* our_way;
     const char* other;
     Goal goal{};
 };
 
+/// Adds the ratio of a BoundedQueue to another queue. The first queue has no section.
 void add_ratio(Report& report, const std::string& title, const Comparison& compared) {
-    const bool with_first = std::string_view(compared.other) == "mutex_queue, copy";
-    const Row* const over = find_row(report, title, std::string("Bounded ") + compared.our_way);
-    const Row* const under = with_first ? &report.rows.front() : find_row(report, title, compared.other);
-    if (over != nullptr && under != nullptr) {
-        report.add_ratio(title + ": " + compared.our_way + " / " + compared.other, *over, *under, compared.goal);
+    const auto section = std::ranges::find(report.sections, title, &Section::title);
+    if (section != report.sections.end()) {
+        const auto& others = std::string_view(compared.other) == first_queue ? report.rows : section->rows;
+        report.add_ratio(title + ": " + compared.our_way + " / " + compared.other,
+                         find_row(section->rows, std::string("Bounded ") + compared.our_way),
+                         find_row(others, compared.other), compared.goal);
     }
 }
 
 void add_ratios(Report& report) {
-    report.add_ratio("mutex_queue, move / copy", "mutex_queue, move", "mutex_queue, copy");
+    report.add_ratio("mutex_queue, move / copy", "mutex_queue, move", first_queue);
     for (const std::string size : {"64 B", "240 B"}) {
-        for (const Comparison& compared : {Comparison{"single block", "mutex_queue, copy", Goal::at_least(10)},
-                                           {"bulk block", "mutex_queue, copy", Goal::at_least(10)},
+        for (const Comparison& compared : {Comparison{"single block", first_queue, Goal::at_least(10)},
+                                           {"bulk block", first_queue, Goal::at_least(10)},
                                            {"single block", "boost spsc single", Goal::at_least(1)},
                                            {"bulk block", "boost spsc bulk", Goal::at_least(1)}}) {
             add_ratio(report, size + ", 1 producer", compared);

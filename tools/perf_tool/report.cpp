@@ -137,12 +137,13 @@ Row ratio(std::string name, const Row& over, const Row& under) {
     return row;
 }
 
-void Section::add(const std::string& name, double value, const Goal& goal) {
-    add_value(rows, {name, {}, goal}, value);
+const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
+    const auto found = std::ranges::find(rows, name, &Row::name);
+    return found == rows.end() ? nullptr : &*found;
 }
 
-const Row& Section::row(std::string_view name) const {
-    return *std::ranges::find(rows, name, &Row::name);
+void Section::add(const std::string& name, double value, const Goal& goal) {
+    add_value(rows, {name, {}, goal}, value);
 }
 
 void Report::add(const std::string& name, double value, const Goal& goal) {
@@ -154,14 +155,15 @@ Section& Report::section(const std::string& title, const std::string& unit_of_ro
     return found != sections.end() ? *found : sections.emplace_back(Section{title, unit_of_rows});
 }
 
-void Report::add_ratio(std::string name, const Row& over, const Row& under, const Goal& goal) {
-    ratios.push_back(ratio(std::move(name), over, under));
-    ratios.back().goal = goal;
+void Report::add_ratio(std::string name, const Row* over, const Row* under, const Goal& goal) {
+    if (over != nullptr && under != nullptr) {
+        ratios.push_back(ratio(std::move(name), *over, *under));
+        ratios.back().goal = goal;
+    }
 }
 
 void Report::add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal) {
-    add_ratio(std::move(name), *std::ranges::find(rows, over, &Row::name), *std::ranges::find(rows, under, &Row::name),
-              goal);
+    add_ratio(std::move(name), find_row(rows, over), find_row(rows, under), goal);
 }
 
 void print_head(std::ostream& out, const std::string& command, const Facts& parameters) {

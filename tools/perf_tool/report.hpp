@@ -58,6 +58,9 @@ struct Row {
 /// Divides each run of one row by the same run of the other, so that noise affects both.
 [[nodiscard]] Row ratio(std::string name, const Row& over, const Row& under);
 
+/// Returns the row with this name; null if there is none, because it was not measured.
+[[nodiscard]] const Row* find_row(const std::vector<Row>& rows, std::string_view name);
+
 /// Rows with a unit of their own.
 struct Section {
     std::string title;
@@ -66,8 +69,6 @@ struct Section {
 
     /// Appends the value of one run to the row with this name, which the first run adds.
     void add(const std::string& name, double value, const Goal& goal = {});
-    /// Returns the row with this name, which exists.
-    [[nodiscard]] const Row& row(std::string_view name) const;
 };
 
 /// The result of a command. It is printed with the machine, the build and the compiler.
@@ -84,8 +85,9 @@ struct Report {
     void add(const std::string& name, double value, const Goal& goal = {});
     /// Returns the section with this title, which the first call adds.
     Section& section(const std::string& title, const std::string& unit_of_rows);
-    void add_ratio(std::string name, const Row& over, const Row& under, const Goal& goal = {});
-    /// Adds the ratio of two rows of the report, which exist.
+    /// Adds the ratio of two rows if both were measured.
+    void add_ratio(std::string name, const Row* over, const Row* under, const Goal& goal = {});
+    /// The same for two rows of the report.
     void add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal = {});
 };
 

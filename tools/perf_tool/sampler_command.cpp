@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include <array>
-#include <exception>
+#include <future>
 #include <memory>
 #include <stop_token>
 
@@ -66,20 +66,11 @@ void serve_all(TickRecord& record) {
 
 TickRecord run_in_thread(const TickWork& work, unsigned long slack_ns) {
     TickRecord record(work.interval, work.ticks);
-    std::exception_ptr fault;
-    std::thread thread([&] {
-        try {
-            require_granted(schedule_thread(::pthread_self(), work.schedule));
-            ::prctl(PR_SET_TIMERSLACK, slack_ns);
-            serve_all(record);
-        } catch (...) {
-            fault = std::current_exception();
-        }
-    });
-    thread.join();
-    if (fault) {
-        std::rethrow_exception(fault);
-    }
+    std::async(std::launch::async, [&] {
+        require_granted(schedule_thread(::pthread_self(), work.schedule));
+        ::prctl(PR_SET_TIMERSLACK, slack_ns);
+        serve_all(record);
+    }).get();
     return record;
 }
 
@@ -269,12 +260,12 @@ std::size_t run_all(Report& report, const std::string& name, const std::string& 
 
 /// Adds the ratio of the sampler to the better minimal loop of each run.
 void add_ratio(Report& report, const std::string& name, const std::string& figure, const Goal& goal) {
-    const auto row = [&](const std::string& engine) -> const Row& {
-        return *std::ranges::find(report.rows, name + engine + ", " + figure, &Row::name);
+    const auto row = [&](const std::string& engine) {
+        return find_row(report.rows, name + engine + ", " + figure);
     };
-    Row best = row("bare");
-    std::ranges::transform(best.values, row("bare 50 us").values, best.values.begin(), std::ranges::min);
-    report.add_ratio(name + figure, row("sampler"), best, goal);
+    Row best = *row("bare");
+    std::ranges::transform(best.values, row("bare 50 us")->values, best.values.begin(), std::ranges::min);
+    report.add_ratio(name + figure, row("sampler"), &best, goal);
 }
 
 Report measure(const SamplerOptions& options, std::size_t runs) {
