@@ -5,9 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,6 +46,25 @@ template <class Options, class Result>
 template <class Value>
 CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Value>& values, const std::string& about) {
     return app.add_option(name, values, about)->delimiter(',');
+}
+
+/// Returns the number that is the whole text; 0 if there is none.
+[[nodiscard]] inline std::uint64_t number_in(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+/// Accepts a number from 1 to `most`, or a word.
+[[nodiscard]] inline CLI::Validator number_or(std::string_view word, std::uint64_t most) {
+    return {[word, most](const std::string& text) {
+                const std::uint64_t number = number_in(text);
+                return text == word || (number > 0 && number <= most)
+                           ? std::string()
+                           : "invalid number \"" + text + "\": must be 1 to " + std::to_string(most) + ", or " +
+                                 std::string(word);
+            },
+            "NUMBER|" + std::string(word)};
 }
 
 [[nodiscard]] Command::Action describe_codec_command(CLI::App& options);

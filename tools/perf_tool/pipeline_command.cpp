@@ -9,7 +9,6 @@
 #include "core/telemetry_sample.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 
 namespace telegate::perf {
@@ -39,12 +38,6 @@ struct Measured {
     DelayCounts eventfd;
     DelayCounts tcp;
 };
-
-std::uint64_t number_of(const std::string& rate) {
-    std::uint64_t number = 0;
-    const auto [end, fault] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
-    return fault == std::errc() && end == rate.data() + rate.size() ? number : 0;
-}
 
 std::uint64_t samples_in(double seconds, std::uint64_t rate) {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * static_cast<double>(rate)));
@@ -211,7 +204,7 @@ PipelineOptions unlimited(PipelineOptions options) {
 
 Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
     const PipelineOptions options = chosen.rate == highest ? unlimited(chosen) : chosen;
-    const LineWork without = work_at(options, number_of(options.rate));
+    const LineWork without = work_at(options, number_in(options.rate));
     LineWork with = without;
     with.has_log = true;
     Report report{"pipeline", readers};
@@ -225,7 +218,7 @@ Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
 }
 
 Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
-    const LineWork alone = work_at(options, number_of(options.rate));
+    const LineWork alone = work_at(options, number_in(options.rate));
     LineWork with = alone;
     with.stalled = options.stalled;
     Report report{"stalled", readers};
@@ -238,7 +231,7 @@ Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {
         return compare_log(options, runs);
     }
     const bool is_highest = options.rate == highest;
-    LineWork work = is_highest ? LineWork{} : work_at(options, number_of(options.rate));
+    LineWork work = is_highest ? LineWork{} : work_at(options, number_in(options.rate));
     const std::vector<Measured> all = is_highest ? measure_highest(options, runs, work) : measure_all(work, runs);
     Report report{"pipeline", "all tcp subscribers"};
     report.ratios_heading = "of the machine, run by run";
@@ -259,12 +252,6 @@ Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {
     return report;
 }
 
-std::string check_rate(const std::string& text) {
-    const std::uint64_t number = number_of(text);
-    const bool good = text == highest || (number >= 1 && number <= rate_most);
-    return good ? "" : "invalid rate \"" + text + "\": must be 1 to " + std::to_string(rate_most) + ", or max";
-}
-
 /// Adds the options that both commands have.
 void add_work_options(CLI::App& options, LineWork& work) {
     options.add_option("--channels", work.channels, "Channels of the device, in turn")
@@ -278,7 +265,7 @@ void add_options(CLI::App& app, PipelineOptions& chosen) {
     LineWork& work = chosen.work;
     add_work_options(app, work);
     app.add_option("--rate", chosen.rate, "Samples per second; max: the highest rate sustained without losses")
-        ->check(check_rate);
+        ->check(number_or(highest, rate_most));
     auto* const seconds = app.add_option("--seconds", chosen.seconds, "Seconds per run");
     seconds->check(CLI::Range(0.01, 3'600.0));
     app.add_option("--samples", chosen.samples, "Samples per run; overrides --seconds unless 0")

@@ -20,21 +20,6 @@ namespace {
 constexpr std::size_t name_width_min = 34;
 constexpr int value_width = 14;
 
-int name_width_of(const Report& report) {
-    std::size_t width = name_width_min;
-    const auto widen = [&width](const std::vector<Row>& rows) {
-        for (const Row& row : rows) {
-            width = std::max(width, row.name.size() + 1);
-        }
-    };
-    widen(report.rows);
-    widen(report.ratios);
-    for (const Section& section : report.sections) {
-        widen(section.rows);
-    }
-    return static_cast<int>(width);
-}
-
 /// Small figures have three decimals; large and whole ones have none.
 int decimals_of(const Row& row) {
     const double max = spread_of(row.values).max;
@@ -55,7 +40,7 @@ void print_row(std::ostream& out, const Row& row, int name_width, int decimals) 
     out << '\n';
 }
 
-void print_section(std::ostream& out, const Section& section, int name_width, bool are_ratios = false) {
+void print_section(std::ostream& out, const Section& section, int name_width, bool are_ratios) {
     if (section.rows.empty()) {
         return;
     }
@@ -178,12 +163,18 @@ void print_head(std::ostream& out, const std::string& command, const Facts& para
 
 void print_text(std::ostream& out, const Report& report) {
     print_head(out, report.command, report.parameters);
-    const int name_width = name_width_of(report);
-    print_section(out, {"", report.unit, report.rows}, name_width);
-    for (const Section& section : report.sections) {
-        print_section(out, section, name_width);
+    std::vector<Section> all{{"", report.unit, report.rows}};
+    all.insert(all.end(), report.sections.begin(), report.sections.end());
+    all.push_back({"", report.ratios_heading, report.ratios});
+    std::size_t name_width = name_width_min;
+    for (const Section& section : all) {
+        for (const Row& row : section.rows) {
+            name_width = std::max(name_width, row.name.size() + 1);
+        }
     }
-    print_section(out, {"", report.ratios_heading, report.ratios}, name_width, true);
+    for (const Section& section : all) {
+        print_section(out, section, static_cast<int>(name_width), &section == &all.back());
+    }
 }
 
 void print_json(std::ostream& out, const Report& report) {

@@ -2,7 +2,6 @@
 #include "transport/harness.hpp"
 #include "transport/selection.hpp"
 
-#include <charconv>
 #include <iostream>
 #include <iterator>
 #include <stdexcept>
@@ -14,21 +13,6 @@ namespace {
 
 constexpr std::uint64_t messages_max = 10'000'000'000;
 constexpr std::string_view original = "original";
-
-[[nodiscard]] std::uint64_t number_in(std::string_view text) noexcept {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? number : 0;
-}
-
-/// Returns the error message, or an empty text, for CLI11.
-[[nodiscard]] std::string check_messages(const std::string& text) {
-    const std::uint64_t number = number_in(text);
-    return text == original || (number > 0 && number <= messages_max)
-               ? std::string()
-               : "invalid number of messages " + text + ": must be 1 to " + std::to_string(messages_max) +
-                     ", or \"original\"";
-}
 
 void add_common_options(CLI::App& app, Selection& selection) {
     add_list(app, "--size", selection.sizes, "Payload sizes in bytes, separated by commas")
@@ -43,7 +27,7 @@ void add_common_options(CLI::App& app, Selection& selection) {
                               ->check(CLI::Range(0.001, 600.0));
     app.add_option("--messages", selection.messages,
                    "Messages per engine and run, or \"original\"; overrides --seconds")
-        ->check(CLI::Validator(check_messages, "NUMBER|original"))
+        ->check(number_or(original, messages_max))
         ->excludes(seconds);
     app.add_flag("--curve", selection.curve, "Encrypt; the defaults are then 64 B and 8 KiB over tcp");
     app.callback([&app, &selection] {

@@ -38,9 +38,6 @@ inline constexpr std::chrono::seconds stillness_max{10};
 [[nodiscard]] inline double process_cpu_seconds() noexcept {
     return cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
-[[nodiscard]] inline double thread_cpu_seconds() noexcept {
-    return cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) / 1e9;
-}
 
 /// Waits a millisecond.
 void nap() noexcept;
