@@ -8,8 +8,12 @@
 
 namespace telegate {
 
+std::string error_words(int error) {
+    return std::generic_category().message(error);
+}
+
 std::string path_fault(const std::string& path, int mode) {
-    return ::access(path.c_str(), mode) == 0 ? "" : path + ": " + std::generic_category().message(errno);
+    return ::access(path.c_str(), mode) == 0 ? "" : path + ": " + error_words(errno);
 }
 
 std::string tty_fault(const std::string& path, int mode) {

@@ -3,8 +3,7 @@
 #include "core/assert.hpp"
 #include "core/start_thread.hpp"
 #include "sampler_device.hpp"
-
-#include <poll.h>
+#include "wait.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -162,8 +161,8 @@ void Sampler::await_room(const Device& device, std::size_t samples, MonoTime unt
     };
     while (!has_room() && std::chrono::steady_clock::now() < until) {
         waker_.wake();
-        pollfd canceled{device.cancel->descriptor(), POLLIN, 0};
-        if (::poll(&canceled, 1, static_cast<int>(room_check_interval.count())) > 0) {
+        const MonoTime soon = std::chrono::steady_clock::now() + room_check_interval;
+        if (wait_for(-1, 0, device.cancel.get(), soon).woken == Woken::canceled) {
             return;
         }
     }

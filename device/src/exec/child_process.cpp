@@ -2,6 +2,7 @@
 
 #include "exec/launch.hpp"
 #include "path_fault.hpp"
+#include "wait.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,17 +19,12 @@
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace telegate::exec {
 namespace {
 
 constexpr std::string_view path_otherwise = "/usr/local/bin:/usr/bin:/bin";
-
-std::string error_text(int error) {
-    return std::system_category().message(error);
-}
 
 std::string_view name_of(std::string_view variable) noexcept {
     return variable.substr(0, variable.find('='));
@@ -155,7 +151,7 @@ std::string ChildProcess::program_fault() const {
 
 std::string ChildProcess::directory_fault() const {
     const bool can_enter = ::access((options_.directory + "/.").c_str(), X_OK) == 0;
-    return can_enter ? "" : options_.directory + ": " + error_text(errno);
+    return can_enter ? "" : options_.directory + ": " + error_words(errno);
 }
 
 std::string ChildProcess::start() {
@@ -167,7 +163,7 @@ std::string ChildProcess::start() {
     Pipe output = make_pipe();
     Pipe errors = make_pipe();
     if (!output.is_open() || !errors.is_open()) {
-        return "pipe: " + error_text(errno);
+        return "pipe: " + error_words(errno);
     }
     std::string fault = launch_with(path, output.writer.get(), errors.writer.get());
     if (fault.empty()) {
@@ -180,7 +176,7 @@ std::string ChildProcess::start() {
 std::string ChildProcess::launch_with(const std::string& path, int output, int errors) {
     const UniqueFd nothing = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) {
-        return "/dev/null: " + error_text(errno);
+        return "/dev/null: " + error_words(errno);
     }
     Launch what;
     what.path = path.c_str();
@@ -200,7 +196,7 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
     if (launched.pid < 0) {
         const bool is_directory = std::string_view(launched.step) == "chdir";
         return (is_directory ? "working_directory " + options_.directory : std::string(launched.step)) + ": " +
-               error_text(launched.error);
+               error_words(launched.error);
     }
     pid_ = launched.pid;
     // The header of glibc 2.36 cannot be used from C++, so call the system call directly.
@@ -211,7 +207,7 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
         }
         pid_ = -1;
-        return "pidfd_open: " + error_text(error);
+        return "pidfd_open: " + error_words(error);
     }
     return {};
 }
@@ -251,11 +247,12 @@ void ChildProcess::begin_end() noexcept {
 bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
     while (exists()) {
         const MonoTime deadline = is_killed_ ? kill_at_ + end_patience : kill_at_;
-        bool has_ended = wait_until(deadline, cancel);
-        if (!has_ended && cancel != nullptr && cancel->is_set()) {
-            has_ended = wait_until(std::min(deadline, std::chrono::steady_clock::now() + canceled_patience), nullptr);
+        Woken woken = wait_for(pidfd_.get(), POLLIN, cancel, deadline).woken;
+        if (woken == Woken::canceled) {
+            const MonoTime soon = std::chrono::steady_clock::now() + canceled_patience;
+            woken = wait_for(pidfd_.get(), POLLIN, nullptr, std::min(deadline, soon)).woken;
         }
-        if (has_ended) {
+        if (woken == Woken::ready) {
             try {
                 (void)collect();
             } catch (const std::bad_alloc&) {
@@ -270,21 +267,6 @@ bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
         }
     }
     return true;
-}
-
-/// Returns whether the process has ended.
-bool ChildProcess::wait_until(MonoTime deadline, const CancelSignal* cancel) const noexcept {
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        std::array<pollfd, 2> watched{
-            {{pidfd_.get(), POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
-        const int ready =
-            ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-        if (ready < 0 && errno == EINTR) {
-            continue;
-        }
-        return watched[0].revents != 0;
-    }
 }
 
 }  // namespace telegate::exec

@@ -73,7 +73,6 @@ class ChildProcess {
     [[nodiscard]] std::string find_program() const;
     [[nodiscard]] std::string launch_with(const std::string& path, int output, int errors);
     void signal_group(int number) const noexcept;
-    [[nodiscard]] bool wait_until(MonoTime deadline, const CancelSignal* cancel) const noexcept;
 
     ChildOptions options_;
     std::vector<char*> arguments_;    // of options_, terminated by a null pointer

@@ -78,10 +78,10 @@ class HttpDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
         try {
             const Answer answer = request_.get(cancel_, std::chrono::steady_clock::now() + options_.timeout);
-            if (answer.woken == network::Woken::canceled) {
+            if (answer.woken == Woken::canceled) {
                 return {ReadResult::Status::interrupted};
             }
-            if (answer.woken == network::Woken::timed_out) {
+            if (answer.woken == Woken::timed_out) {
                 return fail("no complete response within " + std::to_string(options_.timeout.count()) + " ms");
             }
             if (!answer.fault.empty()) {

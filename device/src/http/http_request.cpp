@@ -39,7 +39,6 @@ void block_sigpipe() noexcept {
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-using network::Woken;
 using std::chrono::milliseconds;
 
 constexpr int status_ok = 200;
@@ -144,12 +143,12 @@ class HttpRequest::Connection {
             const std::uint64_t one = 1;
             [[maybe_unused]] const ssize_t written = ::write(ended.get(), &one, sizeof one);
         });
-        const Woken woken = network::wait_for(ended.get(), POLLIN, cancel, until).woken;
+        const Woken woken = wait_for(ended.get(), POLLIN, cancel, until).woken;
         if (woken != Woken::ready) {
             do {
                 cut();
-            } while (network::wait_for(ended.get(), POLLIN, nullptr, std::chrono::steady_clock::now() + cut_again_after)
-                         .woken != Woken::ready);
+            } while (wait_for(ended.get(), POLLIN, nullptr, std::chrono::steady_clock::now() + cut_again_after).woken !=
+                     Woken::ready);
         }
         request.join();
         outcome.woken = woken;

@@ -4,7 +4,7 @@
 #include "device/cancel_signal.hpp"
 #include "http/url.hpp"
 #include "network/host_lookup.hpp"
-#include "network/wait.hpp"
+#include "wait.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct RequestOptions {
 };
 
 struct Answer {
-    network::Woken woken = network::Woken::ready;
+    Woken woken = Woken::ready;
     std::string fault = {};      // if woken is ready: why there is no body; "": there is one
     std::string_view body = {};  // valid until the next request
     bool is_openmetrics = false;

@@ -4,7 +4,6 @@
 #include "iio/found_device.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -145,17 +144,6 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
     }
     bytes_.resize(bytes_max);  // holds elements_max of the longest elements
     return {};
-}
-
-FrameBuffer::Wait FrameBuffer::wait(const CancelSignal* cancel, Duration at_most) const noexcept {
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(at_most).count();
-    std::array<pollfd, 2> watched{
-        {{descriptor_.get(), POLLIN, 0}, {cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0}}};
-    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
-    if (cancel != nullptr && cancel->is_set()) {
-        return Wait::canceled;
-    }
-    return ready > 0 && watched[0].revents != 0 ? Wait::readable : Wait::nothing;
 }
 
 int FrameBuffer::fill() noexcept {

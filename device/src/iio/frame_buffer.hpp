@@ -1,8 +1,6 @@
 #pragma once
 
-#include "core/clock.hpp"
 #include "core/unique_fd.hpp"
-#include "device/cancel_signal.hpp"
 #include "iio/found_device.hpp"
 #include "iio/scan_frame.hpp"
 
@@ -34,8 +32,6 @@ class FrameBuffer {
   public:
     static constexpr std::size_t bytes_max = 64 * 1'024;
 
-    enum class Wait { readable, nothing, canceled };
-
     FrameBuffer() = default;
     ~FrameBuffer() { stop(); }
     FrameBuffer(const FrameBuffer&) = delete;
@@ -52,7 +48,8 @@ class FrameBuffer {
     [[nodiscard]] const std::vector<Input>& inputs() const noexcept { return inputs_; }
     [[nodiscard]] const FrameLayout& layout() const noexcept { return layout_; }
 
-    [[nodiscard]] Wait wait(const CancelSignal* cancel, Duration at_most) const noexcept;
+    /// Returns the descriptor to wait for; -1 when stopped.
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
     /// Reads available data. Returns 0 even if there is none, or an errno value, ENODEV at the end of the stream.
     [[nodiscard]] int fill() noexcept;
     /// Returns the next complete frame, valid until fill(); empty if there is none.

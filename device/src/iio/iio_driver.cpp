@@ -8,7 +8,9 @@
 #include "iio/found_device.hpp"
 #include "iio/frame_buffer.hpp"
 #include "path_fault.hpp"
+#include "wait.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -245,13 +247,14 @@ class IioDriver final : public Driver {
     }
 
     ReadResult read_frames(SampleBatch& batch) {
-        const auto waited = buffer_.wait(cancel_, wait_max);
-        if (waited == iio::FrameBuffer::Wait::canceled) {
+        const MonoTime until = std::chrono::steady_clock::now() + wait_max;
+        const Woken woken = wait_for(buffer_.descriptor(), POLLIN, cancel_, until).woken;
+        if (woken == Woken::canceled) {
             return {ReadResult::Status::interrupted};
         }
         batch.stamp_now();
         const MonoTime now = batch.clock().mono_now();
-        if (waited == iio::FrameBuffer::Wait::nothing) {
+        if (woken == Woken::timed_out) {
             const bool is_silent =
                 options_.silence_ms > 0 && now - heard_ >= std::chrono::milliseconds(options_.silence_ms);
             return is_silent ? fail(options_.device + ": no frame for " + std::to_string(options_.silence_ms) + " ms")

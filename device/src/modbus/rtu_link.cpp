@@ -1,7 +1,8 @@
 #include "core/clock.hpp"
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
-#include "network/wait.hpp"
+#include "path_fault.hpp"
+#include "wait.hpp"
 
 #include <modbus/modbus.h>
 #include <poll.h>
@@ -73,7 +74,7 @@ class RtuLink final : public Link {
 
     [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
         const MonoTime begin = std::max(quiet_until_, late_until_[request.unit]);
-        if (network::wait_for(-1, 0, cancel, begin).woken == network::Woken::canceled) {
+        if (wait_for(-1, 0, cancel, begin).woken == Woken::canceled) {
             return {LinkStatus::canceled};
         }
         filled_ = 0;
@@ -122,11 +123,11 @@ class RtuLink final : public Link {
                 return {LinkStatus::timed_out, silence_words(came)};
             }
             is_last = std::chrono::steady_clock::now() >= until;
-            const network::WaitResult waited = network::wait_for(tty_, POLLIN, cancel, until);
-            if (waited.woken == network::Woken::canceled) {
+            const WaitResult waited = wait_for(tty_, POLLIN, cancel, until);
+            if (waited.woken == Woken::canceled) {
                 return {LinkStatus::canceled};
             }
-            if (waited.woken == network::Woken::timed_out) {
+            if (waited.woken == Woken::timed_out) {
                 return {LinkStatus::timed_out, silence_words(came)};
             }
             if (filled_ == input_.size()) {  // keep the last bytes: a response that began earlier would be complete
@@ -162,7 +163,7 @@ class RtuLink final : public Link {
 
     LinkResult lose(int error) {
         close();
-        return {LinkStatus::lost, error > MODBUS_ENOBASE ? ::modbus_strerror(error) : network::error_words(error)};
+        return {LinkStatus::lost, error > MODBUS_ENOBASE ? ::modbus_strerror(error) : error_words(error)};
     }
 
     const RtuPlace place_;

@@ -2,7 +2,8 @@
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
 #include "network/host_lookup.hpp"
-#include "network/wait.hpp"
+#include "path_fault.hpp"
+#include "wait.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -43,10 +44,10 @@ class TcpLink final : public Link {
         close();
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
         const network::HostLookup::Found found = lookup_.find(cancel, until);
-        if (found.woken == network::Woken::canceled) {
+        if (found.woken == Woken::canceled) {
             return {LinkStatus::canceled};
         }
-        if (found.woken == network::Woken::timed_out) {
+        if (found.woken == Woken::timed_out) {
             return {LinkStatus::lost, "host name not resolved within " + timeout_words_};
         }
         LinkResult result{LinkStatus::lost, found.what};
@@ -66,8 +67,7 @@ class TcpLink final : public Link {
         const auto frame = tcp_request(request, transaction_);
         const ssize_t sent = ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
         if (sent != static_cast<ssize_t>(frame.size())) {
-            return lose(sent < 0 && errno != EAGAIN ? network::error_words(errno)
-                                                    : "the peer accepts no more requests");
+            return lose(sent < 0 && errno != EAGAIN ? error_words(errno) : "the peer accepts no more requests");
         }
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
         for (bool is_last = false;;) {
@@ -102,7 +102,7 @@ class TcpLink final : public Link {
     LinkResult connect(const network::Address& address, const CancelSignal* cancel, MonoTime until) {
         socket_ = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
         if (socket_.get() < 0) {
-            return lose(network::error_words(errno));
+            return lose(error_words(errno));
         }
         const int on = 1;  // each request is one small segment, which must not be delayed
         ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -110,30 +110,30 @@ class TcpLink final : public Link {
             return {};
         }
         if (errno != EINPROGRESS) {
-            return lose(network::error_words(errno));
+            return lose(error_words(errno));
         }
-        const network::Woken woken = network::wait_for(socket_.get(), POLLOUT, cancel, until).woken;
-        if (woken == network::Woken::canceled) {
+        const Woken woken = wait_for(socket_.get(), POLLOUT, cancel, until).woken;
+        if (woken == Woken::canceled) {
             close();
             return {LinkStatus::canceled};
         }
-        if (woken == network::Woken::timed_out) {
+        if (woken == Woken::timed_out) {
             return lose("no connection within " + timeout_words_);
         }
         int error = 0;
         socklen_t bytes = sizeof error;
         if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &bytes) != 0 || error != 0) {
-            return lose(network::error_words(error));
+            return lose(error_words(error));
         }
         return {};
     }
 
     LinkResult receive(const CancelSignal* cancel, MonoTime until) {
-        const network::Woken woken = network::wait_for(socket_.get(), POLLIN, cancel, until).woken;
-        if (woken == network::Woken::canceled) {
+        const Woken woken = wait_for(socket_.get(), POLLIN, cancel, until).woken;
+        if (woken == Woken::canceled) {
             return {LinkStatus::canceled};
         }
-        if (woken == network::Woken::timed_out) {
+        if (woken == Woken::timed_out) {
             return time_out();
         }
         const ssize_t got = ::recv(socket_.get(), input_.data() + filled_, input_.size() - filled_, 0);
@@ -142,7 +142,7 @@ class TcpLink final : public Link {
         } else if (got == 0) {
             return lose("connection closed by the peer");
         } else if (errno != EAGAIN && errno != EINTR) {
-            return lose(network::error_words(errno));
+            return lose(error_words(errno));
         }
         return {};
     }

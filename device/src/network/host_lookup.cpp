@@ -2,6 +2,7 @@
 
 #include "core/start_thread.hpp"
 #include "core/unique_fd.hpp"
+#include "path_fault.hpp"
 
 #include <netdb.h>
 #include <poll.h>

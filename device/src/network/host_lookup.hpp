@@ -3,7 +3,7 @@
 #include "core/clock.hpp"
 #include "device/cancel_signal.hpp"
 #include "network/host_port.hpp"
-#include "network/wait.hpp"
+#include "wait.hpp"
 
 #include <sys/socket.h>
 

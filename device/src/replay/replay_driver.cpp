@@ -4,12 +4,11 @@
 #include "path_fault.hpp"
 #include "replay/recorded_samples.hpp"
 #include "replay/replay_clock.hpp"
+#include "wait.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <exception>
 #include <optional>
 #include <string>
@@ -58,7 +57,7 @@ class ReplayDriver final : public Driver {
         try {
             read_until_ = batch.clock().mono_now() + wait_max;
             given_ = 0;
-            if (retry_at_ && !wait_until(*std::exchange(retry_at_, {}), batch)) {
+            if (retry_at_ && !wait_until(*std::exchange(retry_at_, {}))) {
                 return {ReadResult::Status::interrupted};
             }
             return options_.mode == ReplayMode::timed ? play(batch) : step(batch);
@@ -95,7 +94,7 @@ class ReplayDriver final : public Driver {
                 if (given_ > 0) {
                     return {};  // hand over the samples so far
                 }
-                if (!wait_until(std::min(due, read_until_), batch)) {
+                if (!wait_until(std::min(due, read_until_))) {
                     return {ReadResult::Status::interrupted};
                 }
                 if (due > batch.clock().mono_now()) {
@@ -133,7 +132,7 @@ class ReplayDriver final : public Driver {
                         return fail_until_later(nothing_of_source_);
                     }
                     if (!options_.loop || !std::exchange(pass_has_samples_, false)) {
-                        return at_end(batch);
+                        return at_end();
                     }
                     samples_.rewind();
                     clock_.begin_again();
@@ -159,8 +158,8 @@ class ReplayDriver final : public Driver {
 
     [[nodiscard]] ReadResult fault() const noexcept { return {ReadResult::Status::failed, samples_.fault()}; }
 
-    ReadResult at_end(SampleBatch& batch) {
-        const bool is_canceled = traits().streams && given_ == 0 && !wait_until(read_until_, batch);
+    ReadResult at_end() {
+        const bool is_canceled = traits().streams && given_ == 0 && !wait_until(read_until_);
         return {is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
     }
 
@@ -184,20 +183,8 @@ class ReplayDriver final : public Driver {
     }
 
     /// Returns false if the read was canceled.
-    bool wait_until(MonoTime when, const SampleBatch& batch) const noexcept {
-        for (;;) {
-            if (cancel_ != nullptr && cancel_->is_set()) {
-                return false;
-            }
-            const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(when - batch.clock().mono_now());
-            if (left.count() <= 0) {
-                return true;
-            }
-            constexpr std::int64_t second_ns = 1'000'000'000;
-            const timespec timeout{left.count() / second_ns, left.count() % second_ns};
-            pollfd canceled{cancel_ == nullptr ? -1 : cancel_->descriptor(), POLLIN, 0};
-            ::ppoll(&canceled, 1, &timeout, nullptr);
-        }
+    [[nodiscard]] bool wait_until(MonoTime when) const noexcept {
+        return wait_for(-1, 0, cancel_, when).woken != Woken::canceled;
     }
 
     const ReplayOptions options_;

@@ -5,7 +5,9 @@
 #include "path_fault.hpp"
 #include "serial/frame_reader.hpp"
 #include "serial/serial_port.hpp"
+#include "wait.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -138,26 +140,22 @@ class SerialDriver final : public Driver {
                 return failed(port_.fault());
             }
         }
-        switch (port_.wait(cancel_, time_to_wait(now))) {
-            case SerialPort::Event::canceled: return {ReadResult::Status::interrupted, {}};
-            case SerialPort::Event::nothing: break;
-            case SerialPort::Event::bytes:
-                if (!take_bytes(batch)) {
-                    return failed(port_.fault());
-                }
-                break;
+        const MonoTime until = std::chrono::steady_clock::now() + time_to_wait(now);
+        const Woken woken = wait_for(port_.descriptor(), POLLIN, cancel_, until).woken;
+        if (woken == Woken::canceled) {
+            return {ReadResult::Status::interrupted, {}};
+        }
+        if (woken == Woken::ready && !take_bytes(batch)) {
+            return failed(port_.fault());
         }
         return judge_silence(batch.clock().mono_now());
     }
 
     /// Limits the wait to the end of silence_max_, unless that has already passed.
-    [[nodiscard]] std::chrono::milliseconds time_to_wait(MonoTime now) const noexcept {
-        Duration wait = wait_max;
+    [[nodiscard]] Duration time_to_wait(MonoTime now) const noexcept {
         const Duration left = heard_at_ + silence_max_ - now;
-        if (silence_max_ > Duration::zero() && left > Duration::zero()) {
-            wait = std::min(wait, left);
-        }
-        return std::chrono::ceil<std::chrono::milliseconds>(wait);
+        const bool has_limit = silence_max_ > Duration::zero() && left > Duration::zero();
+        return has_limit ? std::min(wait_max, left) : wait_max;
     }
 
     /// Returns false if the port has disappeared; earlier bytes are still in the batch.

@@ -2,7 +2,6 @@
 #include "device/option_error.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -133,16 +132,6 @@ bool SerialPort::set_mode() {
             "flow: ");
     }
     return ::tcflush(descriptor_.get(), TCIFLUSH) == 0 || fail("tcflush: ");
-}
-
-SerialPort::Event SerialPort::wait(const CancelSignal* cancel, std::chrono::milliseconds time_max) const noexcept {
-    std::array<pollfd, 2> watched{
-        {{descriptor_.get(), POLLIN, 0}, {cancel != nullptr ? cancel->descriptor() : -1, POLLIN, 0}}};
-    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(time_max.count()));
-    if (ready > 0 && watched[1].revents != 0) {
-        return Event::canceled;
-    }
-    return ready > 0 ? Event::bytes : Event::nothing;  // a signal may have interrupted poll()
 }
 
 SerialPort::Bytes SerialPort::read(std::span<char> buffer) {

@@ -1,10 +1,9 @@
 #pragma once
 
 #include "core/unique_fd.hpp"
-#include "device/cancel_signal.hpp"
 #include "serial/serial_driver.hpp"
 
-#include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,12 +13,11 @@ namespace telegate {
 /// A tty opened for reading: raw bytes, no echo, exclusive access.
 ///
 /// Threads: the one that reads the device; the destructor any.
-/// Limits: one descriptor. Only wait() blocks.
+/// Limits: one descriptor. Nothing blocks.
 /// Failure: open() and read() provide the error of the system; the constructor throws std::invalid_argument for an
 /// invalid setting.
 class SerialPort {
   public:
-    enum class Event : std::uint8_t { bytes, nothing, canceled };
     struct Bytes {
         enum class Status : std::uint8_t { some, none, gone };
         Status status = Status::none;
@@ -32,9 +30,9 @@ class SerialPort {
     bool open();
     void close() noexcept { descriptor_ = {}; }
     [[nodiscard]] bool is_open() const noexcept { return descriptor_.get() >= 0; }
+    /// Returns the descriptor to wait for; -1 when closed.
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
-    /// Waits for input or the end of input; `cancel` may be null.
-    [[nodiscard]] Event wait(const CancelSignal* cancel, std::chrono::milliseconds time_max) const noexcept;
     /// Reads available bytes. `gone`: the port has disappeared; fault() has the reason.
     [[nodiscard]] Bytes read(std::span<char> buffer);
 

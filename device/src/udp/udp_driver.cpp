@@ -1,5 +1,6 @@
 #include "udp/udp_driver.hpp"
 #include "device/option_error.hpp"
+#include "wait.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -108,8 +109,11 @@ ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
     if (std::exchange(was_reset_, false)) {
         close(batch);
     }
-    const bool has_come = wait_for_datagrams();
-    if (is_canceled()) {
+    // Without a socket, this waits until the next attempt to open it.
+    const MonoTime latest = std::chrono::steady_clock::now() + Driver::wait_max;
+    const MonoTime until = socket_.is_open() ? latest : std::min(retry_at_, latest);
+    const Woken woken = wait_for(socket_.descriptor(), POLLIN, cancel_, until).woken;
+    if (woken == Woken::canceled) {
         return {ReadResult::Status::interrupted};
     }
     if (!socket_.is_open()) {
@@ -120,7 +124,7 @@ ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
         earliest_mono_ns_ = to_ns(batch.clock().mono_now());
     }
     int error = 0;
-    if (has_come) {
+    if (woken == Woken::ready) {
         std::size_t batches = 0;
         while (batches < batches_max && take_datagrams(batch, error) == DatagramSocket::batch_max) {
             ++batches;
@@ -147,20 +151,6 @@ ReadResult UdpDriver::open_socket() {
         count->given = -1;  // after a failed reading, their values must be sent again
     }
     return {};
-}
-
-/// Waits for datagrams. Without a socket, waits until the next attempt to open it.
-bool UdpDriver::wait_for_datagrams() noexcept {
-    using std::chrono::milliseconds;
-    Duration wait = Driver::wait_max;
-    if (!socket_.is_open()) {
-        wait = std::clamp(Duration(retry_at_ - std::chrono::steady_clock::now()), Duration(0), retry_after);
-    }
-    std::array<pollfd, 2> watched{
-        {{cancel_ != nullptr ? cancel_->descriptor() : -1, POLLIN, 0}, {socket_.descriptor(), POLLIN, 0}}};
-    const auto wait_ms = std::chrono::ceil<milliseconds>(wait).count();
-    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(wait_ms));
-    return ready > 0 && watched[1].revents != 0;
 }
 
 /// Handles one batch. Returns the number of datagrams.

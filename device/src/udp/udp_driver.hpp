@@ -72,9 +72,6 @@ class UdpDriver final : public Driver {
 
     ReadResult read_or_throw(SampleBatch& batch);
     [[nodiscard]] ReadResult open_socket();
-    /// Returns whether datagrams are available; false also after the cancel signal.
-    [[nodiscard]] bool wait_for_datagrams() noexcept;
-    [[nodiscard]] bool is_canceled() const noexcept { return cancel_ != nullptr && cancel_->is_set(); }
     [[nodiscard]] std::size_t take_datagrams(SampleBatch& batch, int& error);
     void take_lines(std::string_view bytes, const metrics::LineTarget& target);
     void give_counts(SampleBatch& batch);

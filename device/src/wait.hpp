@@ -4,9 +4,8 @@
 #include "device/cancel_signal.hpp"
 
 #include <cstdint>
-#include <string>
 
-namespace telegate::network {
+namespace telegate {
 
 enum class Woken : std::uint8_t { ready, timed_out, canceled };
 
@@ -15,10 +14,8 @@ struct WaitResult {
     short events = 0;  // with `ready`: the events of poll(), including errors and hang-ups
 };
 
-/// Waits for `events` of the descriptor, or for the signal, which takes precedence. A descriptor of -1 is ignored.
+/// Waits for `events` of the descriptor, or for the signal, which takes precedence. A descriptor of -1 is ignored;
+/// `cancel` may be null.
 [[nodiscard]] WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept;
 
-/// Returns the text of an errno, such as "Connection refused".
-[[nodiscard]] std::string error_words(int error);
-
-}  // namespace telegate::network
+}  // namespace telegate

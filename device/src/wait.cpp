@@ -1,4 +1,4 @@
-#include "network/wait.hpp"
+#include "wait.hpp"
 
 #include <poll.h>
 
@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <system_error>
 
-namespace telegate::network {
+namespace telegate {
 
 WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept {
     using std::chrono::seconds;
@@ -35,8 +34,4 @@ WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, Mo
     }
 }
 
-std::string error_words(int error) {
-    return std::generic_category().message(error);
-}
-
-}  // namespace telegate::network
+}  // namespace telegate
