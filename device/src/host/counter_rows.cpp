@@ -1,7 +1,6 @@
 #include "host/counter_rows.hpp"
 
 #include "core/assert.hpp"
-#include "host/channel_names.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -101,13 +100,9 @@ std::size_t CounterRows::find(std::string_view name) const noexcept {
 
 void CounterRows::add(SampleBatch& batch, std::string_view name) {
     constexpr std::size_t part_bytes_max = 32;  // leaves space for the prefix and the longest column
-    const auto is_taken = [this](const std::string& part) {
-        return std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) { return row.part == part; });
-    };
     Row row;
     row.name = name;
-    row.part = free_part(name, part_bytes_max, is_taken);
-    const std::string stem = std::string(layout_.prefix) + '.' + row.part + '.';
+    const std::string stem = names_.take(std::string(layout_.prefix) + '.', name, part_bytes_max) + '.';
     auto channel = row.channels.begin();
     for (const CounterColumn& column : layout_.counters) {
         *channel++ = batch.add_channel(stem + column.name, column.unit);

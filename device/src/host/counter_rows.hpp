@@ -1,5 +1,6 @@
 #pragma once
 
+#include "host/channel_names.hpp"
 #include "host/tick.hpp"
 
 #include <array>
@@ -85,7 +86,6 @@ class CounterRows {
   private:
     struct Row {
         std::string name;
-        std::string part;  // the name as a topic part, unique among the rows
         std::array<SampleBatch::Channel, columns_max> channels{};
         std::array<std::uint64_t, fields_max> fields{};
         std::size_t field_count = 0;  // 0: no previous reading
@@ -100,6 +100,7 @@ class CounterRows {
 
     const RowLayout layout_;
     std::vector<Row> rows_;
+    FreeNames names_;
     std::size_t next_row_ = 0;  // where the search begins, because tables keep their order
     std::int64_t left_out_ = 0;
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;

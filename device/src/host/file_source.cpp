@@ -2,7 +2,6 @@
 #include "device/option_error.hpp"
 
 #include "core/topic.hpp"
-#include "host/channel_names.hpp"
 #include "host/text_scan.hpp"
 
 #include <algorithm>
@@ -42,6 +41,7 @@ void FileSource::open(const Tick& tick) {
         return;
     }
     files_.clear();
+    names_ = {};
     files_.reserve(files_max);
     left_out_channel_ = tick.batch.add_channel("file.left_out", "1");
     refused_channel_ = tick.batch.add_channel("file.refused", "");
@@ -152,12 +152,9 @@ void FileSource::add_file(const Tick& tick, std::size_t index, const PatternMatc
     }
     const Entry& entry = entries_[index];
     const std::string name = entry.name + (entry.pattern.has_stars() ? '.' + match.stars : std::string());
-    constexpr std::string_view prefix = "file.";
-    const std::string part = free_part(name, topic_part_bytes_max - prefix.size(), [&](const std::string& candidate) {
-        return std::any_of(files_.begin(), files_.end(), [&](const File& file) { return file.part == candidate; });
-    });
-    const SampleBatch::Channel channel = tick.batch.add_channel(std::string(prefix) + part, "");
-    files_.push_back(File{index, part, match.path, ProcFile(match.path), channel});
+    const std::string prefix = "file.";
+    const std::string free = names_.take(prefix, name, topic_part_bytes_max - prefix.size());
+    files_.push_back(File{index, match.path, ProcFile(match.path), tick.batch.add_channel(free, "")});
 }
 
 }  // namespace telegate::host

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "host/channel_names.hpp"
 #include "host/mount_table.hpp"
 #include "host/path_pattern.hpp"
 #include "host/proc_file.hpp"
@@ -46,7 +47,6 @@ class FileSource {
     };
     struct File {
         std::size_t entry = 0;
-        std::string part;
         std::string path;
         ProcFile file;
         SampleBatch::Channel channel = SampleBatch::Channel::none;
@@ -61,6 +61,7 @@ class FileSource {
     MountTable table_;
     std::vector<Entry> entries_;
     std::vector<File> files_;
+    FreeNames names_;  // of the files
     std::uint32_t ticks_before_match_ = 0;
     bool wants_match_ = false;
     std::int64_t left_out_ = 0;

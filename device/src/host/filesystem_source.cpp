@@ -55,13 +55,10 @@ FilesystemSource::FilesystemSource(const std::string& proc_root, const std::vect
 
 void FilesystemSource::open(const Tick& tick) {
     constexpr std::size_t part_bytes_max = 40;
-    std::vector<std::string> parts;
+    FreeNames free;
     for (Mount& mount : mounts_) {
         const std::string name = mount.path == "/" ? "root" : mount.path.substr(1);
-        parts.push_back(free_part(name, part_bytes_max, [&](const std::string& part) {
-            return std::find(parts.begin(), parts.end(), part) != parts.end();
-        }));
-        const std::string stem = "fs." + parts.back() + '.';
+        const std::string stem = free.take("fs.", name, part_bytes_max) + '.';
         mount.total_channel = tick.batch.add_channel(stem + "total", "By");
         mount.free_channel = tick.batch.add_channel(stem + "free", "By");
         mount.available_channel = tick.batch.add_channel(stem + "available", "By");

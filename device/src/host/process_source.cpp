@@ -107,12 +107,9 @@ void ProcessSource::open(const Tick& tick) {
         return;
     }
     constexpr std::size_t part_bytes_max = 32;
-    std::vector<std::string> parts;
+    FreeNames free;
     for (Name& name : names_) {
-        parts.push_back(free_part(name.name, part_bytes_max, [&](const std::string& part) {
-            return std::find(parts.begin(), parts.end(), part) != parts.end();
-        }));
-        const std::string stem = "proc." + parts.back() + '.';
+        const std::string stem = free.take("proc.", name.name, part_bytes_max) + '.';
         name.count_channel = tick.batch.add_channel(stem + "count", "1");
         name.rss_channel = tick.batch.add_channel(stem + "rss", "By");
         name.cpu_channel = tick.batch.add_channel(stem + "cpu", "%");

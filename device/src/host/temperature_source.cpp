@@ -1,6 +1,6 @@
 #include "host/temperature_source.hpp"
 
-#include "host/channel_names.hpp"
+#include "core/topic.hpp"
 #include "host/text_scan.hpp"
 
 #include <algorithm>
@@ -46,6 +46,7 @@ TemperatureSource::TemperatureSource(const std::string& sys_root)
 
 void TemperatureSource::open(const Tick& tick) {
     sensors_.clear();
+    names_ = {};
     left_out_ = 0;
     find_chips(tick);
     find_zones(tick);
@@ -65,10 +66,7 @@ void TemperatureSource::read(const Tick& tick) {
 }
 
 void TemperatureSource::find_chips(const Tick& tick) {
-    std::vector<std::string> chips;
-    const auto is_taken = [&](const std::string& part) {
-        return std::find(chips.begin(), chips.end(), part) != chips.end();
-    };
+    FreeNames chips;
     for (const std::string& directory : list(hwmon_path_, "hwmon", "")) {
         const std::string stem = hwmon_path_ + directory + '/';
         const std::vector<std::string> inputs = list(stem, "temp", input_suffix);
@@ -76,11 +74,11 @@ void TemperatureSource::find_chips(const Tick& tick) {
             continue;
         }
         const std::string name = read_text(stem + "name", tick.buffer);
-        chips.push_back(free_part(name.empty() ? directory : name, chip_bytes_max, is_taken));
+        const std::string chip = chips.take("", name.empty() ? directory : name, chip_bytes_max);
         for (const std::string& input : inputs) {
             const std::string sensor = input.substr(0, input.size() - input_suffix.size());
             const std::string label = read_text(stem + sensor + "_label", tick.buffer);
-            add_sensor(tick, stem + input, chips.back(), label.empty() ? sensor : label);
+            add_sensor(tick, stem + input, chip, label.empty() ? sensor : label);
         }
     }
 }
@@ -91,8 +89,7 @@ void TemperatureSource::find_zones(const Tick& tick) {
         const std::string stem = thermal_path_ + directory + '/';
         const std::string type = read_text(stem + "type", tick.buffer);
         const std::string zone = "zone" + directory.substr(prefix.size());
-        add_sensor(tick, stem + "temp", free_part(type, chip_bytes_max, [](const std::string&) { return false; }),
-                   zone);
+        add_sensor(tick, stem + "temp", to_topic_part(type.substr(0, chip_bytes_max)), zone);
     }
 }
 
@@ -102,12 +99,8 @@ void TemperatureSource::add_sensor(const Tick& tick, const std::string& path, co
         ++left_out_;
         return;
     }
-    const std::string stem = "temp." + chip + '.';
-    const std::string part = free_part(label, label_bytes_max, [&](const std::string& candidate) {
-        return std::any_of(sensors_.begin(), sensors_.end(),
-                           [&](const Sensor& sensor) { return sensor.channel_name == stem + candidate; });
-    });
-    sensors_.push_back(Sensor{stem + part, ProcFile(path), tick.batch.add_channel(stem + part, "Cel")});
+    const std::string name = names_.take("temp." + chip + '.', label, label_bytes_max);
+    sensors_.push_back(Sensor{ProcFile(path), tick.batch.add_channel(name, "Cel")});
 }
 
 }  // namespace telegate::host

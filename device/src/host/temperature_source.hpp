@@ -1,5 +1,6 @@
 #pragma once
 
+#include "host/channel_names.hpp"
 #include "host/proc_file.hpp"
 #include "host/tick.hpp"
 
@@ -28,7 +29,6 @@ class TemperatureSource {
 
   private:
     struct Sensor {
-        std::string channel_name;
         ProcFile file;
         SampleBatch::Channel channel = SampleBatch::Channel::none;
     };
@@ -40,6 +40,7 @@ class TemperatureSource {
     const std::string hwmon_path_;
     const std::string thermal_path_;
     std::vector<Sensor> sensors_;
+    FreeNames names_;  // of the sensors
     std::int64_t left_out_ = 0;
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;
 };

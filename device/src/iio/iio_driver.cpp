@@ -129,7 +129,6 @@ class IioDriver final : public Driver {
   private:
     struct Known {
         std::string name;
-        std::string part;
         SampleBatch::Channel channel;
     };
     struct Polled {
@@ -148,10 +147,8 @@ class IioDriver final : public Driver {
             ++left_out_;
             return SampleBatch::Channel::none;
         }
-        const std::string part = host::free_part(name, topic_part_bytes_max, [&](const std::string& candidate) {
-            return std::any_of(known_.begin(), known_.end(), [&](const Known& each) { return each.part == candidate; });
-        });
-        known_.push_back({name, part, batch.add_channel(part, iio::kind_of(name).unit)});
+        const std::string free = names_.take("", name, topic_part_bytes_max);
+        known_.push_back({name, batch.add_channel(free, iio::kind_of(name).unit)});
         return known_.back().channel;
     }
 
@@ -298,6 +295,7 @@ class IioDriver final : public Driver {
     const IioDriverOptions options_;
     const CancelSignal* cancel_ = nullptr;
     std::vector<Known> known_;
+    host::FreeNames names_;  // of the channels
     bool is_connected_ = false;
     std::string problem_;
     std::vector<Polled> polled_;

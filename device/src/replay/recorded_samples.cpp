@@ -2,7 +2,6 @@
 
 #include "core/topic.hpp"
 #include "core/unique_fd.hpp"
-#include "host/channel_names.hpp"
 #include "store/channel_cache.hpp"
 #include "store/log_reader.hpp"
 #include "store/segment_directory.hpp"
@@ -31,10 +30,7 @@ std::string_view ChannelNames::name_of(const recording::Channel& channel) {
     if (with_device_) {
         wanted.insert(0, std::string(channel.device) + '.');
     }
-    std::string name =
-        host::free_part(wanted, topic_part_bytes_max, [&](const std::string& part) { return taken_.contains(part); });
-    taken_.insert(name);
-    return names_.emplace(std::move(topic), std::move(name)).first->second;
+    return names_.emplace(std::move(topic), free_.take("", wanted, topic_part_bytes_max)).first->second;
 }
 
 /// An open recording.

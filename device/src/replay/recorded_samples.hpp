@@ -2,12 +2,12 @@
 
 #include "device/recording/recording_reader.hpp"
 #include "device/sample_batch.hpp"
+#include "host/channel_names.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +29,7 @@ class ChannelNames {
   private:
     const bool with_device_;
     std::map<std::string, std::string, std::less<>> names_;  // by topic
-    std::set<std::string, std::less<>> taken_;
+    host::FreeNames free_;
 };
 
 /// Reads the samples of a recording one by one, of one device or of all devices. A recording is a directory of segments
