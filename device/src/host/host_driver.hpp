@@ -8,6 +8,7 @@
 
 namespace telegate {
 
+/// Also the settings of a device with the driver host.
 struct HostDriverOptions {
     bool per_core = false;            // CPU usage of each core in addition to the total
     std::string proc_root = "/proc";  // other roots are for tests and containers

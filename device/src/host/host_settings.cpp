@@ -10,17 +10,7 @@ namespace telegate {
 namespace host_driver {
 namespace {
 
-/// The settings of a device with the driver host.
-struct HostSettings {
-    bool per_core = false;
-    std::string proc_root = "/proc";
-    std::string sys_root = "/sys";
-    std::vector<std::string> processes;    // names of programs
-    std::vector<std::string> filesystems;  // mount points
-    std::vector<std::string> files;        // NAME=PATH
-};
-
-using H = HostSettings;
+using H = HostDriverOptions;
 
 constexpr TextListRule processes_rule{.allowed = "the name of a program", .bytes_max = 64, .count_max = 32};
 constexpr TextListRule filesystems_rule{.allowed = "the path of a mount point", .bytes_max = 1'024, .count_max = 32};
@@ -55,9 +45,7 @@ constexpr std::array rows{
 // clang-format on
 
 std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
-    const HostSettings& from = part_of<HostSettings>(device.driver_settings);
-    return make_host_driver(
-        {from.per_core, from.proc_root, from.sys_root, from.processes, from.filesystems, from.files});
+    return make_host_driver(part_of<HostDriverOptions>(device.driver_settings));
 }
 
 std::optional<std::vector<std::string>> channels_now(const DeviceSettings& device, DeviceChannels channels) {

@@ -16,15 +16,6 @@
 namespace telegate::http {
 namespace {
 
-constexpr std::string_view json_types = "application/json";
-constexpr std::string_view metrics_types =
-    "application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
-
-RequestOptions request_options(const HttpDriverOptions& options) {
-    const std::string_view accept = options.format == HttpFormat::json ? json_types : metrics_types;
-    return {options.url, std::string(accept), options.response_bytes_max, options.token_file, options.ca_file};
-}
-
 void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
     if (!holds) {
         throw OptionError(option, "invalid value: " + std::to_string(value) + "; must be " + allowed);
@@ -48,7 +39,7 @@ const HttpDriverOptions& checked(const HttpDriverOptions& options) {
 class HttpDriver final : public Driver {
   public:
     explicit HttpDriver(HttpDriverOptions options)
-        : options_(std::move(options)), request_(request_options(checked(options_))), reader_(options_) {}
+        : options_(std::move(options)), request_(checked(options_)), reader_(options_) {}
 
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true}; }
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }

@@ -23,6 +23,7 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -41,6 +42,9 @@ void block_sigpipe() noexcept {
 
 using std::chrono::milliseconds;
 
+constexpr std::string_view json_types = "application/json";
+constexpr std::string_view metrics_types =
+    "application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
 constexpr int status_ok = 200;
 constexpr std::size_t token_bytes_max = 4'096;
 constexpr std::chrono::minutes time_limit{1};
@@ -100,7 +104,8 @@ std::string words_for(httplib::Error error, const httplib::ClientImpl& client) {
 /// A client of the library with the state of its current request.
 class HttpRequest::Connection {
   public:
-    Connection(const Url& url, const std::string& ca_file) : client_(make_client(url, ca_file)) {
+    Connection(const HttpDriverOptions& options, const Url& url)
+        : options_(options), target_(url.target), client_(make_client(url, options.ca_file)) {
         client_->set_keep_alive(true);
         client_->set_follow_location(false);
         client_->set_decompress(false);
@@ -122,15 +127,9 @@ class HttpRequest::Connection {
         bool has_connected = false;    // connected to a server, in this request or an earlier one
         bool may_be_repeated = false;  // the server closed an idle connection
     };
-    struct Wanted {
-        const std::string& target;
-        const std::string& accept;
-        const std::string& token;
-        std::size_t bytes_max;
-        std::string& body;
-    };
 
-    Outcome get(const Wanted& wanted, const CancelSignal* cancel, MonoTime until) {
+    /// Adds the response to `body`. An empty token is not sent.
+    Outcome get(const std::string& token, std::string& body, const CancelSignal* cancel, MonoTime until) {
         is_new_ = false;
         Outcome outcome;
         const UniqueFd ended(::eventfd(0, EFD_CLOEXEC));
@@ -139,7 +138,7 @@ class HttpRequest::Connection {
         }
         std::thread request = start_thread("tg-get", [&] {
             block_sigpipe();
-            ask(wanted, outcome);
+            ask(token, body, outcome);
             const std::uint64_t one = 1;
             [[maybe_unused]] const ssize_t written = ::write(ended.get(), &one, sizeof one);
         });
@@ -172,28 +171,29 @@ class HttpRequest::Connection {
     }
 
     /// Runs on the thread of the request.
-    void ask(const Wanted& wanted, Outcome& outcome) noexcept {
+    void ask(const std::string& token, std::string& body, Outcome& outcome) noexcept {
         try {
-            httplib::Headers headers{{"Accept", wanted.accept}, {"User-Agent", "telegate"}};
-            if (!wanted.token.empty()) {
-                headers.emplace("Authorization", "Bearer " + wanted.token);
+            const std::string_view types = options_.format == HttpFormat::json ? json_types : metrics_types;
+            httplib::Headers headers{{"Accept", std::string(types)}, {"User-Agent", "telegate"}};
+            if (!token.empty()) {
+                headers.emplace("Authorization", "Bearer " + token);
             }
             bool has_answered = false;
             const auto result = client_->Get(
-                wanted.target, headers,
+                target_, headers,
                 [&](const httplib::Response& response) {
                     has_answered = true;
                     outcome.is_openmetrics =
                         response.get_header_value("Content-Type").starts_with("application/openmetrics-text");
-                    outcome.fault = fault_of(response, wanted.bytes_max);
+                    outcome.fault = fault_of(response);
                     return outcome.fault.empty();
                 },
                 [&](const char* bytes, std::size_t count) {
-                    if (count > wanted.bytes_max - wanted.body.size()) {
-                        outcome.fault = too_long(wanted.bytes_max);
+                    if (count > options_.response_bytes_max - body.size()) {
+                        outcome.fault = too_long();
                         return false;
                     }
-                    wanted.body.append(bytes, count);
+                    body.append(bytes, count);
                     return true;
                 });
             outcome.has_connected =
@@ -208,7 +208,7 @@ class HttpRequest::Connection {
         }
     }
 
-    static std::string fault_of(const httplib::Response& response, std::size_t bytes_max) {
+    [[nodiscard]] std::string fault_of(const httplib::Response& response) const {
         if (response.status != status_ok) {
             const bool is_redirect = response.status / 100 == 3;
             return "response status " + std::to_string(response.status) + ' ' + response.reason +
@@ -218,21 +218,24 @@ class HttpRequest::Connection {
         if (!encoding.empty() && encoding != "identity") {
             return "unsupported Content-Encoding: " + encoding + "; must be none";
         }
-        return response.get_header_value_u64("Content-Length") > bytes_max ? too_long(bytes_max) : "";
+        return response.get_header_value_u64("Content-Length") > options_.response_bytes_max ? too_long() : "";
     }
 
-    static std::string too_long(std::size_t bytes_max) {
-        return "the response is longer than response_bytes_max, " + std::to_string(bytes_max) + " bytes";
+    [[nodiscard]] std::string too_long() const {
+        return "the response is longer than response_bytes_max, " + std::to_string(options_.response_bytes_max) +
+               " bytes";
     }
 
+    const HttpDriverOptions& options_;
+    const std::string& target_;
     const std::unique_ptr<httplib::ClientImpl> client_;
     std::mutex mutex_;
     UniqueFd socket_;      // duplicate of the client's socket, which the client may close at any time
     bool is_new_ = false;  // this request opened a connection
 };
 
-HttpRequest::HttpRequest(RequestOptions options)
-    : options_(std::move(options)), url_(parse_url(options_.url)), lookup_(url_.server) {}
+HttpRequest::HttpRequest(const HttpDriverOptions& options)
+    : options_(options), url_(parse_url(options_.url)), lookup_(url_.server) {}
 
 HttpRequest::~HttpRequest() = default;
 
@@ -240,7 +243,7 @@ void HttpRequest::close() noexcept {
     connection_.reset();
 }
 
-std::string HttpRequest::read_token() {
+std::string HttpRequest::read_token() const {
     std::array<char, token_bytes_max + 2> buffer;
     const auto text = host::file_text(options_.token_file.c_str(), buffer);
     std::string token(text.value_or(""));
@@ -258,11 +261,10 @@ std::string HttpRequest::read_token() {
 
 Answer HttpRequest::get(const CancelSignal* cancel, MonoTime until) {
     const std::string token = options_.token_file.empty() ? "" : read_token();
-    const Connection::Wanted wanted{url_.target, options_.accept, token, options_.response_bytes_max, body_};
     Connection::Outcome outcome;
     if (connection_) {
         body_.clear();
-        outcome = connection_->get(wanted, cancel, until);
+        outcome = connection_->get(token, body_, cancel, until);
     }
     if (!connection_ || (outcome.woken == Woken::ready && outcome.may_be_repeated)) {
         const network::HostLookup::Found found = lookup_.find(cancel, until);
@@ -271,9 +273,9 @@ Answer HttpRequest::get(const CancelSignal* cancel, MonoTime until) {
         }
         for (const network::Address& address : found.addresses) {
             body_.clear();
-            connection_ = std::make_unique<Connection>(url_, options_.ca_file);
+            connection_ = std::make_unique<Connection>(options_, url_);
             connection_->connect_to(url_.server.host, address);
-            outcome = connection_->get(wanted, cancel, until);
+            outcome = connection_->get(token, body_, cancel, until);
             if (outcome.woken != Woken::ready || outcome.has_connected) {
                 break;
             }

@@ -2,25 +2,17 @@
 
 #include "core/clock.hpp"
 #include "device/cancel_signal.hpp"
+#include "http/http_driver.hpp"
 #include "http/url.hpp"
 #include "network/host_lookup.hpp"
 #include "wait.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace telegate::http {
-
-struct RequestOptions {
-    std::string url = {};
-    std::string accept = {};  // media types
-    std::size_t response_bytes_max = 0;
-    std::string token_file = {};  // "": none
-    std::string ca_file = {};     // "": certificates of the system
-};
 
 struct Answer {
     Woken woken = Woken::ready;
@@ -37,7 +29,7 @@ struct Answer {
 /// Failure: the constructor throws std::invalid_argument for an invalid URL; get() returns why there is no response.
 class HttpRequest {
   public:
-    explicit HttpRequest(RequestOptions options);
+    explicit HttpRequest(const HttpDriverOptions& options);
     ~HttpRequest();
     HttpRequest(const HttpRequest&) = delete;
     HttpRequest& operator=(const HttpRequest&) = delete;
@@ -49,9 +41,9 @@ class HttpRequest {
   private:
     class Connection;
 
-    [[nodiscard]] std::string read_token();
+    [[nodiscard]] std::string read_token() const;
 
-    const RequestOptions options_;
+    const HttpDriverOptions options_;
     const Url url_;
     network::HostLookup lookup_;
     std::unique_ptr<Connection> connection_;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view timestamp_channel = "timestamp";
 constexpr std::string_view enable_suffix = "_en";
 
-bool is_wanted(const CaptureOptions& options, const std::string& channel) {
+bool is_wanted(const IioDriverOptions& options, const std::string& channel) {
     const auto& names = options.channels;
     return channel == timestamp_channel || names.empty() ||
            std::find(names.begin(), names.end(), channel) != names.end();
@@ -26,7 +26,7 @@ bool is_wanted(const CaptureOptions& options, const std::string& channel) {
 
 }  // namespace
 
-std::string FrameBuffer::start(const FoundDevice& device, const CaptureOptions& options) {
+std::string FrameBuffer::start(const FoundDevice& device, const IioDriverOptions& options) {
     stop();
     node_ = options.dev_root + '/' + device.name;
     // The device can only be open once. It is opened before anything is written, so another program that has it open
@@ -52,7 +52,7 @@ void FrameBuffer::stop() noexcept {
     taken_ = 0;
 }
 
-std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions& options) {
+std::string FrameBuffer::set_up(const FoundDevice& device, const IioDriverOptions& options) {
     if (const int error = write_attribute(enable_path_, "0")) {  // it may still be enabled after a crash
         return failure_text(enable_path_, error);
     }
@@ -60,12 +60,12 @@ std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions&
         return problem;
     }
     const std::string clock_path = device.path + "/current_timestamp_clock";
-    static_cast<void>(write_attribute(clock_path, options.wants_realtime ? "realtime" : "monotonic"));
+    static_cast<void>(write_attribute(clock_path, options.timestamp_clock));
     // kernels before 4.8 always use the realtime clock
     is_realtime_ = read_attribute(clock_path).value_or("realtime") != "monotonic";
     const std::array<std::pair<std::string, std::string>, 2> values{{
         {device.path + "/trigger/current_trigger", options.trigger},
-        {device.path + "/buffer/length", std::to_string(options.length)},
+        {device.path + "/buffer/length", std::to_string(options.buffer_length)},
     }};
     for (const auto& [path, value] : values) {
         const int error = value.empty() ? 0 : write_attribute(path, value);
@@ -79,7 +79,7 @@ std::string FrameBuffer::set_up(const FoundDevice& device, const CaptureOptions&
     return error == 0 ? std::string() : failure_text(enable_path_, error);
 }
 
-std::string FrameBuffer::choose_channels(const FoundDevice& device, const CaptureOptions& options) {
+std::string FrameBuffer::choose_channels(const FoundDevice& device, const IioDriverOptions& options) {
     const std::string directory = device.path + "/scan_elements/";
     std::vector<std::string> on;
     for (const bool puts_on : {false, true}) {  // disables channels first: some devices limit how many can be enabled

@@ -2,6 +2,7 @@
 
 #include "core/unique_fd.hpp"
 #include "iio/found_device.hpp"
+#include "iio/iio_driver.hpp"
 #include "iio/scan_frame.hpp"
 
 #include <cstddef>
@@ -12,14 +13,6 @@
 #include <vector>
 
 namespace telegate::iio {
-
-struct CaptureOptions {
-    std::vector<std::string> channels;  // empty: all
-    std::string trigger;                // "": keep the current one
-    std::int64_t length = 0;            // number of frames that the kernel buffers
-    bool wants_realtime = false;        // timestamps of the wall clock instead of the monotonic clock
-    std::string dev_root;
-};
 
 /// Buffered capture: the enabled channels, and their frames from the character device.
 ///
@@ -38,7 +31,7 @@ class FrameBuffer {
     FrameBuffer& operator=(const FrameBuffer&) = delete;
 
     /// Returns "", or why it did not start.
-    [[nodiscard]] std::string start(const FoundDevice& device, const CaptureOptions& options);
+    [[nodiscard]] std::string start(const FoundDevice& device, const IioDriverOptions& options);
     void stop() noexcept;
     [[nodiscard]] bool is_started() const noexcept { return descriptor_.get() >= 0; }
 
@@ -60,8 +53,8 @@ class FrameBuffer {
     [[nodiscard]] bool is_realtime() const noexcept { return is_realtime_; }
 
   private:
-    [[nodiscard]] std::string set_up(const FoundDevice& device, const CaptureOptions& options);
-    [[nodiscard]] std::string choose_channels(const FoundDevice& device, const CaptureOptions& options);
+    [[nodiscard]] std::string set_up(const FoundDevice& device, const IioDriverOptions& options);
+    [[nodiscard]] std::string choose_channels(const FoundDevice& device, const IioDriverOptions& options);
     [[nodiscard]] std::string lay_out(const FoundDevice& device, const std::vector<std::string>& channels);
 
     UniqueFd descriptor_;

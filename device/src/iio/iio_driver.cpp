@@ -48,8 +48,9 @@ void check(const IioDriverOptions& options) {
     if (options.buffer_length < 1 || options.buffer_length > buffer_length_max) {
         refuse("buffer_length", std::to_string(options.buffer_length), "1 to " + std::to_string(buffer_length_max));
     }
-    if (!(options.sampling_frequency >= 0.0 && options.sampling_frequency <= sampling_frequency_max)) {
-        refuse("sampling_frequency", std::to_string(options.sampling_frequency), "0 to 1000000000");
+    const double hertz = options.sampling_frequency.value_or(0.0);
+    if (!(hertz >= 0.0 && hertz <= sampling_frequency_max)) {
+        refuse("sampling_frequency", std::to_string(hertz), "0 to 1000000000");
     }
 }
 
@@ -155,9 +156,9 @@ class IioDriver final : public Driver {
     bool connect(SampleBatch& batch, MonoTime now) {
         iio::Search search = iio::find_device(options_.sys_root, options_.device);
         problem_ = std::move(search.problem);
-        if (problem_.empty() && options_.sampling_frequency > 0.0) {
-            problem_ = iio::set_sampling_frequency(options_.sys_root, search.device, options_.trigger,
-                                                   options_.sampling_frequency);
+        const double hertz = options_.sampling_frequency.value_or(0.0);
+        if (problem_.empty() && hertz > 0.0) {
+            problem_ = iio::set_sampling_frequency(options_.sys_root, search.device, options_.trigger, hertz);
         }
         if (problem_.empty()) {
             left_out_ = 0;
@@ -225,8 +226,7 @@ class IioDriver final : public Driver {
     }
 
     [[nodiscard]] std::string capture(SampleBatch& batch, const iio::FoundDevice& device) {
-        std::string problem = buffer_.start(device, {options_.channels, options_.trigger, options_.buffer_length,
-                                                     options_.wants_realtime, options_.dev_root});
+        std::string problem = buffer_.start(device, options_);
         if (!problem.empty()) {
             return problem;
         }

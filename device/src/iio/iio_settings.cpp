@@ -1,12 +1,11 @@
-#include "config/enum_names.hpp"
 #include "config/setting_rules.hpp"
 #include "device/driver_row.hpp"
 #include "iio/iio_driver.hpp"
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,23 +13,9 @@ namespace telegate {
 namespace iio_driver {
 namespace {
 
-/// The settings of a device with the driver iio.
-struct IioSettings {
-    std::string device;
-    std::vector<std::string> channels;  // empty: all
-    bool buffered = false;
-    std::string trigger;  // "": keep the current one
-    std::int64_t buffer_length = 128;
-    std::optional<double> sampling_frequency;  // Hz; not set: keep the current one
-    std::string timestamp_clock = "monotonic";
-    std::int64_t silence_ms = 0;  // 0: never
-    std::string sys_root = "/sys";
-    std::string dev_root = "/dev";
-};
+using I = IioDriverOptions;
 
-using I = IioSettings;
-
-constexpr auto clocks = enum_names<bool>({{"monotonic", false}, {"realtime", true}});  // whether it is the wall clock
+constexpr std::array<std::string_view, 2> clocks{"monotonic", "realtime"};
 constexpr TextRule device_rule{.prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
 constexpr TextRule trigger_rule{
     .prefixes = {}, .allowed = "the name of a trigger, or empty", .bytes_max = 128, .may_be_empty = true};
@@ -63,7 +48,7 @@ constexpr std::array rows{
                .rule = RealRule{.min = 1e-6, .max = 1e9}, .unit = "Hz", .applies = Applies::file,
                .unset = "the current setting of the device",
                .meaning = "Sampling frequency of the device.", .slot = driver_slot<&I::sampling_frequency>},
-    SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks.names},
+    SettingRow{.section = "device", .key = "timestamp_clock", .rule = ChoiceRule{clocks},
                .applies = Applies::file,
                .meaning = "With buffered: clock of the kernel's timestamps.",
                .slot = driver_slot<&I::timestamp_clock>},
@@ -81,23 +66,11 @@ constexpr std::array rows{
 // clang-format on
 
 std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
-    const IioSettings& from = part_of<IioSettings>(device.driver_settings);
-    IioDriverOptions options;
-    options.device = from.device;
-    options.channels = from.channels;
-    options.buffered = from.buffered;
-    options.trigger = from.trigger;
-    options.buffer_length = from.buffer_length;
-    options.sampling_frequency = from.sampling_frequency.value_or(0.0);
-    options.wants_realtime = clocks.value(from.timestamp_clock);
-    options.silence_ms = from.silence_ms;
-    options.sys_root = from.sys_root;
-    options.dev_root = from.dev_root;
-    return make_iio_driver(std::move(options));
+    return make_iio_driver(part_of<IioDriverOptions>(device.driver_settings));
 }
 
 std::optional<std::vector<std::string>> channels_now(const DeviceSettings& device, DeviceChannels /*channels*/) {
-    const auto& from = part_of<IioSettings>(device.driver_settings);
+    const auto& from = part_of<IioDriverOptions>(device.driver_settings);
     if (from.buffered) {
         return std::nullopt;
     }

@@ -103,7 +103,7 @@ TEST_CASE("each frame produces a sample of every channel, with the kernel's time
 
 TEST_CASE("wall-clock timestamps are used unchanged", "[device][iio]") {
     Capture capture;
-    capture.options.wants_realtime = true;
+    capture.options.timestamp_clock = "realtime";
     const auto bench = capture.started();
     const std::int64_t taken_ns = SystemClock{}.utc_now_ns() - 5'000'000;
     capture.tree.put(frame(1, 1, taken_ns));
