@@ -104,11 +104,12 @@ std::vector<std::string> inherited_environment() {
     return variables;
 }
 
-ChildProcess::ChildProcess(ChildOptions options) : options_(std::move(options)) {
-    options_.environment = merged(inherited_environment(), options_.environment);
-    arguments_ = pointers_to(options_.arguments);
-    environment_ = pointers_to(options_.environment);
-}
+ChildProcess::ChildProcess(const ExecDriverOptions& options, std::vector<std::string> arguments)
+    : options_(options),
+      arguments_(std::move(arguments)),
+      environment_(merged(inherited_environment(), options.environment)),
+      argument_pointers_(pointers_to(arguments_)),
+      environment_pointers_(pointers_to(environment_)) {}
 
 ChildProcess::~ChildProcess() {
     if (exists()) {
@@ -119,12 +120,12 @@ ChildProcess::~ChildProcess() {
 
 /// Looks up a name without a slash on each start, because the program may have been installed since.
 std::string ChildProcess::find_program() const {
-    const std::string& name = options_.arguments.front();
+    const std::string& name = arguments_.front();
     if (name.find('/') != std::string::npos) {
         return name;
     }
     std::string_view folders = path_otherwise;
-    for (const std::string& variable : options_.environment) {
+    for (const std::string& variable : environment_) {
         if (variable.starts_with("PATH=")) {
             folders = std::string_view(variable).substr(5);
         }
@@ -143,15 +144,15 @@ std::string ChildProcess::find_program() const {
 std::string ChildProcess::program_fault() const {
     const std::string path = find_program();
     if (path.empty()) {
-        return options_.arguments.front() + ": no such program in PATH";
+        return arguments_.front() + ": no such program in PATH";
     }
     // The command resolves a relative path in its own directory.
-    return path_fault(path.front() == '/' ? path : options_.directory + '/' + path, X_OK);
+    return path_fault(path.front() == '/' ? path : options_.working_directory + '/' + path, X_OK);
 }
 
 std::string ChildProcess::directory_fault() const {
-    const bool can_enter = ::access((options_.directory + "/.").c_str(), X_OK) == 0;
-    return can_enter ? "" : options_.directory + ": " + error_words(errno);
+    const bool can_enter = ::access((options_.working_directory + "/.").c_str(), X_OK) == 0;
+    return can_enter ? "" : options_.working_directory + ": " + error_words(errno);
 }
 
 std::string ChildProcess::start() {
@@ -180,22 +181,18 @@ std::string ChildProcess::launch_with(const std::string& path, int output, int e
     }
     Launch what;
     what.path = path.c_str();
-    what.arguments = arguments_.data();
-    what.environment = environment_.data();
-    what.directory = options_.directory.c_str();
+    what.arguments = argument_pointers_.data();
+    what.environment = environment_pointers_.data();
+    what.directory = options_.working_directory.c_str();
     what.input = nothing.get();
     what.output = output;
     what.errors = errors;
-    if (options_.memory_max_bytes > 0) {
-        what.memory_max_bytes = options_.memory_max_bytes;
-    }
-    if (options_.cpu_seconds_max > 0) {
-        what.cpu_seconds_max = options_.cpu_seconds_max;
-    }
+    what.memory_max_bytes = options_.memory_max_bytes;
+    what.cpu_seconds_max = options_.cpu_seconds_max;
     const Launched launched = launch(what);
     if (launched.pid < 0) {
         const bool is_directory = std::string_view(launched.step) == "chdir";
-        return (is_directory ? "working_directory " + options_.directory : std::string(launched.step)) + ": " +
+        return (is_directory ? "working_directory " + options_.working_directory : std::string(launched.step)) + ": " +
                error_words(launched.error);
     }
     pid_ = launched.pid;

@@ -3,23 +3,14 @@
 #include "core/clock.hpp"
 #include "core/unique_fd.hpp"
 #include "device/cancel_signal.hpp"
+#include "exec/exec_driver.hpp"
 
 #include <sys/types.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace telegate::exec {
-
-struct ChildOptions {
-    std::vector<std::string> arguments;  // the first is the program: a path, or a name to look up in PATH
-    std::string directory = "/";
-    std::vector<std::string> environment;  // NAME=VALUE; overrides and extends inherited_environment()
-    std::size_t memory_max_bytes = 0;      // 0: no limit
-    std::uint32_t cpu_seconds_max = 0;     // 0: no limit
-};
 
 /// Returns the variables that every command inherits from the gateway if they are set: PATH, HOME and the like, but
 /// none that may be a secret or belongs to the service manager.
@@ -37,7 +28,9 @@ class ChildProcess {
     static constexpr Duration end_patience = std::chrono::milliseconds(500);
     static constexpr Duration canceled_patience = std::chrono::milliseconds(20);
 
-    explicit ChildProcess(ChildOptions options);
+    /// `arguments` are the program, as a path or a name to look up in PATH, and its arguments. `options`, which must
+    /// outlive the process, has its directory, additional environment and limits.
+    ChildProcess(const ExecDriverOptions& options, std::vector<std::string> arguments);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
@@ -74,9 +67,11 @@ class ChildProcess {
     [[nodiscard]] std::string launch_with(const std::string& path, int output, int errors);
     void signal_group(int number) const noexcept;
 
-    ChildOptions options_;
-    std::vector<char*> arguments_;    // of options_, terminated by a null pointer
-    std::vector<char*> environment_;  // of options_, terminated by a null pointer
+    const ExecDriverOptions& options_;
+    std::vector<std::string> arguments_;
+    std::vector<std::string> environment_;
+    const std::vector<char*> argument_pointers_;     // terminated by a null pointer
+    const std::vector<char*> environment_pointers_;  // terminated by a null pointer
     pid_t pid_ = -1;
     UniqueFd pidfd_;
     UniqueFd output_;

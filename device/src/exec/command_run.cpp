@@ -58,16 +58,6 @@ std::string name_of(const ExecDriverOptions& options) {
     return std::string(excerpt(first.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, name_bytes_max)));
 }
 
-ChildOptions child_options(const ExecDriverOptions& options) {
-    ChildOptions child;
-    child.arguments = arguments_of(options);
-    child.directory = options.working_directory;
-    child.environment = options.environment;
-    child.memory_max_bytes = options.memory_max_bytes;
-    child.cpu_seconds_max = options.cpu_seconds_max;
-    return child;
-}
-
 /// Makes a text printable: if it is not UTF-8, replaces its non-ASCII bytes with question marks.
 std::string presentable(std::string_view words) {
     std::string text(words);
@@ -84,7 +74,7 @@ CommandRun::CommandRun(ExecDriverOptions options)
     : options_(checked(std::move(options))),
       name_(presentable(name_of(options_))),
       reader_(make_reader(options_)),
-      child_(child_options(options_)) {}
+      child_(options_, arguments_of(options_)) {}
 
 void CommandRun::open(SampleBatch& batch) {
     std::visit([&](auto& reader) { reader.open(batch); }, reader_);

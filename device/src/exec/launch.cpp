@@ -41,9 +41,8 @@ bool set_limit(decltype(RLIMIT_AS) which, rlim_t soft, rlim_t hard) noexcept {
 /// Sets SIGXCPU at the limit, and SIGKILL one second later for a process that ignores it.
 bool set_limits(const Launch& what) noexcept {
     const rlim_t cpu = what.cpu_seconds_max;
-    return (what.memory_max_bytes == RLIM_INFINITY ||
-            set_limit(RLIMIT_AS, what.memory_max_bytes, what.memory_max_bytes)) &&
-           (cpu == RLIM_INFINITY || set_limit(RLIMIT_CPU, cpu, cpu + 1)) && set_limit(RLIMIT_CORE, 0, 0);
+    return (what.memory_max_bytes == 0 || set_limit(RLIMIT_AS, what.memory_max_bytes, what.memory_max_bytes)) &&
+           (cpu == 0 || set_limit(RLIMIT_CPU, cpu, cpu + 1)) && set_limit(RLIMIT_CORE, 0, 0);
 }
 
 void reset_signals() noexcept {

@@ -15,8 +15,8 @@ struct Launch {
     int input = -1;  // the new standard streams; all three must be above 2
     int output = -1;
     int errors = -1;
-    rlim_t memory_max_bytes = RLIM_INFINITY;
-    rlim_t cpu_seconds_max = RLIM_INFINITY;
+    rlim_t memory_max_bytes = 0;  // 0: no limit
+    rlim_t cpu_seconds_max = 0;   // 0: no limit
 };
 
 /// The result of a launch.

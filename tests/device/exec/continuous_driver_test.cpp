@@ -1,4 +1,4 @@
-#include "exec/continuous_driver.hpp"
+#include "exec/command_driver.hpp"
 
 #include "device/allocation_counter.hpp"
 #include "exec_fixture.hpp"
@@ -14,7 +14,7 @@ namespace {
 class Continuous {
   public:
     explicit Continuous(ExecDriverOptions options) {
-        auto driver = std::make_unique<exec::ContinuousDriver>(std::move(options));
+        auto driver = std::make_unique<exec::CommandDriver>(std::move(options));
         driver_ = driver.get();
         bench.emplace(std::move(driver));
     }
@@ -48,7 +48,7 @@ class Continuous {
     std::size_t failures = 0;
 
   private:
-    exec::ContinuousDriver* driver_ = nullptr;
+    exec::CommandDriver* driver_ = nullptr;
 };
 
 }  // namespace
@@ -160,8 +160,8 @@ TEST_CASE("a reset restarts the command immediately", "[device][exec]") {
 }
 
 TEST_CASE("a command ends with the thread that reads it, and the next thread restarts it", "[device][exec]") {
-    auto driver = std::make_unique<exec::ContinuousDriver>(continuous_command("echo n=1; sleep 600"));
-    exec::ContinuousDriver* const raw = driver.get();
+    auto driver = std::make_unique<exec::CommandDriver>(continuous_command("echo n=1; sleep 600"));
+    exec::CommandDriver* const raw = driver.get();
     DriverBench bench(std::move(driver));
     int pid = -1;
     std::thread reader([&] {
@@ -184,7 +184,7 @@ TEST_CASE("a flood of lines is read in several calls", "[device][exec]") {
 }
 
 TEST_CASE("reading lines of a continuous command allocates nothing", "[device][exec]") {
-    exec::ContinuousDriver driver(continuous_command("yes 'n=1 m=2.5'"));
+    exec::CommandDriver driver(continuous_command("yes 'n=1 m=2.5'"));
     const SystemClock clock;
     ChannelTable channels;
     std::size_t samples = 0;

@@ -1,5 +1,3 @@
-#include "exec/once_driver.hpp"
-
 #include "exec_fixture.hpp"
 
 #include <poll.h>

@@ -1,8 +1,10 @@
-#include "exec/continuous_driver.hpp"
+#include "exec/command_driver.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace telegate::exec {
 namespace {
@@ -21,7 +23,7 @@ MonoTime now() noexcept {
 
 }  // namespace
 
-ReadResult ContinuousDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
+ReadResult CommandDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
     try {
         return read_or_throw(batch);
     } catch (...) {
@@ -29,13 +31,85 @@ ReadResult ContinuousDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept
     }
 }
 
-ReadResult ContinuousDriver::read_or_throw(SampleBatch& batch) {
+ReadResult CommandDriver::read_or_throw(SampleBatch& batch) {
     if (command_.child().is_ending() && !command_.child().finish_end(command_.cancel())) {
         return command_.still_not_ended();
     }
     if (command_.is_canceled()) {
         return {ReadResult::Status::interrupted};
     }
+    return streams() ? read_on(batch) : run_once(batch);
+}
+
+ReadResult CommandDriver::end_early(std::string_view why) {
+    const ReadResult result = command_.fail_with_last_words(why);
+    command_.child().begin_end();
+    return command_.child().finish_end(command_.cancel()) ? result : command_.still_not_ended();
+}
+
+ReadResult CommandDriver::run_once(SampleBatch& batch) {
+    if (const std::string fault = command_.start(); !fault.empty()) {
+        return command_.fail(fault);
+    }
+    const ReadResult result = await_end(batch);
+    if (result.status != ReadResult::Status::interrupted) {
+        command_.report_counts(batch, true);
+        batch.add_absent_for_missing();
+    }
+    return result;
+}
+
+ReadResult CommandDriver::await_end(SampleBatch& batch) {
+    using std::chrono::milliseconds;
+    const MonoTime deadline = now() + command_.options().timeout;
+    for (;;) {
+        const CommandEvent event = command_.wait_until(deadline);
+        if (event.is_canceled) {
+            command_.child().begin_end();
+            (void)command_.child().finish_end(command_.cancel());
+            return {ReadResult::Status::interrupted};
+        }
+        if (event.has_ended) {
+            command_.take_rest(batch);
+            return judge();
+        }
+        if (event.has_output) {
+            command_.take_output(batch);
+        }
+        if (event.has_errors) {
+            command_.take_errors();
+        }
+        if (command_.has_printed_too_much()) {
+            return end_early(too_much());
+        }
+        if (now() >= deadline) {
+            command_.take_errors();
+            const auto ms = std::chrono::duration_cast<milliseconds>(command_.options().timeout).count();
+            return end_early("did not end within " + std::to_string(ms) + " ms");
+        }
+    }
+}
+
+ReadResult CommandDriver::judge() {
+    const std::string end = command_.child().collect();
+    if (!end.empty()) {
+        return command_.fail_with_last_words(end);
+    }
+    if (command_.has_printed_too_much()) {
+        return command_.fail(too_much());
+    }
+    if (command_.has_only_refused()) {
+        return command_.fail("all lines refused, last reason", command_.why_refused());
+    }
+    return {};
+}
+
+std::string CommandDriver::too_much() const {
+    return "printed more than " + std::to_string(command_.options().output_bytes_max) + " bytes";
+}
+
+/// Reads a command that is kept running, and starts it if necessary.
+ReadResult CommandDriver::read_on(SampleBatch& batch) {
     if (command_.is_of_another_thread()) {
         // The device has a new thread, and the command dies with the old one. This is not a failure of the command.
         command_.take_rest(batch);
@@ -51,7 +125,7 @@ ReadResult ContinuousDriver::read_or_throw(SampleBatch& batch) {
 }
 
 /// Returns `interrupted` while it is too early to restart the command, because the command was not read.
-ReadResult ContinuousDriver::begin(SampleBatch& batch) {
+ReadResult CommandDriver::begin(SampleBatch& batch) {
     if (now() < restart_at_) {
         (void)command_.wait_until(std::min(restart_at_, now() + Driver::wait_max));
         if (command_.is_canceled() || now() < restart_at_) {
@@ -68,7 +142,7 @@ ReadResult ContinuousDriver::begin(SampleBatch& batch) {
     return {};
 }
 
-ReadResult ContinuousDriver::listen(SampleBatch& batch) {
+ReadResult CommandDriver::listen(SampleBatch& batch) {
     if (now() - listened_at_ > unread_max) {
         command_.skip_output(batch);
         heard_at_ = now();
@@ -92,13 +166,14 @@ ReadResult ContinuousDriver::listen(SampleBatch& batch) {
     if (command_.good_lines() > good) {
         heard_at_ = now();
     } else if (now() >= silent_at()) {
-        return end_it("no valid line for " + std::to_string(command_.options().silence_max.count()) + " ms");
+        schedule_restart();
+        return end_early("no valid line for " + std::to_string(command_.options().silence_max.count()) + " ms");
     }
     return {event.is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
 }
 
 /// The output of a command is closed slightly before its exit can be detected.
-ReadResult ContinuousDriver::await_end_after_output(SampleBatch& batch) {
+ReadResult CommandDriver::await_end_after_output(SampleBatch& batch) {
     const MonoTime deadline = now() + ChildProcess::end_patience;
     while (now() < deadline) {
         const CommandEvent event = command_.wait_until(deadline);
@@ -113,39 +188,44 @@ ReadResult ContinuousDriver::await_end_after_output(SampleBatch& batch) {
             command_.take_errors();
         }
     }
-    return end_it("closed its output but did not exit");
+    schedule_restart();
+    return end_early("closed its output but did not exit");
 }
 
-MonoTime ContinuousDriver::silent_at() const noexcept {
+MonoTime CommandDriver::silent_at() const noexcept {
     const auto most = command_.options().silence_max;
     return most > most.zero() ? heard_at_ + most : MonoTime::max();
 }
 
-ReadResult ContinuousDriver::end_it(std::string_view why) {
-    command_.child().begin_end();
-    schedule_restart();
-    const ReadResult result = command_.fail_with_last_words(why);
-    return command_.child().finish_end(command_.cancel()) ? result : command_.still_not_ended();
-}
-
-ReadResult ContinuousDriver::note_end(SampleBatch& batch) {
+ReadResult CommandDriver::note_end(SampleBatch& batch) {
     const std::string end = command_.child().collect();
     command_.report_counts(batch, false);
     schedule_restart();
     return command_.fail_with_last_words(end.empty() ? "ended" : std::string_view(end));
 }
 
-void ContinuousDriver::schedule_restart() noexcept {
+void CommandDriver::schedule_restart() noexcept {
     const bool had_settled = now() - started_at_ >= settled_after;
     wait_ = wait_ == Duration(0) || had_settled ? restart_wait_least : std::min(2 * wait_, restart_wait_most);
     const double factor = 1 - jitter + 2 * jitter * random_.next_unit();
     restart_at_ = now() + std::chrono::duration_cast<Duration>(wait_ * factor);
 }
 
-void ContinuousDriver::reset() noexcept {
+void CommandDriver::reset() noexcept {
+    if (!streams()) {
+        return;
+    }
     command_.child().begin_end();
     wait_ = Duration(0);
     restart_at_ = {};
 }
 
 }  // namespace telegate::exec
+
+namespace telegate {
+
+std::unique_ptr<Driver> make_exec_driver(ExecDriverOptions options) {
+    return std::make_unique<exec::CommandDriver>(std::move(options));
+}
+
+}  // namespace telegate

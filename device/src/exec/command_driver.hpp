@@ -14,12 +14,12 @@
 
 namespace telegate::exec {
 
-/// Keeps the command running; see make_exec_driver().
-class ContinuousDriver final : public Driver {
+/// Runs the command once in each read(), or keeps it running; see make_exec_driver().
+class CommandDriver final : public Driver {
   public:
-    explicit ContinuousDriver(ExecDriverOptions options) : command_(std::move(options)) {}
+    explicit CommandDriver(ExecDriverOptions options) : command_(std::move(options)) {}
 
-    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
+    [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = streams()}; }
     void cancel_with(const CancelSignal& signal) noexcept override { command_.cancel_with(signal); }
     void open(SampleBatch& batch) override { command_.open(batch); }
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
@@ -27,24 +27,38 @@ class ContinuousDriver final : public Driver {
     }
     [[nodiscard]] std::vector<MissingPart> missing_parts() const override { return command_.missing_parts(); }
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override;
-    /// Ends the command; the next read restarts it.
+    /// Ends a command that is kept running; the next read restarts it.
     void reset() noexcept override;
 
     /// Returns the process id; -1: none.
     [[nodiscard]] int pid() noexcept { return command_.child().pid(); }
 
   private:
+    [[nodiscard]] bool streams() const noexcept {
+        return command_.options().mode == ExecDriverOptions::Mode::continuous;
+    }
     ReadResult read_or_throw(SampleBatch& batch);
+    [[nodiscard]] ReadResult end_early(std::string_view why);
+
+    // once
+    [[nodiscard]] ReadResult run_once(SampleBatch& batch);
+    [[nodiscard]] ReadResult await_end(SampleBatch& batch);
+    [[nodiscard]] ReadResult judge();
+    [[nodiscard]] std::string too_much() const;
+
+    // continuous
+    [[nodiscard]] ReadResult read_on(SampleBatch& batch);
     [[nodiscard]] ReadResult begin(SampleBatch& batch);
     [[nodiscard]] ReadResult listen(SampleBatch& batch);
     [[nodiscard]] ReadResult await_end_after_output(SampleBatch& batch);
     [[nodiscard]] ReadResult note_end(SampleBatch& batch);
-    [[nodiscard]] ReadResult end_it(std::string_view why);
     /// Returns when the command will have been silent for too long.
     [[nodiscard]] MonoTime silent_at() const noexcept;
     void schedule_restart() noexcept;
 
     CommandRun command_;
+
+    // continuous
     RandomStream random_{static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()), 0};
     MonoTime started_at_{};
     MonoTime restart_at_{};
