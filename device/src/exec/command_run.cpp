@@ -2,7 +2,9 @@
 #include "device/option_error.hpp"
 
 #include "exec/command_line.hpp"
+#include "exec/json_reader.hpp"
 #include "lines/field_value.hpp"
+#include "lines/line_reader.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -58,6 +60,13 @@ std::string name_of(const ExecDriverOptions& options) {
     return std::string(excerpt(first.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, name_bytes_max)));
 }
 
+std::unique_ptr<ByteReader> make_reader(const ExecDriverOptions& options) {
+    if (options.json) {
+        return std::make_unique<JsonReader>(*options.json, options.limits);
+    }
+    return std::make_unique<LineReader>(options.lines, options.limits);
+}
+
 /// Makes a text printable: if it is not UTF-8, replaces its non-ASCII bytes with question marks.
 std::string presentable(std::string_view words) {
     std::string text(words);
@@ -76,15 +85,6 @@ CommandRun::CommandRun(ExecDriverOptions options)
       reader_(make_reader(options_)),
       child_(options_, arguments_of(options_)) {}
 
-void CommandRun::open(SampleBatch& batch) {
-    std::visit([&](auto& reader) { reader.open(batch); }, reader_);
-}
-
-std::optional<std::vector<std::string>> CommandRun::later_channels() const {
-    const auto* lines = std::get_if<LineReader>(&reader_);
-    return lines != nullptr ? lines->later_channels() : std::nullopt;
-}
-
 std::vector<MissingPart> CommandRun::missing_parts() const {
     std::vector<MissingPart> missing;
     if (std::string fault = child_.program_fault(); !fault.empty()) {
@@ -101,10 +101,10 @@ std::string CommandRun::start() {
         buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
     }
     last_words_.clear();
-    std::visit([](auto& reader) { reader.begin_line(); }, reader_);
+    reader_->restart(false);
     bytes_ = 0;
     good_ = 0;
-    refused_before_ = refused();
+    refused_before_ = reader_->refused();
     started_by_ = ::gettid();
     return child_.start();
 }
@@ -148,8 +148,7 @@ void CommandRun::take_output(SampleBatch& batch) {
             return;
         }
         batch.stamp_now();
-        const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(got));
-        good_ += std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
+        good_ += reader_->take({buffer_.get(), static_cast<std::size_t>(got)}, batch);
         if (options_.mode == ExecDriverOptions::Mode::once && has_printed_too_much()) {
             return;
         }
@@ -174,7 +173,7 @@ void CommandRun::take_rest(SampleBatch& batch) {
     take_output(batch);
     take_errors();
     batch.stamp_now();
-    good_ += std::visit([&](auto& reader) { return reader.finish(batch); }, reader_);
+    good_ += reader_->finish(batch);
 }
 
 void CommandRun::skip_output(SampleBatch& batch) noexcept {
@@ -190,32 +189,13 @@ void CommandRun::skip_output(SampleBatch& batch) noexcept {
     }
     batch.lost_at_source(lines);
     if (last != 0) {
-        std::visit([last](auto& reader) { last == '\n' ? reader.begin_line() : reader.skip_line(); }, reader_);
+        reader_->restart(last != '\n');
     }
 }
 
 void CommandRun::report_counts(SampleBatch& batch, bool all) {
     batch.stamp_now();
-    std::visit([&](auto& reader) { reader.report_counts(batch, all); }, reader_);
-}
-
-CommandRun::Reader CommandRun::make_reader(const ExecDriverOptions& options) {
-    if (options.json) {
-        return Reader(std::in_place_type<JsonReader>, *options.json, options.limits);
-    }
-    return Reader(std::in_place_type<LineReader>, options.lines, options.limits);
-}
-
-bool CommandRun::has_only_refused() const {
-    return good_ == 0 && refused() > refused_before_;
-}
-
-std::uint64_t CommandRun::refused() const {
-    return std::visit([](const auto& reader) { return reader.refused(); }, reader_);
-}
-
-std::string CommandRun::why_refused() const {
-    return std::visit([](const auto& reader) { return std::string(reader.why_refused()); }, reader_);
+    reader_->report_counts(batch, all);
 }
 
 ReadResult CommandRun::fail(std::string_view what, std::string_view more) {

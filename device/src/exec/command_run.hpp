@@ -2,9 +2,8 @@
 
 #include "exec/child_process.hpp"
 #include "exec/exec_driver.hpp"
-#include "exec/json_reader.hpp"
 #include "exec/last_line.hpp"
-#include "lines/line_reader.hpp"
+#include "lines/byte_reader.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace telegate::exec {
@@ -35,10 +33,9 @@ class CommandRun {
     explicit CommandRun(ExecDriverOptions options);
 
     void cancel_with(const CancelSignal& signal) noexcept { cancel_ = &signal; }
-    void open(SampleBatch& batch);
+    void open(SampleBatch& batch) { reader_->open(batch); }
     /// See Driver::later_channels().
-    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const;
-
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const { return reader_->later_channels(); }
     /// See Driver::missing_parts().
     [[nodiscard]] std::vector<MissingPart> missing_parts() const;
 
@@ -67,8 +64,8 @@ class CommandRun {
     /// Returns the number of valid lines since start().
     [[nodiscard]] std::size_t good_lines() const noexcept { return good_; }
     /// Returns whether there were lines since start() and all of them were refused.
-    [[nodiscard]] bool has_only_refused() const;
-    [[nodiscard]] std::string why_refused() const;
+    [[nodiscard]] bool has_only_refused() const noexcept { return good_ == 0 && reader_->refused() > refused_before_; }
+    [[nodiscard]] std::string_view why_refused() const noexcept { return reader_->why_refused(); }
 
     [[nodiscard]] ReadResult fail(std::string_view what, std::string_view more = {});
     /// Like fail(), with the last line of stderr.
@@ -78,17 +75,13 @@ class CommandRun {
     [[nodiscard]] ReadResult give_up() noexcept;
 
   private:
-    using Reader = std::variant<LineReader, JsonReader>;
-
     /// Returns the number of bytes; -1 if there are none now, 0 at the end.
     [[nodiscard]] ssize_t read_some(int descriptor) noexcept;
-    [[nodiscard]] std::uint64_t refused() const;
-    [[nodiscard]] static Reader make_reader(const ExecDriverOptions& options);
 
     const ExecDriverOptions options_;
     const std::string name_;  // program name in messages
     const CancelSignal* cancel_ = nullptr;
-    Reader reader_;
+    const std::unique_ptr<ByteReader> reader_;
     std::unique_ptr<char[]> buffer_;
     std::size_t bytes_ = 0;
     std::size_t good_ = 0;  // lines since start()

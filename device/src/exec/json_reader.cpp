@@ -45,16 +45,9 @@ std::size_t JsonReader::take_line(std::string_view line, SampleBatch& batch) {
     return 0;
 }
 
-void JsonReader::tell(SampleBatch& batch, Reported& reported, std::int64_t value, bool always) {
-    if (always || reported.value != value) {
-        reported.value = value;
-        batch.add(reported.channel, value);
-    }
-}
-
 void JsonReader::report_counts(SampleBatch& batch, bool all) {
-    tell(batch, lines_refused_, static_cast<std::int64_t>(refused()), all);
-    tell(batch, fields_refused_, sink_.left_out(), all);
+    lines_refused_.report(batch, refused(), all);
+    fields_refused_.report(batch, static_cast<std::uint64_t>(sink_.left_out()), all);
 }
 
 }  // namespace telegate::exec

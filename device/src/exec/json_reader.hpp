@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/sample_batch.hpp"
+#include "lines/byte_reader.hpp"
 #include "lines/line_assembler.hpp"
 #include "lines/line_format.hpp"
 #include "metrics/line_intake.hpp"
@@ -9,38 +9,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::exec {
 
 /// Reads lines of JSON, like LineReader for other formats, with the same counts.
 ///
-/// Threads: the constructor runs on any thread; everything else on the one that reads the device.
+/// Threads, Failure: those of ByteReader.
 /// Limits: those of LineAssembler, JsonScan and MetricSink.
-/// Failure: std::bad_alloc for a new name.
-class JsonReader {
+class JsonReader final : public ByteReader {
   public:
     JsonReader(MetricRules rules, LineLimits limits);
 
-    void open(SampleBatch& batch);
-    /// Adds samples of all lines that end in `bytes`, with the current time of arrival. Returns the number of valid
-    /// lines.
-    std::size_t take(std::string_view bytes, SampleBatch& batch);
-    std::size_t finish(SampleBatch& batch);
-    void report_counts(SampleBatch& batch, bool all = false);
-    void begin_line() noexcept { assembler_.clear(); }
-    void skip_line() noexcept { assembler_.skip_line(); }
-    [[nodiscard]] std::uint64_t refused() const noexcept { return refused_ + assembler_.overlong(); }
-    [[nodiscard]] std::string_view why_refused() const noexcept { return "not a JSON object or array, or too long"; }
+    void open(SampleBatch& batch) override;
+    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override { return std::nullopt; }
+    /// The samples have the current time.
+    std::size_t take(std::string_view bytes, SampleBatch& batch) override;
+    std::size_t finish(SampleBatch& batch) override;
+    void report_counts(SampleBatch& batch, bool all) override;
+    void restart(bool within_line) noexcept override { assembler_.restart(within_line); }
+    [[nodiscard]] std::uint64_t refused() const noexcept override { return refused_ + assembler_.overlong(); }
+    [[nodiscard]] std::string_view why_refused() const noexcept override {
+        return "not a JSON object or array, or too long";
+    }
 
   private:
     std::size_t take_line(std::string_view line, SampleBatch& batch);
-
-    struct Reported {
-        SampleBatch::Channel channel = SampleBatch::Channel::none;
-        std::int64_t value = -1;
-    };
-    static void tell(SampleBatch& batch, Reported& reported, std::int64_t value, bool always);
 
     const MetricRules rules_;
     LineAssembler assembler_;
@@ -48,8 +45,8 @@ class JsonReader {
     metrics::JsonIntake intake_;
     std::uint64_t refused_ = 0;
     std::uint64_t overlong_seen_ = 0;
-    Reported lines_refused_;
-    Reported fields_refused_;
+    ReportedCount lines_refused_;
+    ReportedCount fields_refused_;
 };
 
 }  // namespace telegate::exec

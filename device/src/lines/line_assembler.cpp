@@ -38,23 +38,18 @@ std::optional<std::string_view> LineAssembler::next(std::string_view& input) noe
 
 std::optional<std::string_view> LineAssembler::finish() noexcept {
     if (kept_is_out_ || (state_ == State::keeping && kept_.empty())) {
-        clear();
+        restart(false);
         return std::nullopt;
     }
     after_cr_ = false;
     return end_line({});
 }
 
-void LineAssembler::clear() noexcept {
+void LineAssembler::restart(bool within_line) noexcept {
     kept_.clear();
     kept_is_out_ = false;
     after_cr_ = false;
-    state_ = State::keeping;
-}
-
-void LineAssembler::skip_line() noexcept {
-    clear();
-    state_ = State::skipping;
+    state_ = within_line ? State::skipping : State::keeping;
 }
 
 /// Keeps a part of a line whose end has not arrived yet.

@@ -25,10 +25,9 @@ class LineAssembler {
     /// Returns the unterminated last line after the end of the input; nullopt if there is none.
     [[nodiscard]] std::optional<std::string_view> finish() noexcept;
 
-    /// Drops the line that has begun.
-    void clear() noexcept;
-    /// Like clear(); the bytes up to the next line end are also dropped, without being counted.
-    void skip_line() noexcept;
+    /// Drops the line that has begun. With `within_line`, the bytes up to the next line end are also dropped, without
+    /// being counted.
+    void restart(bool within_line) noexcept;
 
     /// Returns the number of lines dropped because of their length.
     [[nodiscard]] std::uint64_t overlong() const noexcept { return overlong_; }

@@ -6,7 +6,7 @@ LineReader::LineReader(const LineFormat& format, LineLimits limits)
     : assembler_(limits.line_bytes_max), parser_(make_line_parser(format)), channels_(limits.channels_max) {}
 
 void LineReader::open(SampleBatch& batch) {
-    refused_channel_ = batch.add_channel("lines.refused", "1");
+    lines_refused_.channel = batch.add_channel("lines.refused", "1");
     channels_.reserve("lines.refused");
     channels_.reserve("fields.refused");
 }
@@ -70,17 +70,12 @@ void LineReader::see_overlong(SampleBatch& batch) {
 }
 
 void LineReader::report_counts(SampleBatch& batch, bool all) {
-    if (all || !has_reported_ || refused() != refused_reported_) {
-        has_reported_ = true;
-        refused_reported_ = refused();
-        batch.add(refused_channel_, static_cast<std::int64_t>(refused_reported_));
-    }
-    if (fields_refused() > 0 && (all || fields_refused() != fields_refused_reported_)) {
-        if (fields_refused_reported_ == 0) {
-            fields_refused_channel_ = batch.add_channel("fields.refused", "1");
+    lines_refused_.report(batch, refused(), all);
+    if (channels_.refused() > 0) {
+        if (fields_refused_.reported < 0) {
+            fields_refused_.channel = batch.add_channel("fields.refused", "1");
         }
-        fields_refused_reported_ = fields_refused();
-        batch.add(fields_refused_channel_, static_cast<std::int64_t>(fields_refused_reported_));
+        fields_refused_.report(batch, channels_.refused(), all);
     }
 }
 

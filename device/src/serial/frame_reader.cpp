@@ -122,7 +122,7 @@ void FrameReader::open(SampleBatch& batch) {
     for (const FrameChannel& channel : format_.channels) {
         channels_.push_back(batch.add_channel(channel.name, channel.unit));
     }
-    refused_channel_ = batch.add_channel("frames.refused", "1");
+    refused_count_.channel = batch.add_channel("frames.refused", "1");
 }
 
 std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
@@ -208,15 +208,7 @@ void FrameReader::add_sample(std::size_t index, SampleBatch& batch) const {
     }
 }
 
-void FrameReader::report_counts(SampleBatch& batch, bool all) {
-    if (all || !has_reported_ || refused_ != refused_reported_) {
-        has_reported_ = true;
-        refused_reported_ = refused_;
-        batch.add(refused_channel_, static_cast<std::int64_t>(refused_));
-    }
-}
-
-void FrameReader::begin_anew() noexcept {
+void FrameReader::restart(bool /*within_line*/) noexcept {
     kept_.clear();
     in_step_ = false;
     skipped_bytes_ = 0;

@@ -21,58 +21,12 @@
 namespace telegate {
 namespace {
 
-/// A LineReader or a FrameReader with a common interface.
-class Intake {
-  public:
-    explicit Intake(const SerialDriverOptions& options) : reader_(make_reader(options)) {}
-
-    void open(SampleBatch& batch) {
-        std::visit([&](auto& reader) { reader.open(batch); }, reader_);
+std::unique_ptr<ByteReader> make_reader(const SerialDriverOptions& options) {
+    if (const auto* frames = std::get_if<FrameFormat>(&options.format)) {
+        return std::make_unique<FrameReader>(*frames);
     }
-    [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const {
-        const auto* lines = std::get_if<LineReader>(&reader_);
-        // open() declares all channels of frames
-        return lines != nullptr ? lines->later_channels() : std::vector<std::string>();
-    }
-    std::size_t take(std::string_view bytes, SampleBatch& batch) {
-        return std::visit([&](auto& reader) { return reader.take(bytes, batch); }, reader_);
-    }
-    void report_counts(SampleBatch& batch, bool all) {
-        std::visit([&](auto& reader) { reader.report_counts(batch, all); }, reader_);
-    }
-    void begin_anew(bool skip_line) noexcept {
-        if (auto* frames = std::get_if<FrameReader>(&reader_)) {
-            frames->begin_anew();
-        } else if (auto* lines = std::get_if<LineReader>(&reader_)) {
-            skip_line ? lines->skip_line() : lines->begin_line();
-        }
-    }
-    [[nodiscard]] const char* unit() const noexcept {
-        return std::holds_alternative<LineReader>(reader_) ? "line" : "frame";
-    }
-    [[nodiscard]] std::uint64_t refused() const noexcept {
-        return std::visit([](const auto& reader) { return reader.refused(); }, reader_);
-    }
-    [[nodiscard]] std::uint64_t ignored() const noexcept {
-        const auto* lines = std::get_if<LineReader>(&reader_);
-        return lines != nullptr ? lines->ignored() : 0;
-    }
-    [[nodiscard]] const std::string& why_refused() const noexcept {
-        return std::visit([](const auto& reader) -> const std::string& { return reader.why_refused(); }, reader_);
-    }
-
-  private:
-    using Reader = std::variant<LineReader, FrameReader>;
-
-    static Reader make_reader(const SerialDriverOptions& options) {
-        if (const auto* frames = std::get_if<FrameFormat>(&options.format)) {
-            return Reader(std::in_place_type<FrameReader>, *frames);
-        }
-        return Reader(std::in_place_type<LineReader>, std::get<LineFormat>(options.format), options.limits);
-    }
-
-    Reader reader_;
-};
+    return std::make_unique<LineReader>(std::get<LineFormat>(options.format), options.limits);
+}
 
 std::string duration_text(Duration duration) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -90,15 +44,16 @@ class SerialDriver final : public Driver {
   public:
     explicit SerialDriver(const SerialDriverOptions& options)
         : port_(options.port),
-          intake_(options),
+          reader_(make_reader(options)),
+          unit_(std::holds_alternative<FrameFormat>(options.format) ? "frame" : "line"),
           skip_first_line_(options.skip_first_line),
           silence_max_(options.silence_max) {}
 
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true, .streams = true}; }
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
-    void open(SampleBatch& batch) override { intake_.open(batch); }
+    void open(SampleBatch& batch) override { reader_->open(batch); }
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override {
-        return intake_.later_channels();
+        return reader_->later_channels();
     }
 
     [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
@@ -109,7 +64,7 @@ class SerialDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         try {
             const ReadResult result = read_port(batch, now);
-            intake_.report_counts(batch, result.status == ReadResult::Status::failed);
+            reader_->report_counts(batch, result.status == ReadResult::Status::failed);
             left_at_ = batch.clock().mono_now();
             return result;
         } catch (const std::exception&) {
@@ -132,7 +87,7 @@ class SerialDriver final : public Driver {
             if (!port_.open()) {
                 return failed(port_.fault());
             }
-            intake_.begin_anew(skip_first_line_);
+            reader_->restart(skip_first_line_);
             heard_at_ = now;
         } else if (now - left_at_ > pause_max) {
             drop_old_bytes(batch, now);
@@ -166,7 +121,7 @@ class SerialDriver final : public Driver {
             if (some.status != SerialPort::Bytes::Status::some) {
                 return some.status == SerialPort::Bytes::Status::none;
             }
-            if (intake_.take(some.bytes, batch) > 0) {
+            if (reader_->take(some.bytes, batch) > 0) {
                 heard_at_ = batch.clock().mono_now();
             }
         }
@@ -188,7 +143,7 @@ class SerialDriver final : public Driver {
         }
         if (heard_at_ == now) {
             batch.lost_at_source(lost);
-            intake_.begin_anew(last != '\n' && last != '\r');
+            reader_->restart(last != '\n' && last != '\r');
         }
     }
 
@@ -196,11 +151,12 @@ class SerialDriver final : public Driver {
         if (silence_max_ == Duration::zero() || now - heard_at_ < silence_max_) {
             return {};
         }
-        std::string what = port_.path() + ": no valid " + intake_.unit() + " for " + duration_text(silence_max_);
-        if (intake_.refused() > 0) {
-            what += ", " + std::to_string(intake_.refused()) + " refused, last: " + intake_.why_refused();
-        } else if (intake_.ignored() > 0) {
-            what += ", " + std::to_string(intake_.ignored()) + " ignored";
+        std::string what = port_.path() + ": no valid " + unit_ + " for " + duration_text(silence_max_);
+        if (reader_->refused() > 0) {
+            what += ", " + std::to_string(reader_->refused()) + " refused, last: ";
+            what += reader_->why_refused();
+        } else if (reader_->ignored() > 0) {
+            what += ", " + std::to_string(reader_->ignored()) + " ignored";
         }
         return failed(std::move(what));
     }
@@ -211,7 +167,8 @@ class SerialDriver final : public Driver {
     }
 
     SerialPort port_;
-    Intake intake_;
+    const std::unique_ptr<ByteReader> reader_;
+    const std::string unit_;
     const bool skip_first_line_;
     const Duration silence_max_;
     const CancelSignal* cancel_ = nullptr;

@@ -56,15 +56,15 @@ TEST_CASE("unterminated input at the end is also a line", "[device][lines]") {
     CHECK(lines_of(assembler, "c\n") == Lines{"c"});
 }
 
-TEST_CASE("skip_line() drops the rest of a line without counting it", "[device][lines]") {
+TEST_CASE("a restart within a line drops its rest without counting it", "[device][lines]") {
     LineAssembler assembler(16);
     CHECK(lines_of(assembler, "begin of").empty());
-    assembler.skip_line();
+    assembler.restart(true);
     CHECK(lines_of(assembler, std::string(40, 'x')).empty());
     CHECK(lines_of(assembler, "rest\nline\n") == Lines{"line"});
     CHECK(assembler.overlong() == 0);
     CHECK(lines_of(assembler, "begin of").empty());
-    assembler.clear();
+    assembler.restart(false);
     CHECK(lines_of(assembler, "line\n") == Lines{"line"});
 }
 

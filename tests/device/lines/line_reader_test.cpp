@@ -72,7 +72,7 @@ TEST_CASE("a field with the name of a counter channel is counted as refused", "[
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
     reader.open(f.batch);
     CHECK(reader.take("Lines.Refused=7\nfields.refused=8\nok=1\n", f.batch) == 3);
-    reader.report_counts(f.batch);
+    reader.report_counts(f.batch, false);
     CHECK(f.told() == "ok=1 lines.refused=0 fields.refused=2");
 }
 
@@ -81,21 +81,21 @@ TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
     LineReader reader({}, {.line_bytes_max = 16, .channels_max = 2});
     reader.open(f.batch);
     CHECK(reader.take("a=1\nb=", f.batch) == 1);
-    reader.report_counts(f.batch);
-    reader.report_counts(f.batch);
+    reader.report_counts(f.batch, false);
+    reader.report_counts(f.batch, false);
     CHECK(f.told() == "a=1 lines.refused=0");
 
     CHECK(reader.take("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
     CHECK(reader.why_refused() == "longer than 16 bytes");
     CHECK(f.batch.last_refused() == "line is longer than 16 bytes");
     CHECK(f.batch.refusals() == 2);
-    reader.report_counts(f.batch);
+    reader.report_counts(f.batch, false);
     CHECK(f.told() == "b=2 lines.refused=2");
     CHECK(reader.ignored() == 1);
 
     CHECK(reader.take("a=1 c=1\n", f.batch) == 1);
     CHECK(reader.why_refused() == "no channel for field \"c\": the limit of 2 names is reached");
-    reader.report_counts(f.batch);
+    reader.report_counts(f.batch, false);
     CHECK(f.told() == "a=1 fields.refused=1");
     reader.report_counts(f.batch, true);
     CHECK(f.told() == "lines.refused=2 fields.refused=1");
@@ -125,7 +125,7 @@ TEST_CASE("bytes that arrive one by one give the same samples as all at once", "
         for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
             reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
         }
-        reader.report_counts(f.batch);
+        reader.report_counts(f.batch, false);
         return f.told();
     };
     CHECK(outcome(bytes.size()) == "a=1 b c a=bad last=1 lines.refused=3");
@@ -147,12 +147,12 @@ TEST_CASE("nothing is allocated when the names are known", "[device][lines]") {
         reader.open(f.batch);
         reader.take(lines, f.batch);
         reader.take(lines, f.batch);
-        reader.report_counts(f.batch);
+        reader.report_counts(f.batch, false);
         const std::uint64_t before = test::allocations();
         for (int i = 0; i < 100; ++i) {
             reader.take(lines.substr(0, 7), f.batch);
             reader.take(lines.substr(7), f.batch);
-            reader.report_counts(f.batch);
+            reader.report_counts(f.batch, false);
         }
         const std::uint64_t after = test::allocations();
         CAPTURE(lines);

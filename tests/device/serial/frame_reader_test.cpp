@@ -57,7 +57,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
         reader.take(bytes.substr(at, part_bytes), batch);
     }
-    reader.report_counts(batch);
+    reader.report_counts(batch, false);
     batch.flush();
     return told;
 }
