@@ -5,7 +5,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
 namespace telegate::host {
+
+std::vector<std::string> names_in(const std::string& directory, std::string_view prefix, std::string_view suffix) {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(directory, error);
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+        std::string name = entry->path().filename().string();
+        if (name.size() > prefix.size() + suffix.size() && name.starts_with(prefix) && name.ends_with(suffix)) {
+            names.push_back(std::move(name));
+        }
+    }
+    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
+        return left.size() != right.size() ? left.size() < right.size() : left < right;  // 2 before 10
+    });
+    return names;
+}
 
 bool DirectoryNames::open(const char* path) noexcept {
     close();

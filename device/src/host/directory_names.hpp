@@ -4,9 +4,16 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::host {
+
+/// Returns the names in a directory with this prefix and suffix, sorted by the numbers between them; empty if it cannot
+/// be read.
+[[nodiscard]] std::vector<std::string> names_in(const std::string& directory, std::string_view prefix,
+                                                std::string_view suffix);
 
 /// Lists the names in a directory in pieces, without allocating.
 ///

@@ -1,13 +1,10 @@
 #include "host/temperature_source.hpp"
 
 #include "core/topic.hpp"
+#include "host/directory_names.hpp"
 #include "host/text_scan.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <span>
-#include <system_error>
-#include <utility>
 
 namespace telegate::host {
 namespace {
@@ -17,23 +14,6 @@ constexpr std::size_t chip_bytes_max = 24;
 constexpr std::size_t label_bytes_max = 32;
 
 constexpr std::string_view input_suffix = "_input";
-
-/// Returns the names in `directory` with this prefix and suffix, sorted by their numbers.
-std::vector<std::string> list(const std::string& directory, std::string_view prefix, std::string_view suffix) {
-    std::vector<std::string> names;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(directory, error);
-    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
-        std::string name = entry->path().filename().string();
-        if (name.starts_with(prefix) && name.ends_with(suffix)) {
-            names.push_back(std::move(name));
-        }
-    }
-    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
-        return left.size() != right.size() ? left.size() < right.size() : left < right;
-    });
-    return names;
-}
 
 std::string read_text(const std::string& path, std::span<char> buffer) {
     return std::string(trimmed(ProcFile(path).read(buffer).value_or("")));
@@ -67,9 +47,9 @@ void TemperatureSource::read(const Tick& tick) {
 
 void TemperatureSource::find_chips(const Tick& tick) {
     FreeNames chips;
-    for (const std::string& directory : list(hwmon_path_, "hwmon", "")) {
+    for (const std::string& directory : names_in(hwmon_path_, "hwmon", "")) {
         const std::string stem = hwmon_path_ + directory + '/';
-        const std::vector<std::string> inputs = list(stem, "temp", input_suffix);
+        const std::vector<std::string> inputs = names_in(stem, "temp", input_suffix);
         if (inputs.empty()) {
             continue;
         }
@@ -85,7 +65,7 @@ void TemperatureSource::find_chips(const Tick& tick) {
 
 void TemperatureSource::find_zones(const Tick& tick) {
     constexpr std::string_view prefix = "thermal_zone";
-    for (const std::string& directory : list(thermal_path_, prefix, "")) {
+    for (const std::string& directory : names_in(thermal_path_, prefix, "")) {
         const std::string stem = thermal_path_ + directory + '/';
         const std::string type = read_text(stem + "type", tick.buffer);
         const std::string zone = "zone" + directory.substr(prefix.size());

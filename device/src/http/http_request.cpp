@@ -3,6 +3,7 @@
 #include "core/start_thread.hpp"
 #include "core/unique_fd.hpp"
 #include "host/proc_file.hpp"
+#include "host/text_scan.hpp"
 
 #include <arpa/inet.h>
 #include <httplib.h>
@@ -18,7 +19,6 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <exception>
 #include <mutex>
@@ -62,14 +62,8 @@ std::string shown(const network::Address& address) {
     return text.data();
 }
 
-std::uint16_t port_of(const Url& url) {
-    std::uint16_t port = 0;
-    std::from_chars(url.server.port.data(), url.server.port.data() + url.server.port.size(), port);
-    return port;
-}
-
 std::unique_ptr<httplib::ClientImpl> make_client(const Url& url, const std::string& ca_file) {
-    const int port = port_of(url);
+    const int port = host::to_number<std::uint16_t>(url.server.port).value_or(0);
     if (!url.is_tls) {
         return std::make_unique<httplib::ClientImpl>(url.server.host, port);
     }

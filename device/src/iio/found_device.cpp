@@ -1,12 +1,12 @@
 #include "iio/found_device.hpp"
 
+#include "host/directory_names.hpp"
 #include "iio/attribute.hpp"
 #include "iio/channel_kind.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -39,7 +39,7 @@ std::string frequency_path(const std::string& directory) {
 /// Returns the directory of the trigger; one that does not exist if there is no such trigger.
 std::string trigger_directory(const std::string& sys_root, const std::string& trigger) {
     const std::string directory = sys_root + "/bus/iio/devices/";
-    for (const std::string& name : names_in(directory, "trigger", "")) {
+    for (const std::string& name : host::names_in(directory, "trigger", "")) {
         if (!trigger.empty() && read_attribute(directory + name + "/name") == trigger) {
             return directory + name;
         }
@@ -53,7 +53,7 @@ std::vector<std::string> frequency_paths(const std::string& sys_root, const Foun
     if (read_attribute(frequency_path(device.path))) {
         return {frequency_path(device.path)};
     }
-    for (const std::string& name : names_in(device.path, "in_", '_' + std::string(frequency_attribute))) {
+    for (const std::string& name : host::names_in(device.path, "in_", '_' + std::string(frequency_attribute))) {
         paths.push_back(device.path + '/' + name);
     }
     if (paths.empty()) {
@@ -64,27 +64,11 @@ std::vector<std::string> frequency_paths(const std::string& sys_root, const Foun
 
 }  // namespace
 
-std::vector<std::string> names_in(const std::string& directory, std::string_view prefix, std::string_view suffix) {
-    std::vector<std::string> names;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(directory, error);
-    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
-        std::string name = entry->path().filename().string();
-        if (name.size() > prefix.size() + suffix.size() && name.starts_with(prefix) && name.ends_with(suffix)) {
-            names.push_back(std::move(name));
-        }
-    }
-    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
-        return left.size() != right.size() ? left.size() < right.size() : left < right;  // 2 before 10
-    });
-    return names;
-}
-
 Search find_device(const std::string& sys_root, const std::string& wanted) {
     const std::string directory = sys_root + "/bus/iio/devices";
     Search search;
     std::size_t found = 0;
-    for (const std::string& name : names_in(directory, device_prefix, "")) {
+    for (const std::string& name : host::names_in(directory, device_prefix, "")) {
         std::string path = directory;
         path.append("/").append(name);
         if (name == wanted || read_attribute(path + "/name") == wanted || read_attribute(path + "/label") == wanted) {
@@ -106,7 +90,7 @@ Inputs list_inputs(const FoundDevice& device) {
     std::vector<std::pair<std::string, bool>> channels;  // true: the attribute is already in the unit of its kind
     for (const bool is_processed : {true, false}) {
         const std::string_view suffix = is_processed ? "_input" : "_raw";
-        for (const std::string& attribute : names_in(device.path, input_prefix, suffix)) {
+        for (const std::string& attribute : host::names_in(device.path, input_prefix, suffix)) {
             std::string channel = channel_of(attribute, suffix);
             const bool is_known =
                 std::any_of(channels.begin(), channels.end(), [&](const auto& each) { return each.first == channel; });

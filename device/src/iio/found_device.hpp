@@ -42,10 +42,6 @@ struct Inputs {
 /// Returns an input with the offset and scale of the channel. An attribute "input" is already in the unit of its kind.
 [[nodiscard]] Input scaled_input(const FoundDevice& device, std::string_view channel, bool is_processed);
 
-/// Returns the names in a directory with this prefix and suffix, sorted.
-[[nodiscard]] std::vector<std::string> names_in(const std::string& directory, std::string_view prefix,
-                                                std::string_view suffix);
-
 /// Sets the sampling frequency where the device has this attribute: on the device, on its channels, or on the trigger
 /// of this name ("" for none). Returns "", or why it could not be set.
 [[nodiscard]] std::string set_sampling_frequency(const std::string& sys_root, const FoundDevice& device,

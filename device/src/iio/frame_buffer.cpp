@@ -1,5 +1,6 @@
 #include "iio/frame_buffer.hpp"
 
+#include "host/directory_names.hpp"
 #include "iio/attribute.hpp"
 #include "iio/found_device.hpp"
 
@@ -83,7 +84,7 @@ std::string FrameBuffer::choose_channels(const FoundDevice& device, const IioDri
     const std::string directory = device.path + "/scan_elements/";
     std::vector<std::string> on;
     for (const bool puts_on : {false, true}) {  // disables channels first: some devices limit how many can be enabled
-        for (const std::string& attribute : names_in(directory, "in_", enable_suffix)) {
+        for (const std::string& attribute : host::names_in(directory, "in_", enable_suffix)) {
             constexpr std::size_t prefix_bytes = 3;
             std::string channel =
                 attribute.substr(prefix_bytes, attribute.size() - prefix_bytes - enable_suffix.size());

@@ -1,11 +1,10 @@
 #include "lines/nmea_fields.hpp"
 
+#include "host/text_scan.hpp"
 #include "lines/field_value.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 #include <variant>
 
 namespace telegate::nmea {
@@ -91,10 +90,8 @@ Value to_angle(std::string_view word, double degrees_max) noexcept {
 
 /// Parses a number with exactly `digits` digits, from `min` to `max`.
 std::optional<unsigned> to_ordinal(std::string_view word, std::size_t digits, unsigned min, unsigned max) noexcept {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool is_whole = error == std::errc{} && end == word.data() + word.size();
-    return is_whole && word.size() == digits && number >= min && number <= max ? std::optional(number) : std::nullopt;
+    const auto number = host::to_number<unsigned>(word);
+    return number && word.size() == digits && *number >= min && *number <= max ? number : std::nullopt;
 }
 
 /// Converts hhmmss with optional fractional seconds to hh:mm:ss.sss.

@@ -1,5 +1,6 @@
 #include "metrics/influx.hpp"
 
+#include "host/text_scan.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ bool set_value(std::string_view text, InfluxField& field) noexcept {
         return true;
     }
     if (text.ends_with('i') || text.ends_with('u')) {
-        const auto whole = to_whole<std::int64_t>(text.substr(0, text.size() - 1));
+        const auto whole = host::to_number<std::int64_t>(text.substr(0, text.size() - 1));
         if (!whole || (text.ends_with('u') && text.front() == '-')) {
             return false;
         }
@@ -158,7 +159,7 @@ bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     if (text.empty()) {
         return true;
     }
-    line.time = to_whole<std::int64_t>(text);
+    line.time = host::to_number<std::int64_t>(text);
     return line.time.has_value();
 }
 

@@ -1,5 +1,6 @@
 #include "metrics/json_scan.hpp"
 
+#include "host/text_scan.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
@@ -226,7 +227,7 @@ JsonEvent JsonScan::read_number() noexcept {
     rest_.remove_prefix(number.size());
     expect_after_value();
     if (is_whole) {
-        if (const auto whole = to_whole<std::int64_t>(number)) {
+        if (const auto whole = host::to_number<std::int64_t>(number)) {
             whole_ = *whole;
             return JsonEvent::whole;
         }

@@ -22,17 +22,6 @@ namespace telegate::metrics {
     return true;
 }
 
-/// Converts all of `text` to a whole number; the only sign may be a minus.
-template <class Whole>
-[[nodiscard]] std::optional<Whole> to_whole(std::string_view text) noexcept {
-    Whole number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
-}
-
 /// Converts all of `text` to a finite decimal number: 1, -1.5, .5, +2e-3; not inf, nan or 0x1p3, and no number outside
 /// the range of a double.
 [[nodiscard]] inline std::optional<double> to_real(std::string_view text) noexcept {

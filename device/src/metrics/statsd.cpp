@@ -1,5 +1,6 @@
 #include "metrics/statsd.hpp"
 
+#include "host/text_scan.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ bool read_field(std::string_view text, StatsdLine& line) noexcept {
         return read_tags(text.substr(1), line);
     }
     if (text.starts_with('T')) {
-        line.time_s = to_whole<std::int64_t>(text.substr(1));
+        line.time_s = host::to_number<std::int64_t>(text.substr(1));
         return line.time_s.has_value();
     }
     return true;

@@ -1,9 +1,9 @@
 #include "network/host_port.hpp"
 
-#include <charconv>
+#include "host/text_scan.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <system_error>
 
 namespace telegate::network {
 namespace {
@@ -11,9 +11,7 @@ namespace {
 constexpr std::size_t host_bytes_max = 253;  // of a DNS name
 
 bool is_port(std::string_view text) noexcept {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    return error == std::errc{} && end == text.data() + text.size() && port != 0;
+    return host::to_number<std::uint16_t>(text).value_or(0) != 0;
 }
 
 bool is_host(std::string_view text) noexcept {
