@@ -24,9 +24,9 @@ class DriverBench {
     }
 
     /// Runs one tick. Afterwards samples() are those of this tick.
-    ReadResult read() {
+    ReadResult read() { return read_at(clock_.mono_now()); }
+    ReadResult read_at(MonoTime now) {
         samples_.clear();
-        const MonoTime now = clock_.mono_now();
         batch_.begin(clock_.utc_now_ns(), to_ns(now));
         const ReadResult result = driver_->read(batch_, now);
         what = std::string(result.what);

@@ -2,7 +2,6 @@
 #include "device/option_error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace telegate::http {
@@ -15,16 +14,6 @@ constexpr std::size_t shown_max = 40;  // bytes of a line in an error message
 
 [[noreturn]] void refuse(const HttpChannel& channel, const std::string& what, const std::string& allowed) {
     throw OptionError("source", what + ": \"" + channel.source + "\"; must be " + allowed, channel.name);
-}
-
-std::string_view take_line(std::string_view& text) noexcept {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) {
-        line.remove_suffix(1);
-    }
-    return line;
 }
 
 }  // namespace
@@ -88,17 +77,11 @@ std::string AnswerReader::read_json(std::string_view body, SampleBatch& batch) {
     }
     const bool is_json = pointers_->read(body, [&](std::size_t index, const metrics::JsonScan& scan, JsonEvent event) {
         Source& source = sources_[index];
-        std::array<char, metrics::text_value_bytes> room;
-        switch (event) {
-            case JsonEvent::text: batch.add(source.channel, metrics::put_json_text(scan.raw(), room).text); break;
-            case JsonEvent::whole: batch.add(source.channel, scan.whole()); break;
-            case JsonEvent::real: batch.add(source.channel, scan.real()); break;
-            case JsonEvent::flag: batch.add(source.channel, scan.flag()); break;
-            case JsonEvent::null: batch.add_absent(source.channel); break;
-            default: return;  // an object or array is not a value
+        if (is_value(event)) {  // not an object or array
+            metrics::add_value(batch, source.channel, scan, event);
+            source.found = 1;
+            has_values_ = true;
         }
-        source.found = 1;
-        has_values_ = true;
     });
     return is_json ? trouble_of_sources() : "the response is not JSON, or nested too deeply";
 }
@@ -108,7 +91,7 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
     bool has_end = false;
     std::size_t number = 0;
     for (std::string_view rest = body; !rest.empty();) {
-        const std::string_view line = take_line(rest);
+        const std::string_view line = metrics::take_line(rest);
         ++number;
         const Kind kind = has_end && !line.empty() ? Kind::fault : read_metrics_line(line).kind;
         if (kind == Kind::fault) {
@@ -121,7 +104,7 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
         return "the response ends without # EOF";
     }
     for (std::string_view rest = body; !rest.empty();) {
-        const MetricsLine series = read_metrics_line(take_line(rest));
+        const MetricsLine series = read_metrics_line(metrics::take_line(rest));
         if (series.kind == Kind::series) {
             sources_.empty() ? give_by_name(series, batch) : take(series);
         }

@@ -16,11 +16,6 @@ void add_raw(MetricName& name, std::string_view raw) noexcept {
     name.add_hidden(raw);
 }
 
-bool is_value(JsonEvent event) noexcept {
-    return event == JsonEvent::text || event == JsonEvent::whole || event == JsonEvent::real ||
-           event == JsonEvent::flag || event == JsonEvent::null;
-}
-
 std::optional<std::int64_t> time_of(const JsonScan& scan, JsonEvent event, TimePrecision precision) noexcept {
     if (event == JsonEvent::whole) {
         return to_utc_ns(scan.whole(), precision);
@@ -142,16 +137,19 @@ void JsonIntake::give(const JsonScan& scan, JsonEvent event, const LineTarget& t
     if (metric == nullptr) {
         return;
     }
-    SampleBatch& batch = target.batch;
+    add_value(target.batch, metric->channel, scan, event);
+}
+
+void add_value(SampleBatch& batch, SampleBatch::Channel channel, const JsonScan& scan, JsonEvent event) {
     switch (event) {
         case JsonEvent::text: {
             std::array<char, text_value_bytes> room;
-            return batch.add(metric->channel, put_json_text(scan.raw(), room).text);
+            return batch.add(channel, put_json_text(scan.raw(), room).text);
         }
-        case JsonEvent::whole: return batch.add(metric->channel, scan.whole());
-        case JsonEvent::real: return batch.add(metric->channel, scan.real());
-        case JsonEvent::flag: return batch.add(metric->channel, scan.flag());
-        default: return batch.add_absent(metric->channel);
+        case JsonEvent::whole: return batch.add(channel, scan.whole());
+        case JsonEvent::real: return batch.add(channel, scan.real());
+        case JsonEvent::flag: return batch.add(channel, scan.flag());
+        default: return batch.add_absent(channel);
     }
 }
 

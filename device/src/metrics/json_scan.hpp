@@ -28,6 +28,12 @@ enum class JsonEvent : std::uint8_t {
     return event == JsonEvent::begin_object || event == JsonEvent::begin_array;
 }
 
+/// Returns whether the event is a text, a number, true, false or null.
+[[nodiscard]] constexpr bool is_value(JsonEvent event) noexcept {
+    return event == JsonEvent::text || event == JsonEvent::whole || event == JsonEvent::real ||
+           event == JsonEvent::flag || event == JsonEvent::null;
+}
+
 /// Reads one JSON text (RFC 8259) event by event.
 ///
 /// Threads: one.

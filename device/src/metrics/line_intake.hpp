@@ -1,5 +1,6 @@
 #pragma once
 
+#include "host/text_scan.hpp"
 #include "metrics/influx.hpp"
 #include "metrics/json_scan.hpp"
 #include "metrics/metric_rules.hpp"
@@ -37,6 +38,18 @@ inline constexpr std::string_view time_fault = "implausible time: must be from 2
 
 /// More than a sample can hold, so the batch detects and flags truncation, plus a whole character.
 inline constexpr std::size_t text_value_bytes = TelemetrySample::text_bytes_max + 4;
+
+/// Takes the next line, without its LF or CR LF, from the front of `text`; empty if nothing is left.
+[[nodiscard]] inline std::string_view take_line(std::string_view& text) noexcept {
+    std::string_view line = host::take_line(text);
+    if (line.ends_with('\r')) {
+        line.remove_suffix(1);
+    }
+    return line;
+}
+
+/// Adds a sample of a value; null gets quality bad. `event` must be a value.
+void add_value(SampleBatch& batch, SampleBatch::Channel channel, const JsonScan& scan, JsonEvent event);
 
 /// The intakes turn lines into samples, and keep state between lines.
 ///

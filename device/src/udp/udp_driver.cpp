@@ -178,12 +178,7 @@ std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
 
 void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& target) {
     while (!bytes.empty()) {
-        const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-        std::string_view line = bytes.substr(0, end);
-        bytes.remove_prefix(std::min(end + 1, bytes.size()));
-        if (line.ends_with('\r')) {
-            line.remove_suffix(1);
-        }
+        const std::string_view line = metrics::take_line(bytes);
         if (line.find_first_not_of(' ') == std::string_view::npos) {
             continue;
         }

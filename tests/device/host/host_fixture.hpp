@@ -1,19 +1,16 @@
 #pragma once
 
-#include "core/channel_table.hpp"
+#include "device/driver_bench.hpp"
 #include "host/host_driver.hpp"
 #include "host/proc_file.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 
 #include <chrono>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace telegate::test {
 
@@ -36,7 +33,6 @@ class HostFixture {
             options_.sys_root = tree.path("sys");
             proc("1/stat", "1 (init) S 0 1 1 0 -1 4 5 6 7 8 9 0 0 0 20 0 1 0 1 1000 10 1 1\n");
         }
-        samples_.reserve(16'384);
     }
 
     ScratchDir tree;
@@ -48,18 +44,11 @@ class HostFixture {
     void sys(std::string_view file, std::string_view text) { tree.write("sys/" + std::string(file), text); }
 
     /// Creates and opens the driver. Files that were written before exist from the start.
-    void open() {
-        driver_ = make_host_driver(options_);
-        driver_->open(batch_);
-    }
+    void open() { bench_.emplace(make_host_driver(options_)); }
     /// Runs one tick, `later` after the previous one.
     ReadResult read(std::chrono::nanoseconds later = std::chrono::seconds(1)) {
         now_ += later;
-        samples_.clear();
-        batch_.begin(0, to_ns(now_));
-        const ReadResult result = driver_->read(batch_, now_);
-        batch_.flush();
-        return result;
+        return bench_->read_at(now_);
     }
     /// Runs as many ticks as it takes until a missing file is retried.
     void read_until_reopened() {
@@ -67,69 +56,49 @@ class HostFixture {
             read();
         }
     }
-    void reset() { driver_->reset(); }
+    void reset() { bench_->driver().reset(); }
 
     [[nodiscard]] bool has_channel(std::string_view name) const { return find_channel(name).has_value(); }
     [[nodiscard]] std::string unit(std::string_view name) const {
         const auto id = find_channel(name);
         REQUIRE(id);
-        return channels_.at(*id).unit;
+        return bench_->channels().at(*id).unit;
     }
     /// Return values of the last tick. A missing channel, a second sample or another type fails the test.
     [[nodiscard]] double real(std::string_view name) const {
-        const TelemetrySample& sample = only_sample(name);
+        const TelemetrySample sample = bench_->sample_of(name);
         REQUIRE(sample.type == ValueType::real);
         REQUIRE(sample.quality == Quality::good);
         return sample.value.real;
     }
     [[nodiscard]] std::int64_t integer(std::string_view name) const {
-        const TelemetrySample& sample = only_sample(name);
+        const TelemetrySample sample = bench_->sample_of(name);
         REQUIRE(sample.type == ValueType::integer);
         REQUIRE(sample.quality == Quality::good);
         return sample.value.integer;
     }
-    [[nodiscard]] std::string text(std::string_view name) const { return std::string(only_sample(name).text()); }
-    [[nodiscard]] Quality quality(std::string_view name) const { return only_sample(name).quality; }
+    [[nodiscard]] std::string text(std::string_view name) const { return std::string(bench_->sample_of(name).text()); }
+    [[nodiscard]] Quality quality(std::string_view name) const { return bench_->sample_of(name).quality; }
     /// Returns whether the channel had no value in the last tick.
     [[nodiscard]] bool is_absent(std::string_view name) const {
-        const TelemetrySample& sample = only_sample(name);
+        const TelemetrySample sample = bench_->sample_of(name);
         return sample.type == ValueType::none && sample.quality == Quality::bad;
     }
-    [[nodiscard]] std::size_t channels() const { return channels_.size(); }
-    [[nodiscard]] std::size_t samples() const { return samples_.size(); }
+    [[nodiscard]] std::size_t channels() const { return bench_->channels().size(); }
+    [[nodiscard]] std::size_t samples() const { return bench_->samples().size(); }
 
   private:
     [[nodiscard]] std::optional<ChannelId> find_channel(std::string_view name) const {
-        for (std::uint32_t index = 0; index < channels_.size(); ++index) {
-            if (channels_.at(ChannelId{index}).channel == name) {
+        for (std::uint32_t index = 0; index < channels(); ++index) {
+            if (bench_->channels().at(ChannelId{index}).channel == name) {
                 return ChannelId{index};
             }
         }
         return std::nullopt;
     }
-    [[nodiscard]] const TelemetrySample& only_sample(std::string_view name) const {
-        CAPTURE(name);
-        const auto id = find_channel(name);
-        REQUIRE(id);
-        const TelemetrySample* found = nullptr;
-        for (const TelemetrySample& sample : samples_) {
-            if (sample.channel == *id) {
-                REQUIRE(found == nullptr);
-                found = &sample;
-            }
-        }
-        REQUIRE(found != nullptr);
-        return *found;
-    }
 
     HostDriverOptions options_;
-    SystemClock clock_;
-    ChannelTable channels_;
-    std::vector<TelemetrySample> samples_;  // of the last tick
-    SampleBatch batch_{clock_, channels_, {DeviceId{0}, "host"}, [this](std::span<const TelemetrySample> samples) {
-                           samples_.insert(samples_.end(), samples.begin(), samples.end());
-                       }};
-    std::unique_ptr<Driver> driver_;
+    std::optional<DriverBench> bench_;
     MonoTime now_{std::chrono::seconds(1'000)};
 };
 
