@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,26 @@ class OptionError : public std::invalid_argument {
 inline void require_option(bool holds, const std::string& key, const std::string& rule) {
     if (!holds) {
         throw OptionError(key, rule);
+    }
+}
+
+/// Throws the OptionError "invalid value: VALUE; must be ALLOWED".
+[[noreturn]] inline void refuse_value(const std::string& key, const std::string& value, const std::string& allowed,
+                                      const std::string& channel = "") {
+    throw OptionError(key, "invalid value: " + value + "; must be " + allowed, channel);
+}
+
+struct OptionRange {
+    std::int64_t min;
+    std::int64_t max;
+};
+
+/// Throws an OptionError unless `value` is within `range`.
+inline void require_range(const std::string& key, std::int64_t value, OptionRange range,
+                          const std::string& channel = "") {
+    if (value < range.min || value > range.max) {
+        refuse_value(key, std::to_string(value), std::to_string(range.min) + " to " + std::to_string(range.max),
+                     channel);
     }
 }
 

@@ -16,20 +16,12 @@
 namespace telegate::http {
 namespace {
 
-void require(bool holds, const std::string& option, std::size_t value, const char* allowed) {
-    if (!holds) {
-        throw OptionError(option, "invalid value: " + std::to_string(value) + "; must be " + allowed);
-    }
-}
-
 const HttpDriverOptions& checked(const HttpDriverOptions& options) {
     using Options = HttpDriverOptions;
-    const auto timeout_ms = static_cast<std::size_t>(options.timeout.count());
-    require(timeout_ms >= 10 && timeout_ms <= 10'000, "timeout_ms", timeout_ms, "10 to 10000");
-    const std::size_t bytes = options.response_bytes_max;
-    require(bytes >= 1'024 && bytes <= Options::response_bytes_limit, "response_bytes_max", bytes, "1024 to 16777216");
-    const std::size_t channels = options.channels_max;
-    require(channels >= 1 && channels <= Options::channels_limit, "channels_max", channels, "1 to 4096");
+    require_range("timeout_ms", options.timeout.count(), {10, 10'000});
+    require_range("response_bytes_max", static_cast<std::int64_t>(options.response_bytes_max),
+                  {1'024, Options::response_bytes_limit});
+    require_range("channels_max", static_cast<std::int64_t>(options.channels_max), {1, Options::channels_limit});
     return options;
 }
 

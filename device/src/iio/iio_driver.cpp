@@ -31,26 +31,21 @@ constexpr double sampling_frequency_max = 1e9;
 constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
 
 void check(const IioDriverOptions& options) {
-    const auto refuse = [](const std::string& option, const std::string& value, const std::string& allowed) {
-        throw OptionError(option, "invalid value: " + value + "; must be " + allowed);
-    };
     if (options.device.empty()) {
-        refuse("device", "\"\"", "the name or the label of a device, or iio:deviceN");
+        refuse_value("device", "\"\"", "the name or the label of a device, or iio:deviceN");
     }
     if (options.channels.size() > iio::inputs_max) {
-        refuse("channels", std::to_string(options.channels.size()), "at most " + std::to_string(iio::inputs_max));
+        refuse_value("channels", std::to_string(options.channels.size()), "at most " + std::to_string(iio::inputs_max));
     }
     for (const std::string& channel : options.channels) {
         if (channel.empty() || channel.find('/') != std::string::npos || channel == "timestamp") {
-            refuse("channels", '"' + channel + '"', "names such as voltage0 or accel_x");
+            refuse_value("channels", '"' + channel + '"', "names such as voltage0 or accel_x");
         }
     }
-    if (options.buffer_length < 1 || options.buffer_length > buffer_length_max) {
-        refuse("buffer_length", std::to_string(options.buffer_length), "1 to " + std::to_string(buffer_length_max));
-    }
+    require_range("buffer_length", options.buffer_length, {1, buffer_length_max});
     const double hertz = options.sampling_frequency.value_or(0.0);
     if (!(hertz >= 0.0 && hertz <= sampling_frequency_max)) {
-        refuse("sampling_frequency", std::to_string(hertz), "0 to 1000000000");
+        refuse_value("sampling_frequency", std::to_string(hertz), "0 to 1000000000");
     }
 }
 

@@ -17,10 +17,6 @@ struct Column {
     std::string unit;
 };
 
-[[noreturn]] void refuse_columns(const std::string& why) {
-    throw OptionError("columns", why);
-}
-
 /// Parses NAME, NAME[UNIT] or -.
 Column to_column(std::string_view text) {
     if (text == "-") {
@@ -30,7 +26,7 @@ Column to_column(std::string_view text) {
     const std::string_view name = without_blanks(text.substr(0, bracket));
     const bool has_unit = bracket != std::string_view::npos;
     if (name.empty() || (has_unit && text.back() != ']')) {
-        refuse_columns("invalid column: \"" + std::string(text) + "\"; must be NAME, NAME[UNIT] or -");
+        throw OptionError("columns", "invalid column: \"" + std::string(text) + "\"; must be NAME, NAME[UNIT] or -");
     }
     return {std::string(name),
             has_unit ? std::string(text.substr(bracket + 1, text.size() - bracket - 2)) : std::string()};
@@ -38,8 +34,8 @@ Column to_column(std::string_view text) {
 
 std::vector<Column> to_columns(const std::vector<std::string>& texts) {
     if (texts.size() > LineFields::fields_max) {
-        refuse_columns("too many columns: " + std::to_string(texts.size()) + "; must be at most " +
-                       std::to_string(LineFields::fields_max));
+        throw OptionError("columns", "too many columns: " + std::to_string(texts.size()) + "; must be at most " +
+                                         std::to_string(LineFields::fields_max));
     }
     std::vector<Column> columns;
     std::set<std::string> channels;
@@ -47,11 +43,11 @@ std::vector<Column> to_columns(const std::vector<std::string>& texts) {
         columns.push_back(to_column(text));
         const std::string& name = columns.back().name;
         if (!name.empty() && !channels.insert(to_topic_part(name)).second) {
-            refuse_columns("duplicate channel: \"" + name + "\"; each channel must have one column");
+            throw OptionError("columns", "duplicate channel: \"" + name + "\"; each channel must have one column");
         }
     }
     if (channels.empty()) {
-        refuse_columns("no column has a name; at least one must have a name");
+        throw OptionError("columns", "no column has a name; at least one must have a name");
     }
     return columns;
 }

@@ -20,65 +20,49 @@ constexpr int address_max = 65'535;
 constexpr int bit_max = 15;
 constexpr int registers_max = 125;
 
-struct Range {
-    std::int64_t min;
-    std::int64_t max;
-};
-
-[[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed,
-                         const std::string& channel = "") {
-    throw OptionError(key, "invalid value: " + value + "; must be " + allowed, channel);
-}
-
-void check(const std::string& key, std::int64_t value, Range range, const std::string& channel = "") {
-    if (value < range.min || value > range.max) {
-        refuse(key, std::to_string(value), std::to_string(range.min) + " to " + std::to_string(range.max), channel);
-    }
-}
-
-constexpr Range unit_range(bool is_rtu) noexcept {
+constexpr OptionRange unit_range(bool is_rtu) noexcept {
     // on a serial line, 0 is the broadcast address, which gets no response
-    return is_rtu ? Range{1, 247} : Range{0, 255};
+    return is_rtu ? OptionRange{1, 247} : OptionRange{0, 255};
 }
 
 void check_line(const ModbusDriverOptions& options) {
     if (std::find(bauds.begin(), bauds.end(), options.baud) == bauds.end()) {
-        refuse("baud", std::to_string(options.baud), one_of(bauds));
+        refuse_value("baud", std::to_string(options.baud), one_of(bauds));
     }
     if (options.data_bits != 8) {
-        refuse("data_bits", std::to_string(options.data_bits), "8, because RTU transfers 8-bit bytes");
+        refuse_value("data_bits", std::to_string(options.data_bits), "8, because RTU transfers 8-bit bytes");
     }
-    check("stop_bits", options.stop_bits, {1, 2});
-    check("pause_ms", options.pause.count(), {0, 1'000});
+    require_range("stop_bits", options.stop_bits, {1, 2});
+    require_range("pause_ms", options.pause.count(), {0, 1'000});
 }
 
 void check_device(const ModbusDriverOptions& options, bool is_rtu) {
     if (is_rtu) {
         check_line(options);
     }
-    check("unit_id", options.unit_id, unit_range(is_rtu));
-    check("timeout_ms", options.timeout.count(), {10, 10'000});
-    check("read_gap_max", options.read_gap_max, {0, registers_max - 1});
-    check("registers_max", options.registers_max, {1, registers_max});
-    check("channels", static_cast<std::int64_t>(options.channels.size()),
-          {1, std::int64_t{ModbusDriverOptions::channels_max}});
+    require_range("unit_id", options.unit_id, unit_range(is_rtu));
+    require_range("timeout_ms", options.timeout.count(), {10, 10'000});
+    require_range("read_gap_max", options.read_gap_max, {0, registers_max - 1});
+    require_range("registers_max", options.registers_max, {1, registers_max});
+    require_range("channels", static_cast<std::int64_t>(options.channels.size()),
+                  {1, std::int64_t{ModbusDriverOptions::channels_max}});
 }
 
 ModbusType type_of(const ModbusChannel& channel) {
     if (has_bits(channel.table)) {
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse("type", "a number", "bool, because a coil or discrete input is one bit", channel.name);
+            refuse_value("type", "a number", "bool, because a coil or discrete input is one bit", channel.name);
         }
         if (channel.bit) {
-            refuse("bit", std::to_string(*channel.bit), "unset, because a coil or discrete input is one bit",
-                   channel.name);
+            refuse_value("bit", std::to_string(*channel.bit), "unset, because a coil or discrete input is one bit",
+                         channel.name);
         }
         return ModbusType::boolean;
     }
     if (channel.bit) {
-        check("bit", *channel.bit, {0, bit_max}, channel.name);
+        require_range("bit", *channel.bit, {0, bit_max}, channel.name);
         if (channel.type && *channel.type != ModbusType::boolean) {
-            refuse("type", "a number", "bool, because bit selects one bit", channel.name);
+            refuse_value("type", "a number", "bool, because bit selects one bit", channel.name);
         }
         return ModbusType::boolean;
     }
@@ -94,10 +78,10 @@ void check_names(const ModbusDriverOptions& options, const std::set<std::uint8_t
     }
     for (const ModbusChannel& channel : options.channels) {
         if (const std::string part = to_topic_part(channel.name); made.contains(part)) {
-            refuse("name", '"' + part + '"',
-                   "any name except unit.N.ok and unit.N.exception of a unit of the device, which the driver "
-                   "creates",
-                   channel.name);
+            refuse_value("name", '"' + part + '"',
+                         "any name except unit.N.ok and unit.N.exception of a unit of the device, which the driver "
+                         "creates",
+                         channel.name);
         }
     }
 }
@@ -119,17 +103,17 @@ RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
     std::set<std::uint8_t> units;
     for (const ModbusChannel& channel : options.channels) {
         if (channel.name.empty() || !names.insert(channel.name).second) {
-            refuse("name", "duplicate or empty name", "unique names", channel.name);
+            refuse_value("name", "duplicate or empty name", "unique names", channel.name);
         }
         const int unit = channel.unit_id.value_or(options.unit_id);
-        check("unit_id", unit, unit_range(is_rtu), channel.name);
+        require_range("unit_id", unit, unit_range(is_rtu), channel.name);
         const ModbusType type = type_of(channel);
         const unsigned count = has_bits(channel.table) ? 1 : registers_of(type);
         if (static_cast<int>(count) > options.registers_max) {
-            refuse("registers_max", std::to_string(options.registers_max),
-                   std::to_string(count) + " or more, the size of channel \"" + channel.name + '"');
+            refuse_value("registers_max", std::to_string(options.registers_max),
+                         std::to_string(count) + " or more, the size of channel \"" + channel.name + '"');
         }
-        check("address", channel.address, {0, address_max + 1 - static_cast<int>(count)}, channel.name);
+        require_range("address", channel.address, {0, address_max + 1 - static_cast<int>(count)}, channel.name);
         map.stretches.push_back({static_cast<std::uint8_t>(unit), channel.table,
                                  static_cast<std::uint16_t>(channel.address), static_cast<std::uint16_t>(count)});
         ValueFormat format{type, channel.low_word_first, channel.byte_swap, {}};

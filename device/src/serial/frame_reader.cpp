@@ -74,39 +74,32 @@ unsigned checksum_of(FrameChecksum checksum, std::string_view bytes) noexcept {
     return sum;
 }
 
-[[noreturn]] void refuse_setting(const char* setting, const std::string& why) {
-    throw OptionError(setting, why);
-}
-
 void check_channels(const FrameFormat& format, std::size_t payload_bytes) {
     if (format.channels.empty()) {
-        refuse_setting("format", "no channels; frames must have at least one");
+        throw OptionError("format", "no channels; frames must have at least one");
     }
     std::set<std::string> names;
     for (const FrameChannel& channel : format.channels) {
         if (!names.insert(to_topic_part(channel.name)).second) {
-            refuse_setting("channel", "duplicate name: \"" + channel.name + '"');
+            throw OptionError("channel", "duplicate name: \"" + channel.name + '"');
         }
         const std::size_t bytes = channel.number.bytes;
         if (channel.offset >= payload_bytes || bytes > payload_bytes - channel.offset) {
-            refuse_setting("offset", "out of range: channel \"" + channel.name + "\" has " + std::to_string(bytes) +
-                                         " bytes at " + std::to_string(channel.offset) + "; must be within the " +
-                                         std::to_string(payload_bytes) + " bytes before the checksum");
+            throw OptionError("offset", "out of range: channel \"" + channel.name + "\" has " + std::to_string(bytes) +
+                                            " bytes at " + std::to_string(channel.offset) + "; must be within the " +
+                                            std::to_string(payload_bytes) + " bytes before the checksum");
         }
     }
 }
 
 const FrameFormat& checked(const FrameFormat& format) {
     if (format.start.empty() || format.start.size() > FrameFormat::start_bytes_most) {
-        refuse_setting("frame_start", "invalid length: " + std::to_string(format.start.size()) +
-                                          " bytes; must be 1 to " + std::to_string(FrameFormat::start_bytes_most));
+        throw OptionError("frame_start", "invalid length: " + std::to_string(format.start.size()) +
+                                             " bytes; must be 1 to " + std::to_string(FrameFormat::start_bytes_most));
     }
     const std::size_t least = format.start.size() + checksum_bytes(format.checksum) + 1;
-    if (format.frame_bytes < least || format.frame_bytes > FrameFormat::frame_bytes_most) {
-        refuse_setting("frame_bytes", "invalid value: " + std::to_string(format.frame_bytes) + "; must be " +
-                                          std::to_string(least) + " to " +
-                                          std::to_string(FrameFormat::frame_bytes_most));
-    }
+    require_range("frame_bytes", static_cast<std::int64_t>(format.frame_bytes),
+                  {static_cast<std::int64_t>(least), FrameFormat::frame_bytes_most});
     check_channels(format, format.frame_bytes - checksum_bytes(format.checksum));
     return format;
 }

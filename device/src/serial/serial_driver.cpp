@@ -181,15 +181,10 @@ class SerialDriver final : public Driver {
 }  // namespace
 
 std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options) {
-    const LineLimits limits = options.limits;
-    if (limits.line_bytes_max < LineLimits::line_bytes_least || limits.line_bytes_max > LineLimits::line_bytes_most) {
-        throw OptionError("line_bytes_max",
-                          "invalid value: " + std::to_string(limits.line_bytes_max) + "; must be 16 to 65536");
-    }
-    if (limits.channels_max < 1 || limits.channels_max > LineLimits::channels_most) {
-        throw OptionError("channels_max",
-                          "invalid value: " + std::to_string(limits.channels_max) + "; must be 1 to 4096");
-    }
+    require_range("line_bytes_max", static_cast<std::int64_t>(options.limits.line_bytes_max),
+                  {LineLimits::line_bytes_least, LineLimits::line_bytes_most});
+    require_range("channels_max", static_cast<std::int64_t>(options.limits.channels_max),
+                  {1, LineLimits::channels_most});
     return std::make_unique<SerialDriver>(options);
 }
 

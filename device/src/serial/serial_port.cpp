@@ -46,24 +46,16 @@ tcflag_t to_size(std::int64_t data_bits) noexcept {
     }
 }
 
-[[noreturn]] void refuse(const char* setting, std::int64_t value, const std::string& allowed) {
-    throw OptionError(setting, "invalid value: " + std::to_string(value) + "; must be " + allowed);
-}
-
 SerialPortOptions checked(SerialPortOptions options) {
-    constexpr std::int64_t data_bits_min = 5;
-    constexpr std::int64_t data_bits_max = 8;
     if (options.path.empty()) {
-        throw OptionError("port", "invalid value: \"\"; must be the path of a tty");
+        refuse_value("port", "\"\"", "the path of a tty");
     }
     if (to_speed(options.baud) == B0) {
-        refuse("baud", options.baud, one_of(bauds));
+        refuse_value("baud", std::to_string(options.baud), one_of(bauds));
     }
-    if (options.data_bits < data_bits_min || options.data_bits > data_bits_max) {
-        refuse("data_bits", options.data_bits, "5 to 8");
-    }
+    require_range("data_bits", options.data_bits, {5, 8});
     if (options.stop_bits != 1 && options.stop_bits != 2) {
-        refuse("stop_bits", options.stop_bits, "1 or 2");
+        refuse_value("stop_bits", std::to_string(options.stop_bits), "1 or 2");
     }
     return options;
 }
