@@ -2,9 +2,6 @@
 
 #include "zmtp/frame.hpp"
 
-#include <cstring>
-#include <initializer_list>
-
 namespace telegate {
 
 std::string_view to_string(SlowPolicy policy) noexcept {
@@ -29,22 +26,13 @@ std::string_view to_string(LossReason reason) noexcept {
 }
 
 bool NoticeWriter::write(std::string_view topic, std::string_view payload) {
-    const std::size_t bytes = zmtp::frame_header_bytes(topic.size()) + topic.size() +
-                              zmtp::frame_header_bytes(payload.size()) + payload.size();
+    const std::array frames{topic, payload};
+    const std::size_t bytes = zmtp::message_bytes(frames);
     if (!wire_.empty() && wire_.size() + bytes > bytes_max) {
         return false;
     }
-    std::size_t end = wire_.size();
-    wire_.resize(end + bytes);
-    std::uint8_t flags = zmtp::frame_flag::more;
-    for (const std::string_view frame : {topic, payload}) {
-        end += zmtp::write_frame_header(wire_.data() + end, flags, frame.size());
-        if (!frame.empty()) {
-            std::memcpy(wire_.data() + end, frame.data(), frame.size());
-        }
-        end += frame.size();
-        flags = 0;
-    }
+    wire_.resize(wire_.size() + bytes);
+    zmtp::write_message(wire_.data() + wire_.size() - bytes, frames);
     ++messages_;
     return true;
 }

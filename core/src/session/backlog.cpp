@@ -8,6 +8,9 @@
 #include <utility>
 
 namespace telegate {
+
+using zmtp::message_bytes_at;
+
 namespace {
 
 constexpr std::size_t ring_runs_first = 4;
@@ -23,17 +26,6 @@ LostRun lost_run(const Slice& messages, bool is_own) noexcept {
 }
 
 }  // namespace
-
-std::size_t message_bytes_at(const std::byte* wire) noexcept {
-    std::size_t bytes = 0;
-    for (;;) {
-        const bool more = (std::to_integer<unsigned>(wire[bytes]) & zmtp::frame_flag::more) != 0;
-        bytes += static_cast<std::size_t>(zmtp::frame_bytes_at(wire + bytes));
-        if (!more) {
-            return bytes;
-        }
-    }
-}
 
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 

@@ -14,19 +14,6 @@
 
 namespace telegate {
 
-/// Returns the size in bytes of the message that starts at `wire`, with all its frames as encoded. `wire` must be the
-/// output of the encoder, because it is not validated.
-[[nodiscard]] std::size_t message_bytes_at(const std::byte* wire) noexcept;
-
-/// The first two frames of a message. A message of one frame has only a payload.
-struct MessageView {
-    Bytes topic;
-    Bytes payload;
-    std::size_t bytes;  // wire size of all frames
-};
-/// Returns the message that starts at `wire`, which must be the output of the encoder.
-[[nodiscard]] MessageView message_view_at(const std::byte* wire) noexcept;
-
 /// The messages that one peer has yet to receive: runs (ranges of a log), oldest first, and how much of the first run
 /// is sent.
 ///

@@ -13,34 +13,22 @@
 // Operations on the backlog of one slow peer.
 
 namespace telegate {
-namespace {
 
-Bytes body_at(const std::byte* wire, std::size_t frame_bytes) noexcept {
-    const bool is_long = (std::to_integer<unsigned>(*wire) & zmtp::frame_flag::long_size) != 0;
-    const std::size_t header = is_long ? zmtp::frame_header_bytes_max : zmtp::frame_header_bytes(1);
-    return {wire + header, frame_bytes - header};
-}
-
-bool has_more(const std::byte* wire) noexcept {
-    return (std::to_integer<unsigned>(*wire) & zmtp::frame_flag::more) != 0;
-}
-
-}  // namespace
-
-MessageView message_view_at(const std::byte* wire) noexcept {
-    const auto first = static_cast<std::size_t>(zmtp::frame_bytes_at(wire));
-    if (!has_more(wire)) {
-        return {{}, body_at(wire, first), first};
-    }
-    const auto second = static_cast<std::size_t>(zmtp::frame_bytes_at(wire + first));
-    const std::size_t bytes = has_more(wire + first) ? message_bytes_at(wire) : first + second;
-    return {body_at(wire, first), body_at(wire + first, second), bytes};
-}
+using zmtp::message_bytes_at;
 
 LostMessage take_message(Bytes& wire) noexcept {
-    const MessageView message = message_view_at(wire.data());
-    wire = wire.subspan(message.bytes);
-    return {as_text(message.topic), as_text(message.payload)};
+    zmtp::Frame last = zmtp::frame_at(wire.data());
+    LostMessage message{{}, as_text(last.body)};
+    if (last.more()) {
+        message.topic = message.payload;
+        last = zmtp::frame_at(last.end());
+        message.payload = as_text(last.body);
+    }
+    while (last.more()) {
+        last = zmtp::frame_at(last.end());
+    }
+    wire = wire.subspan(static_cast<std::size_t>(last.end() - wire.data()));
+    return message;
 }
 
 std::uint64_t Backlog::add_own(const Slice& message, std::uint32_t tick) {
@@ -191,16 +179,15 @@ std::vector<bool> Backlog::newest_of(const std::vector<Run>& runs) {
     std::vector<bool> is_newest;
     std::unordered_map<std::string_view, std::size_t> newest;
     for (const Run& part : runs) {
-        for (std::uint32_t at = part.begin; at < part.end;) {
-            const MessageView message = message_view_at(part.segment->bytes.get() + at);
+        for (Bytes wire(part.segment->bytes.get() + part.begin, part.end - part.begin); !wire.empty();) {
+            const LostMessage message = take_message(wire);
             const std::size_t number = is_newest.size();
             is_newest.push_back(true);
             if (message.topic.data() != nullptr) {
-                const auto known = newest.try_emplace(as_text(message.topic), number).first;
+                const auto known = newest.try_emplace(message.topic, number).first;
                 is_newest[std::exchange(known->second, number)] = false;
                 is_newest[number] = true;
             }
-            at += static_cast<std::uint32_t>(message.bytes);
         }
     }
     return is_newest;

@@ -53,13 +53,6 @@ void Outbox::tell_losses_now() {
     slow_->tell();
 }
 
-void Outbox::append(std::span<const Bytes> frames) {
-    TELEGATE_ASSERT(!frames.empty());
-    settle();
-    std::byte* const begin = log_.prepare(wire_bytes(frames));
-    add(log_.commit(static_cast<std::size_t>(write_frames(begin, frames) - begin)));
-}
-
 void Outbox::append_wire(Bytes wire) {
     TELEGATE_ASSERT(!wire.empty());
     settle();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "buffers/segment_log.hpp"
+#include "core/assert.hpp"
 #include "core/bytes.hpp"
 #include "core/delivery.hpp"
 #include "session/backlog.hpp"
@@ -51,13 +52,13 @@ class Outbox {
             lose(LossReason::slow, messages);
         }
     }
-    /// Appends one message to its own log: copies the frames, at least one, with their headers.
-    void append(std::span<const Bytes> frames);
+    /// Appends one message to its own log: copies the frames or texts, at least one, with their headers.
+    template <class Frames>
+    void append(const Frames& frames);
     /// After append(): allows append_to_tail() to add up to `bytes_max` bytes, until the outbox is used in any other
     /// way.
     void open_tail(std::size_t bytes_max) noexcept { own_tail_.open(log_, {&self_, 1}, bytes_max); }
-    /// Like append(), for frames or texts, but uses the open tail. Returns false and does nothing if the tail is full
-    /// or closed.
+    /// Like append(), but uses the open tail. Returns false and does nothing if the tail is full or closed.
     template <class Frames>
     [[nodiscard]] bool append_to_tail(const Frames& frames) noexcept;
     /// Like append_to_tail(), for one nonempty body that needs only a short header, in a few steps. Returns false for
@@ -76,9 +77,6 @@ class Outbox {
     /// Returns whether a message can be added without exceeding `bytes_max`. An empty outbox accepts any message. A
     /// refusal is remembered until end_refusal().
     [[nodiscard]] bool has_room(std::size_t message_bytes, std::size_t bytes_max) noexcept;
-    /// Returns the number of bytes that append() needs for these frames or texts.
-    template <class Frames>
-    [[nodiscard]] static std::size_t wire_bytes(const Frames& frames) noexcept;
 
     /// Returns whether has_room() has returned false since the last end_refusal().
     [[nodiscard]] bool refused() const noexcept { return refused_; }
@@ -132,8 +130,6 @@ class Outbox {
     friend class SlowReader;
     void lose(LossReason reason, std::uint64_t messages) noexcept;
     void tell_losses_now();
-    template <class Frames>
-    static std::byte* write_frames(std::byte* out, const Frames& frames) noexcept;
     void release_if_empty() noexcept;
 
     SegmentLog log_;  // for append(); has no segment while the backlog is empty
@@ -150,27 +146,12 @@ class Outbox {
 };
 
 template <class Frames>
-std::size_t Outbox::wire_bytes(const Frames& frames) noexcept {
-    std::size_t bytes = 0;
-    for (const auto& frame : frames) {
-        bytes += zmtp::frame_header_bytes(frame.size()) + frame.size();
-    }
-    return bytes;
-}
-
-/// Writes the frames to `out` and returns their end.
-template <class Frames>
-std::byte* Outbox::write_frames(std::byte* out, const Frames& frames) noexcept {
-    std::size_t left = frames.size();
-    for (const auto& frame : frames) {
-        const std::uint8_t flags = --left > 0 ? zmtp::frame_flag::more : std::uint8_t{0};
-        out += zmtp::write_frame_header(out, flags, frame.size());
-        if (!frame.empty()) {  // data() of an empty frame may be null
-            std::memcpy(out, frame.data(), frame.size());
-            out += frame.size();
-        }
-    }
-    return out;
+void Outbox::append(const Frames& frames) {
+    TELEGATE_ASSERT(frames.size() > 0);
+    settle();
+    const std::size_t bytes = zmtp::message_bytes(frames);
+    zmtp::write_message(log_.prepare(bytes), frames);
+    add(log_.commit(bytes));
 }
 
 template <class Body>
@@ -188,13 +169,13 @@ bool Outbox::append_short_to_tail(const Body& body) noexcept {
 
 template <class Frames>
 bool Outbox::append_to_tail(const Frames& frames) noexcept {
-    const std::size_t bytes = wire_bytes(frames);
+    const std::size_t bytes = zmtp::message_bytes(frames);
     if (bytes == 0 || !own_tail_.has_room(bytes)) {
         return false;
     }
     std::byte* const out = own_tail_.next();
     own_tail_.add(bytes);
-    write_frames(out, frames);
+    zmtp::write_message(out, frames);
     return true;
 }
 

@@ -12,28 +12,21 @@
 namespace telegate {
 namespace {
 
-/// One frame at the start of encoded bytes.
-struct FrameAt {
-    std::uint8_t flags;  // more or command
-    Bytes body;
-    std::size_t bytes;  // including the header
-};
-
-FrameAt frame_at(Bytes wire) noexcept {
-    const auto flags = std::to_integer<std::uint8_t>(wire[0]);
-    const std::size_t header = (flags & zmtp::frame_flag::long_size) != 0 ? zmtp::frame_header_bytes_max : 2;
-    const auto bytes = static_cast<std::size_t>(zmtp::frame_bytes_at(wire.data()));
-    constexpr std::uint8_t kept = zmtp::frame_flag::more | zmtp::frame_flag::command;
-    return {static_cast<std::uint8_t>(flags & kept), wire.subspan(header, bytes - header), bytes};
+/// Calls `each(frame)` for every frame of encoded bytes.
+template <class Each>
+void for_each_frame(Bytes wire, const Each& each) {
+    const std::byte* const end = wire.data() + wire.size();
+    for (const std::byte* at = wire.data(); at != end;) {
+        const zmtp::Frame frame = zmtp::frame_at(at);
+        each(frame);
+        at = frame.end();
+    }
 }
 
 std::size_t sealed_bytes_of(Bytes wire) noexcept {
     std::size_t bytes = 0;
-    while (!wire.empty()) {
-        const FrameAt frame = frame_at(wire);
-        bytes += zmtp::CurveCipher::sealed_bytes(frame.body.size());
-        wire = wire.subspan(frame.bytes);
-    }
+    for_each_frame(wire,
+                   [&](const zmtp::Frame& frame) { bytes += zmtp::CurveCipher::sealed_bytes(frame.body.size()); });
     return bytes;
 }
 
@@ -201,7 +194,7 @@ void Sender::seal_next() {
 /// Returns false if the buffer accepts no more.
 bool Sender::seal_run(Bytes wire, std::size_t& claimed) {
     while (!wire.empty()) {
-        const Bytes message = wire.first(message_bytes_at(wire.data()));
+        const Bytes message = wire.first(zmtp::message_bytes_at(wire.data()));
         const std::size_t bytes = sealed_bytes_of(message);
         if (sealed_bytes_ > 0 && sealed_bytes_ + bytes > sealed_bytes_usual) {
             return false;  // a larger message has a buffer to itself
@@ -216,11 +209,9 @@ bool Sender::seal_run(Bytes wire, std::size_t& claimed) {
 }
 
 void Sender::seal_frames(Bytes wire) {
-    while (!wire.empty()) {
-        const FrameAt frame = frame_at(wire);
+    for_each_frame(wire, [&](const zmtp::Frame& frame) {
         sealed_bytes_ += cipher_->seal(sealed_.get() + sealed_bytes_, frame.flags, frame.body);
-        wire = wire.subspan(frame.bytes);
-    }
+    });
 }
 
 /// Doubles the buffer up to the usual size, so that a peer with little traffic has a small one.

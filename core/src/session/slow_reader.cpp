@@ -1,6 +1,7 @@
 #include "session/slow_reader.hpp"
 
 #include "core/limits.hpp"
+#include "zmtp/frame.hpp"
 
 #include <array>
 #include <utility>
@@ -93,15 +94,14 @@ bool SlowReader::give(std::string_view topic, std::string_view payload) {
     outbox_.settle();
     Backlog& backlog = outbox_.backlog_;
     const std::array frames{topic, payload};
-    const std::size_t bytes = Outbox::wire_bytes(frames);
+    const std::size_t bytes = zmtp::message_bytes(frames);
     const bool has_room = backlog.empty() || (backlog.has_run() && backlog.bytes() + bytes <= bytes_max_);
     if (backlog.refuses() || !has_room) {
         ++outbox_.matched_;
         outbox_.lose(LossReason::slow, 1);
         return false;
     }
-    std::byte* const begin = outbox_.log_.prepare(bytes);
-    Outbox::write_frames(begin, frames);
+    zmtp::write_message(outbox_.log_.prepare(bytes), frames);
     outbox_.lose(LossReason::slow, backlog.add_own(outbox_.log_.commit(bytes), terms_->marks.tick()));
     ++outbox_.matched_;
     return true;

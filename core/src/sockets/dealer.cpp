@@ -1,6 +1,5 @@
 #include "core/dealer.hpp"
 
-#include "buffers/frame_list.hpp"
 #include "core/watch.hpp"
 #include "peers/fair_queue.hpp"
 #include "peers/peer_table.hpp"
@@ -34,10 +33,8 @@ struct Dealer::State {
     template <class Frames>
     [[nodiscard, gnu::noinline]] bool send_on(const Frames& frames) noexcept;
     /// Not inlined, so that Dealer::send() stays short.
-    [[nodiscard, gnu::noinline]] SendStatus send(std::span<const Bytes> frames);
-    [[nodiscard, gnu::noinline]] SendStatus send(std::initializer_list<std::string_view> frames) {
-        return send(FrameList(frames).frames());
-    }
+    template <class Frames>
+    [[nodiscard, gnu::noinline]] SendStatus send(Frames frames);
 
     const SocketOptions options;
     FairQueue queue;
@@ -116,8 +113,9 @@ bool Dealer::State::send_on(const Frames& frames) noexcept {
     return true;
 }
 
-SendStatus Dealer::State::send(std::span<const Bytes> frames) {
-    check_frames(frames);
+template <class Frames>
+SendStatus Dealer::State::send(Frames frames) {
+    check_frames(frames.size());
     for (std::size_t tried = 0; tried < destinations.size() && !is_closing; ++tried) {
         next = next < destinations.size() ? next : 0;
         Route& route = destinations[next++].route;

@@ -14,22 +14,16 @@ void Route::attach(Session& session) {
     marked_at_ = 0;
 }
 
-void check_frames(std::span<const Bytes> frames) {
-    if (frames.empty()) {
+void check_frames(std::size_t count) {
+    if (count == 0) {
         throw std::invalid_argument("message has no frames: at least one is required");
     }
 }
 
-bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
-    const std::size_t bytes = Outbox::wire_bytes(frames);
-    if (!outbox_->has_room(bytes, context.backlog_bytes_max)) {
-        has_refused_ = true;
-        return false;
-    }
-    outbox_->append(frames);
+/// Has a message of `bytes` bytes flushed.
+void Route::appended(RouteContext& context, std::size_t bytes) {
     if (session_ == nullptr) {
-        open_tail(context, std::numeric_limits<std::size_t>::max());
-        return true;
+        return open_tail(context, std::numeric_limits<std::size_t>::max());
     }
     unflushed_bytes_ += bytes + static_cast<std::size_t>(outbox_->tail_bytes() - tail_bytes_seen_);
     tail_bytes_seen_ = outbox_->tail_bytes();
@@ -46,7 +40,6 @@ bool Route::send(RouteContext& context, std::span<const Bytes> frames) {
     } else {
         open_tail(context, flush_bytes - unflushed_bytes_);
     }
-    return true;
 }
 
 /// Opens the tail, within which further messages need no check of the limits.

@@ -1,22 +1,21 @@
 #pragma once
 
-#include "core/bytes.hpp"
 #include "core/limits.hpp"
 #include "peers/peer_table.hpp"
 #include "session/outbox.hpp"
 #include "session/session.hpp"
+#include "zmtp/frame.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
 
 namespace telegate {
 
-/// Throws std::invalid_argument for a message without frames.
-void check_frames(std::span<const Bytes> frames);
+/// Throws std::invalid_argument if a message has no frames.
+void check_frames(std::size_t count);
 
 /// The state that all routes of one socket share.
 struct RouteContext {
@@ -63,11 +62,22 @@ class Route {
     }
     /// Sends at least one frame. Returns false and does nothing if the backlog is full. The route may be gone
     /// afterwards, together with its session.
-    [[nodiscard]] bool send(RouteContext& context, std::span<const Bytes> frames);
+    template <class Frames>
+    [[nodiscard]] bool send(RouteContext& context, const Frames& frames) {
+        const std::size_t bytes = zmtp::message_bytes(frames);
+        if (!outbox_->has_room(bytes, context.backlog_bytes_max)) {
+            has_refused_ = true;
+            return false;
+        }
+        outbox_->append(frames);
+        appended(context, bytes);
+        return true;
+    }
     /// Returns whether send() has been refused since the last call.
     [[nodiscard]] bool take_refused() noexcept { return std::exchange(has_refused_, false); }
 
   private:
+    void appended(RouteContext& context, std::size_t bytes);
     void open_tail(const RouteContext& context, std::size_t bytes_max) noexcept;
 
     std::shared_ptr<Outbox> outbox_;

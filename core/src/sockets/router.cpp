@@ -1,6 +1,5 @@
 #include "core/router.hpp"
 
-#include "buffers/frame_list.hpp"
 #include "core/limits.hpp"
 #include "core/watch.hpp"
 #include "peers/fair_queue.hpp"
@@ -59,18 +58,13 @@ struct Router::State {
         return is_last(identity) && last->second.route.send_short_on(frames);
     }
     /// Sends any other message. Not inlined, so that Router::send() stays short.
-    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, std::span<const Bytes> frames) {
-        return send_on(identity, frames) ? SendStatus::sent : send_anew(identity, frames);
-    }
-    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity,
-                                                 std::initializer_list<std::string_view> frames) {
-        return send_on(identity, frames) ? SendStatus::sent : send_anew(identity, FrameList(frames).frames());
+    template <class Frames>
+    [[nodiscard, gnu::noinline]] SendStatus send(std::string_view identity, Frames frames) {
+        const bool is_sent = is_last(identity) && last->second.route.send_on(frames);
+        return is_sent ? SendStatus::sent : send_anew(identity, frames);
     }
     template <class Frames>
-    [[nodiscard]] bool send_on(std::string_view identity, const Frames& frames) noexcept {
-        return is_last(identity) && last->second.route.send_on(frames);
-    }
-    [[nodiscard]] SendStatus send_anew(std::string_view identity, std::span<const Bytes> frames);
+    [[nodiscard]] SendStatus send_anew(std::string_view identity, const Frames& frames);
     void forget_aliases(const Endpoint& endpoint);
 
     const SocketOptions options;
@@ -218,8 +212,9 @@ Peers::value_type* Router::State::find(std::string_view identity) {
 }
 
 /// Sends to any peer, with all the work that may be needed.
-SendStatus Router::State::send_anew(std::string_view identity, std::span<const Bytes> frames) {
-    check_frames(frames);
+template <class Frames>
+SendStatus Router::State::send_anew(std::string_view identity, const Frames& frames) {
+    check_frames(frames.size());
     auto* const found = is_closing ? nullptr : find(identity);
     if (found == nullptr) {
         return SendStatus::unknown_peer;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace telegate::zmtp {
 
@@ -21,13 +22,14 @@ inline constexpr std::uint8_t command = 4;
 inline constexpr std::size_t short_body_bytes_max = 255;
 inline constexpr std::size_t frame_header_bytes_max = 9;
 
-/// The unit on the wire: `flags size body`. A view; see FrameDecoder::frame() for its lifetime.
+/// The unit on the wire: `flags size body`. A view; its lifetime depends on the function that returns it.
 struct Frame {
     std::uint8_t flags = 0;
     Bytes body;
 
     [[nodiscard]] bool more() const noexcept { return (flags & frame_flag::more) != 0; }
     [[nodiscard]] bool is_command() const noexcept { return (flags & frame_flag::command) != 0; }
+    [[nodiscard]] const std::byte* end() const noexcept { return body.data() + body.size(); }
 };
 
 /// Returns the size of the header of a body of this size: 2 or 9.
@@ -54,8 +56,48 @@ inline std::size_t write_frame_header(std::byte* out, std::uint8_t flags, std::u
     return frame_header_bytes(body_bytes);
 }
 
-/// Returns the size of the frame that starts at `wire`, header included. `wire` must hold bytes that
-/// write_frame_header() wrote.
-[[nodiscard]] std::uint64_t frame_bytes_at(const std::byte* wire) noexcept;
+/// Returns the frame that starts at `wire`, without long_size in its flags. `wire` must be the output of the encoder,
+/// because it is not validated.
+[[nodiscard]] inline Frame frame_at(const std::byte* wire) noexcept {
+    const auto flags = std::to_integer<std::uint8_t>(wire[0]);
+    if ((flags & frame_flag::long_size) != 0) {
+        const auto body_bytes = static_cast<std::size_t>(load_big_endian<std::uint64_t>(wire + 1));
+        return {static_cast<std::uint8_t>(flags & ~frame_flag::long_size), {wire + frame_header_bytes_max, body_bytes}};
+    }
+    return {flags, {wire + 2, std::to_integer<std::size_t>(wire[1])}};
+}
+
+/// Returns the size in bytes of the message that starts at `wire`, with all its frames; see frame_at().
+[[nodiscard]] inline std::size_t message_bytes_at(const std::byte* wire) noexcept {
+    Frame frame = frame_at(wire);
+    while (frame.more()) {
+        frame = frame_at(frame.end());
+    }
+    return static_cast<std::size_t>(frame.end() - wire);
+}
+
+/// Returns the number of bytes that write_message() needs for these frames or texts.
+template <class Frames>
+[[nodiscard]] std::size_t message_bytes(const Frames& frames) noexcept {
+    std::size_t bytes = 0;
+    for (const auto& frame : frames) {
+        bytes += frame_header_bytes(frame.size()) + frame.size();
+    }
+    return bytes;
+}
+
+/// Writes a message of these frames or texts to `out`.
+template <class Frames>
+void write_message(std::byte* out, const Frames& frames) noexcept {
+    std::size_t left = frames.size();
+    for (const auto& frame : frames) {
+        const std::uint8_t flags = --left > 0 ? frame_flag::more : std::uint8_t{0};
+        out += write_frame_header(out, flags, frame.size());
+        if (!frame.empty()) {  // data() of an empty frame may be null
+            std::memcpy(out, frame.data(), frame.size());
+            out += frame.size();
+        }
+    }
+}
 
 }  // namespace telegate::zmtp

@@ -41,7 +41,7 @@ TEST_CASE("frames are written with their headers", "[core][session][outbox]") {
     const std::string wire = frame(1, "a") + frame(1, body) + frame(0, "");
     CHECK(offered(outbox) == wire);
     const std::array<Bytes, 3> frames = {as_bytes("a"), as_bytes(body), Bytes()};
-    CHECK(Outbox::wire_bytes(frames) == wire.size());
+    CHECK(zmtp::message_bytes(frames) == wire.size());
     CHECK(outbox.backlog().messages() == 1);
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("READY with the longest identity uses the long form", "[core][zmtp]") 
     const std::string identity(255, 'i');
     const Buffer frame = ready_of(dealer, identity);
     REQUIRE(frame[0] == std::byte{0x06});
-    REQUIRE(frame_bytes_at(frame.data()) == frame.size());
+    REQUIRE(message_bytes_at(frame.data()) == frame.size());
     const ReadyResult result = parse_ready(Bytes(frame).subspan(9 + 6));
     REQUIRE(result.properties);
     CHECK(result.properties->identity == identity);

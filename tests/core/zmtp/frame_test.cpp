@@ -35,11 +35,14 @@ TEST_CASE("the header has as many bytes as announced", "[core][zmtp]") {
     CHECK(header(0, body_bytes).size() == frame_header_bytes(body_bytes));
 }
 
-TEST_CASE("the size of a written frame is read back from its header", "[core][zmtp]") {
+TEST_CASE("the flags and the size of a written frame are read back from its header", "[core][zmtp]") {
     const std::uint8_t flags = GENERATE(std::uint8_t{0}, frame_flag::more, frame_flag::command);
     const std::uint64_t body_bytes = GENERATE(0U, 1U, 255U, 256U, 65536U, 0x100000000U);
     CAPTURE(flags, body_bytes);
-    CHECK(frame_bytes_at(header(flags, body_bytes).data()) == frame_header_bytes(body_bytes) + body_bytes);
+    const Buffer wire = header(flags, body_bytes);
+    CHECK(frame_at(wire.data()).flags == flags);
+    CHECK(frame_at(wire.data()).body.size() == body_bytes);
+    CHECK(frame_at(wire.data()).body.data() == wire.data() + wire.size());
 }
 
 TEST_CASE("a frame knows whether it is a command and whether more follows", "[core][zmtp]") {
