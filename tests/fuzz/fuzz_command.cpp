@@ -57,7 +57,7 @@ void check_ping(Bytes data) {
         std::vector<std::byte> pong;
         append_pong(pong, ping->context);
         const std::vector<std::byte> context(ping->context.begin(), ping->context.end());
-        TELEGATE_ASSERT(data_of(pong, "PONG") == context && parse_pong(context));
+        TELEGATE_ASSERT(data_of(pong, "PONG") == context);
 
         std::vector<std::byte> ours;
         append_ping(ours, ping->ttl_deciseconds, ping->context);
@@ -65,7 +65,6 @@ void check_ping(Bytes data) {
         TELEGATE_ASSERT(parse_ping(again) && std::ranges::equal(parse_ping(again)->context, context));
         TELEGATE_ASSERT(parse_ping(again)->ttl_deciseconds <= ping->ttl_deciseconds);
     }
-    TELEGATE_ASSERT(parse_pong(data).has_value() == (data.size() <= limits::ping_context_bytes_max));
 }
 
 void check_command(Bytes body) {
@@ -92,7 +91,7 @@ void check_written_subscription(Bytes prefix) {
     for (const std::uint8_t minor : {std::uint8_t{0}, std::uint8_t{1}}) {
         for (const Kind kind : {Kind::subscribe, Kind::cancel}) {
             std::vector<std::byte> frame;
-            (kind == Kind::subscribe ? append_subscribe : append_cancel)(frame, minor, prefix);
+            append_subscription(frame, minor, {kind, prefix});
             FrameDecoder decoder(frame.size());
             Bytes input(frame);
             TELEGATE_ASSERT(decoder.feed(input) == FeedStatus::frame_ready && input.empty());

@@ -106,7 +106,7 @@ TEST_CASE(
     CurvePeer sub(connect_to(pub.bind()), client_options(keys, SocketType::sub));
     REQUIRE(sub.shake_hands() == Handshake::Status::done);
     Buffer subscribe;
-    append_subscribe(subscribe, minor, as_bytes("boiler/"));
+    append_subscription(subscribe, minor, {Subscription::Kind::subscribe, as_bytes("boiler/")});
     sub.send_frame(subscribe);
     REQUIRE(pub.receive() == std::vector<std::string>{"\x01"
                                                       "boiler/"});
@@ -115,7 +115,7 @@ TEST_CASE(
     CHECK(sub.receive().text == "boiler/1");
     CHECK(sub.receive().text == "yes");
     Buffer cancel;
-    append_cancel(cancel, minor, as_bytes("boiler/"));
+    append_subscription(cancel, minor, {Subscription::Kind::cancel, as_bytes("boiler/")});
     sub.send_frame(cancel);
     CHECK(pub.receive() == std::vector<std::string>{std::string("\0boiler/", 8)});
 }

@@ -3,20 +3,6 @@
 #include "zmtp/frame.hpp"
 
 namespace telegate {
-namespace {
-
-/// Parses the form of ZMTP 3.1; returns nullopt for any other command.
-std::optional<zmtp::Subscription> subscription_of(const zmtp::Command& command) {
-    if (command.name == "SUBSCRIBE") {
-        return zmtp::Subscription{zmtp::Subscription::Kind::subscribe, command.data};
-    }
-    if (command.name == "CANCEL") {
-        return zmtp::Subscription{zmtp::Subscription::Kind::cancel, command.data};
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 void SubscriptionReader::read(Session& session) {
     batch_.clear();
@@ -28,7 +14,7 @@ void SubscriptionReader::read(Session& session) {
 
 void SubscriptionReader::command(Session& session, const zmtp::Command& command) {
     absorb(session);  // the messages received before the command
-    change(session, subscription_of(command));
+    change(session, zmtp::subscription_of(command));
 }
 
 /// Applies the messages of the batch: each frame is one subscription, and other frames are ignored.

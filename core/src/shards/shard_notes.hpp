@@ -9,40 +9,37 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 namespace telegate {
 
-/// A copy of a monitor event.
+/// A copy of a monitor event, with the data that it refers to.
 /// Threads: one at a time. Limits: none. Failure: the constructor may throw std::bad_alloc.
 class KeptEvent {
   public:
     explicit KeptEvent(const MonitorEvent& event)
-        : kind_(event.kind),
-          endpoint_(event.endpoint),
+        : endpoint_(event.endpoint),
           peer_(event.peer),
-          peer_id_(event.peer_id),
           detail_(event.detail),
-          count_(event.count),
-          status_(event.status == nullptr ? std::nullopt : std::optional(*event.status)),
-          ending_(event.ending) {}
-
-    /// Returns the event, which is valid as long as this object.
-    [[nodiscard]] MonitorEvent view() const noexcept {
-        return {kind_, endpoint_, peer_, peer_id_, detail_, count_, status_ ? &*status_ : nullptr, ending_};
+          status_(event.status == nullptr ? nullptr : std::make_unique<PeerStatus>(*event.status)),
+          event_(event) {
+        event_.endpoint = endpoint_;
+        event_.peer = peer_;
+        event_.detail = detail_;
+        event_.status = status_.get();
     }
+    KeptEvent(const KeptEvent&) = delete;
+    KeptEvent& operator=(const KeptEvent&) = delete;
+
+    [[nodiscard]] const MonitorEvent& get() const noexcept { return event_; }
 
   private:
-    MonitorEventKind kind_;
-    std::string endpoint_;
-    std::string peer_;
-    std::uint64_t peer_id_;
-    std::string detail_;
-    std::uint64_t count_;
-    std::optional<PeerStatus> status_;
-    PeerEnding ending_;
+    const std::string endpoint_;
+    const std::string peer_;
+    const std::string detail_;
+    const std::unique_ptr<const PeerStatus> status_;
+    MonitorEvent event_;
 };
 
 /// A notification from a shard to the publisher's thread.

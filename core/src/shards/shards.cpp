@@ -267,7 +267,7 @@ void Shards::read(const ShardNote& note) {
         case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
         case ShardNote::Kind::canceled: events_.canceled(note.id, note.prefix); break;
         case ShardNote::Kind::event:
-            rethrow_later(reactor_, [&] { peers_.tell(note.event->view()); });  // closes no session
+            rethrow_later(reactor_, [&] { peers_.tell(note.event->get()); });  // closes no session
             break;
     }
 }

@@ -58,7 +58,6 @@ SessionEvents Dealer::State::events() {
     return {
         .opened = [this](Session& session) { opened(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // a dealer receives no commands
         .room = [this](Session&) { unblock(); },
         .ended = [this](const Session& session, std::string_view) { ended(session); },
     };

@@ -97,7 +97,6 @@ SessionEvents Router::State::events() {
     return {
         .opened = [this](Session& session) { opened(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // a router receives no commands
         .room = [this](Session& session) { room(session); },
         .ended = [this](Session& session, std::string_view) { ended(session); },
     };

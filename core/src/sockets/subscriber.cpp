@@ -88,13 +88,12 @@ struct Subscriber::State {
     [[nodiscard]] SessionEvents events();
     /// Sends all subscriptions to a new publisher.
     void introduce(Session& session);
-    void tell(Session& session, Subscription::Kind kind, std::string_view prefix);
+    void tell(Session& session, const Subscription& subscription);
     template <class Each>
     void for_each_session(const Each& each);
-    void tell_all(Subscription::Kind kind, std::string_view prefix);
+    void tell_all(const Subscription& subscription);
     void filter(MessageBatch& batch);
     [[nodiscard]] bool is_wanted(std::string_view topic);
-    void encode(Subscription::Kind kind, std::uint8_t minor, std::string_view prefix);
 
     const SocketOptions options;
     SubscriptionIndex prefixes{own_limits};
@@ -116,19 +115,8 @@ SessionEvents Subscriber::State::events() {
     return {
         .opened = [this](Session& session) { introduce(session); },
         .readable = [this](Session& session) { queue.add(session); },
-        .command = [](Session&, const zmtp::Command&) {},  // a publisher has no commands for us
-        .room = [](Session&) {},
         .ended = [this](Session& session, std::string_view) { queue.remove(session); },
     };
-}
-
-void Subscriber::State::encode(Subscription::Kind kind, std::uint8_t minor, std::string_view prefix) {
-    wire.clear();
-    if (kind == Subscription::Kind::subscribe) {
-        zmtp::append_subscribe(wire, minor, as_bytes(prefix));
-    } else {
-        zmtp::append_cancel(wire, minor, as_bytes(prefix));
-    }
 }
 
 void Subscriber::State::introduce(Session& session) {
@@ -137,14 +125,16 @@ void Subscriber::State::introduce(Session& session) {
     }
     const std::vector<std::string> all = prefixes.some(self, prefixes.size());
     for (const std::string& prefix : all) {
-        encode(Subscription::Kind::subscribe, session.peer().minor, prefix);
+        wire.clear();
+        zmtp::append_subscription(wire, session.peer().minor, {Subscription::Kind::subscribe, as_bytes(prefix)});
         session.outbox()->append_wire(wire);
     }
     table.flush_soon(session);
 }
 
-void Subscriber::State::tell(Session& session, Subscription::Kind kind, std::string_view prefix) {
-    encode(kind, session.peer().minor, prefix);
+void Subscriber::State::tell(Session& session, const Subscription& subscription) {
+    wire.clear();
+    zmtp::append_subscription(wire, session.peer().minor, subscription);
     Outbox& outbox = *session.outbox();
     // Its introduction may still be pending. If many changes are pending as well, a new introduction is shorter.
     if (!outbox.has_room(wire.size(), introduction_bytes + options.backlog_bytes_max)) {
@@ -165,10 +155,10 @@ void Subscriber::State::for_each_session(const Each& each) {
     }
 }
 
-void Subscriber::State::tell_all(Subscription::Kind kind, std::string_view prefix) {
+void Subscriber::State::tell_all(const Subscription& subscription) {
     for_each_session([&](Session& session) {
         if (session.state() == Session::State::open) {
-            tell(session, kind, prefix);
+            tell(session, subscription);
         }
     });
 }
@@ -217,7 +207,7 @@ void Subscriber::subscribe(std::string_view prefix) {
         case SubscriptionIndex::Insert::refused: throw std::length_error("cannot add a subscription: limit reached");
     }
     state_->introduction_bytes += prefix.size() + command_bytes_around_prefix;
-    state_->tell_all(Subscription::Kind::subscribe, prefix);
+    state_->tell_all({Subscription::Kind::subscribe, as_bytes(prefix)});
 }
 
 void Subscriber::unsubscribe(std::string_view prefix) {
@@ -226,7 +216,7 @@ void Subscriber::unsubscribe(std::string_view prefix) {
     }
     state_->last_prefix = LastPrefix();
     state_->introduction_bytes -= prefix.size() + command_bytes_around_prefix;
-    state_->tell_all(Subscription::Kind::cancel, prefix);
+    state_->tell_all({Subscription::Kind::cancel, as_bytes(prefix)});
 }
 
 void Subscriber::close() {

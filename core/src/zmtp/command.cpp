@@ -13,6 +13,8 @@ namespace telegate::zmtp {
 
 namespace {
 
+using Kind = Subscription::Kind;
+
 /// A longer TTL overflows in libzmq, which stores it as 16 bits of milliseconds.
 constexpr std::uint16_t ping_ttl_deciseconds_max = 655;
 
@@ -65,12 +67,9 @@ void append_property(std::vector<std::byte>& out, std::string_view name, std::st
     append_bytes(out, as_bytes(value));
 }
 
-void append_frame(std::vector<std::byte>& out, std::byte first, Bytes rest) {
+void append_header(std::vector<std::byte>& out, std::uint8_t flags, std::size_t body_bytes) {
     std::array<std::byte, frame_header_bytes_max> header{};
-    const std::size_t header_bytes = write_frame_header(header.data(), 0, 1 + rest.size());
-    append_bytes(out, Bytes(header).first(header_bytes));
-    out.push_back(first);
-    append_bytes(out, rest);
+    append_bytes(out, Bytes(header).first(write_frame_header(header.data(), flags, body_bytes)));
 }
 
 struct Property {
@@ -167,10 +166,7 @@ std::optional<Command> parse_command(Bytes body) noexcept {
 }
 
 void append_command(std::vector<std::byte>& out, std::string_view name, Bytes data) {
-    std::array<std::byte, frame_header_bytes_max> header{};
-    const std::size_t header_bytes =
-        write_frame_header(header.data(), frame_flag::command, 1 + name.size() + data.size());
-    append_bytes(out, Bytes(header).first(header_bytes));
+    append_header(out, frame_flag::command, 1 + name.size() + data.size());
     append_name(out, name);
     append_bytes(out, data);
 }
@@ -204,10 +200,6 @@ std::optional<Ping> parse_ping(Bytes data) noexcept {
     return Ping{load_big_endian<std::uint16_t>(data.data()), data.subspan(ttl_bytes)};
 }
 
-std::optional<Bytes> parse_pong(Bytes data) noexcept {
-    return data.size() <= limits::ping_context_bytes_max ? std::optional(data) : std::nullopt;
-}
-
 void append_metadata(std::vector<std::byte>& out, SocketType type, std::string_view identity) {
     TELEGATE_ASSERT(identity.size() <= limits::identity_bytes_max);
     append_property(out, "Socket-Type", to_string(type));
@@ -234,17 +226,17 @@ void append_pong(std::vector<std::byte>& out, Bytes context) {
     append_command(out, "PONG", context);
 }
 
+std::optional<Subscription> subscription_of(const Command& command) noexcept {
+    if (command.name != "SUBSCRIBE" && command.name != "CANCEL") {
+        return std::nullopt;
+    }
+    return Subscription{command.name == "SUBSCRIBE" ? Kind::subscribe : Kind::cancel, command.data};
+}
+
 std::optional<Subscription> parse_subscription(const Frame& frame) noexcept {
-    using Kind = Subscription::Kind;
     if (frame.is_command()) {
         const auto command = parse_command(frame.body);
-        if (command && command->name == "SUBSCRIBE") {
-            return Subscription{Kind::subscribe, command->data};
-        }
-        if (command && command->name == "CANCEL") {
-            return Subscription{Kind::cancel, command->data};
-        }
-        return std::nullopt;
+        return command ? subscription_of(*command) : std::nullopt;
     }
     if (frame.body.empty() || frame.body[0] > std::byte{1}) {
         return std::nullopt;
@@ -252,20 +244,14 @@ std::optional<Subscription> parse_subscription(const Frame& frame) noexcept {
     return Subscription{frame.body[0] == std::byte{1} ? Kind::subscribe : Kind::cancel, frame.body.subspan(1)};
 }
 
-void append_subscribe(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix) {
-    if (minor == 0) {
-        append_frame(out, std::byte{1}, prefix);
-    } else {
-        append_command(out, "SUBSCRIBE", prefix);
+void append_subscription(std::vector<std::byte>& out, std::uint8_t minor, const Subscription& subscription) {
+    const bool is_new = subscription.kind == Kind::subscribe;
+    if (minor > 0) {
+        return append_command(out, is_new ? "SUBSCRIBE" : "CANCEL", subscription.prefix);
     }
-}
-
-void append_cancel(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix) {
-    if (minor == 0) {
-        append_frame(out, std::byte{0}, prefix);
-    } else {
-        append_command(out, "CANCEL", prefix);
-    }
+    append_header(out, 0, 1 + subscription.prefix.size());
+    out.push_back(std::byte{is_new});
+    append_bytes(out, subscription.prefix);
 }
 
 }  // namespace telegate::zmtp

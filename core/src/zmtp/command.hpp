@@ -57,8 +57,6 @@ struct Ping {
 
 /// Parses the data of PING. Returns nullopt if it is shorter than its TTL or the context is too long.
 [[nodiscard]] std::optional<Ping> parse_ping(Bytes data) noexcept;
-/// Returns the context of a PONG; nullopt if it is longer than any that we may have sent.
-[[nodiscard]] std::optional<Bytes> parse_pong(Bytes data) noexcept;
 
 /// Appends the data of our READY. Includes `identity` if the socket type has one (REQ, DEALER, ROUTER).
 void append_metadata(std::vector<std::byte>& out, SocketType type, std::string_view identity);
@@ -76,11 +74,12 @@ struct Subscription {
     Bytes prefix;
 };
 
+/// Returns the request of a SUBSCRIBE or CANCEL; nullopt for any other command.
+[[nodiscard]] std::optional<Subscription> subscription_of(const Command& command) noexcept;
 /// Parses either form, regardless of the peer's version: the command SUBSCRIBE or CANCEL of ZMTP 3.1, or the message
 /// `01 prefix` or `00 prefix` of earlier versions. Returns nullopt for any other frame.
 [[nodiscard]] std::optional<Subscription> parse_subscription(const Frame& frame) noexcept;
 /// Appends a whole frame in the form for a peer of ZMTP 3.`minor`: the command, or the message for minor 0.
-void append_subscribe(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
-void append_cancel(std::vector<std::byte>& out, std::uint8_t minor, Bytes prefix);
+void append_subscription(std::vector<std::byte>& out, std::uint8_t minor, const Subscription& subscription);
 
 }  // namespace telegate::zmtp
