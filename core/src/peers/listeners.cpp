@@ -4,21 +4,6 @@
 #include <utility>
 
 namespace telegate {
-namespace {
-
-/// Counts the calls in progress.
-class Within {
-  public:
-    explicit Within(unsigned& calls) noexcept : calls_(calls) { ++calls_; }
-    ~Within() { --calls_; }
-    Within(const Within&) = delete;
-    Within& operator=(const Within&) = delete;
-
-  private:
-    unsigned& calls_;
-};
-
-}  // namespace
 
 Listeners::Listeners(Events events) noexcept : events_(std::move(events)) {}
 
@@ -26,11 +11,9 @@ Endpoint Listeners::add(std::shared_ptr<const Security> security, const MakeList
     auto listening = std::make_unique<Listening>();
     transport::ListenerEvents events;
     events.on_accept = [this, at = listening.get()](std::unique_ptr<Stream> stream) {
-        const Within within(calls_);
         events_.accepted(*at, std::move(stream));
     };
     events.on_error = [this, at = listening.get()](int error) {
-        const Within within(calls_);
         events_.failed(*at, error);
     };
     listening->listener = make(std::move(events));
@@ -57,14 +40,10 @@ std::string Listeners::remove(const Endpoint& endpoint) {
     if (found == listening_.end()) {
         return {};
     }
-    std::unique_ptr<Listening> listening = std::move(*found);
+    removed_.push_back(std::move(*found));
     listening_.erase(found);
-    listening->listener.reset();
-    std::string text = listening->endpoint;
-    if (calls_ > 0) {
-        removed_.push_back(std::move(listening));
-    }
-    return text;
+    removed_.back()->listener.reset();
+    return removed_.back()->endpoint;
 }
 
 std::vector<Endpoint> Listeners::endpoints() const {

@@ -19,7 +19,7 @@ namespace telegate {
 class Listeners {
   public:
     struct Listening {
-        std::unique_ptr<transport::Listener> listener;  // null: unbound during one of its own calls
+        std::unique_ptr<transport::Listener> listener;  // null: unbound
         std::string endpoint;
         std::shared_ptr<const Security> security;  // for new connections; null: the socket's
     };
@@ -36,10 +36,9 @@ class Listeners {
     Endpoint add(std::shared_ptr<const Security> security, const MakeListener& make);
     /// Returns false if the endpoint is not bound.
     bool set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security);
-    /// Stops listening. Returns the text of the endpoint; empty: it is not bound. A listener in the middle of a call
-    /// exists until destroy_removed().
+    /// Stops listening. Returns the text of the endpoint; empty: it is not bound. The entry exists until
+    /// destroy_removed(), because a call that refers to it may be in progress.
     std::string remove(const Endpoint& endpoint);
-    [[nodiscard]] bool has_removed() const noexcept { return !removed_.empty(); }
     void destroy_removed() noexcept { removed_.clear(); }
 
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
@@ -48,7 +47,6 @@ class Listeners {
     const Events events_;
     std::vector<std::unique_ptr<Listening>> listening_;
     std::vector<std::unique_ptr<Listening>> removed_;
-    unsigned calls_ = 0;  // in progress
 };
 
 }  // namespace telegate

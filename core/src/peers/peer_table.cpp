@@ -1,199 +1,208 @@
 #include "peers/peer_table.hpp"
 
 #include "core/assert.hpp"
-#include "peers/peer_table_state.hpp"
+#include "core/limits.hpp"
+#include "peers/socket_totals.hpp"
 #include "reactor/deadline.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <random>
+#include <stdexcept>
 #include <system_error>
-#include <utility>
+#include <variant>
 
 namespace telegate {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds tick_time_min{5};
+constexpr milliseconds tick_time_max{1000};
+constexpr int ticks_per_deadline = 4;
+constexpr std::string_view too_many_connections = "too many connections";
+constexpr std::string_view too_many_handshakes = "too many handshakes at once";
+constexpr std::string_view not_read_in_time = "did not read in time";
+constexpr std::string_view keys_changed = "keys changed";
+
+/// Returns how often deadlines are checked: more often if they are short. A heartbeat time of zero means none.
+milliseconds tick_time_for(const SocketOptions& options) {
+    milliseconds time = tick_time_max;
+    for (const milliseconds deadline :
+         {options.handshake_time_max, options.heartbeat_interval, options.heartbeat_timeout}) {
+        if (deadline > milliseconds(0)) {
+            time = std::min(time, deadline / ticks_per_deadline);
+        }
+    }
+    return std::max(time, tick_time_min);
+}
+
+std::shared_ptr<const Security> shared(std::optional<Security> security) {
+    return security ? std::make_shared<const Security>(std::move(*security)) : nullptr;
+}
+
+std::shared_ptr<const Security> shared_at(const Endpoint& endpoint, std::optional<Security> security) {
+    if (stays_in_process(endpoint.transport) && security && !std::holds_alternative<std::monostate>(*security)) {
+        throw std::invalid_argument(to_string(endpoint) + ": CURVE is not supported over " +
+                                    std::string(to_string(endpoint.transport)));
+    }
+    return shared(std::move(security));
+}
+
+}  // namespace
 
 PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOptions table_options,
                      SessionEvents events)
-    : state_(std::make_unique<State>(reactor, check_options(options), table_options, std::move(events))) {}
+    : reactor_(reactor),
+      options_(check_options(options)),
+      table_options_(table_options),
+      tick_time_(tick_time_for(options_)),
+      segments_(options_.segment_bytes),
+      buffers_(std::min(options_.receive_buffer_bytes, table_options.receive_buffer_bytes_max)),
+      events_(std::move(events)),
+      context_{reactor,
+               options_,
+               table_options.socket_type,
+               {[this](Session& session) { note_opened(session); }, std::move(events_.readable),
+                [this](Session& session, const zmtp::Command& command) {
+                    guard(session, [&] { events_.command(session, command); });
+                },
+                std::move(events_.room),
+                [this](Session& session, std::string_view why) {
+                    note_ended(session, why);
+                }},
+               buffers_},
+      monitor_(reactor),
+      listeners_(
+          {[this](const Listening& listening, std::unique_ptr<Stream> stream) { accept(listening, std::move(stream)); },
+           [this](const Listening& listening, int error) {
+               ++totals_.accept_errors;
+               monitor_.tell(MonitorEventKind::accept_failed, listening.endpoint,
+                             std::generic_category().message(error));
+           }}),
+      closing_(reactor, [this] { cut(); }),
+      tick_alarm_(reactor, [this] { tick(); }),
+      later_flush_(reactor, [this] { flush(); }),
+      later_clean_(reactor, [this] { clean(); }) {}
 
-PeerTable::~PeerTable() = default;
+PeerTable::~PeerTable() {
+    closing_.destroy();
+    sessions_.destroy_all();
+}
 
-Endpoint PeerTable::bind(const Endpoint& endpoint, std::shared_ptr<const Security> security) {
-    return listen(endpoint, std::move(security), [&](transport::ListenerEvents events) {
-        return transport::listen(state_->reactor, endpoint, state_->options, std::move(events));
+Endpoint PeerTable::bind(const Endpoint& endpoint, std::optional<Security> security) {
+    return listen(endpoint, shared_at(endpoint, std::move(security)), [&](transport::ListenerEvents events) {
+        return transport::listen(reactor_, endpoint, options_, std::move(events));
     });
 }
 
-Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor, std::shared_ptr<const Security> security) {
+Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor, std::optional<Security> security) {
     UniqueFd adopted(descriptor);
-    return listen(endpoint, std::move(security), [&](transport::ListenerEvents events) {
-        return transport::adopt(state_->reactor, endpoint, std::move(adopted), std::move(events));
+    // inproc needs no check of the security: its descriptor is refused and closed there.
+    return listen(endpoint, shared(std::move(security)), [&](transport::ListenerEvents events) {
+        return transport::adopt(reactor_, endpoint, std::move(adopted), std::move(events));
     });
 }
 
-bool PeerTable::set_security(const Endpoint& endpoint, std::shared_ptr<const Security> security) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    return state_->listeners.set_security(endpoint, std::move(security));
-}
-
-void PeerTable::close_handshakes(std::string_view endpoint, std::string_view why) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    state_->close_handshakes(endpoint, why);
+bool PeerTable::set_security(const Endpoint& endpoint, Security security) {
+    TELEGATE_ASSERT(reactor_.is_current());
+    if (!listeners_.set_security(endpoint, shared_at(endpoint, std::move(security)))) {
+        return false;
+    }
+    close_handshakes(to_string(endpoint));
+    return true;
 }
 
 Endpoint PeerTable::listen(const Endpoint& endpoint, std::shared_ptr<const Security> security,
                            const Listeners::MakeListener& make) {
-    State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current());
-    state.check_not_closed();
+    TELEGATE_ASSERT(reactor_.is_current());
+    check_not_closed();
     try {
-        Endpoint bound = state.listeners.add(std::move(security), make);
-        state.monitor.tell(MonitorEventKind::listening, to_string(bound), {});
+        Endpoint bound = listeners_.add(std::move(security), make);
+        monitor_.tell(MonitorEventKind::listening, to_string(bound), {});
         return bound;
     } catch (const std::system_error& error) {
-        state.monitor.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
+        monitor_.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
         throw;
     }
 }
 
 bool PeerTable::unbind(const Endpoint& endpoint) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    return state_->stop_listening(endpoint);
+    TELEGATE_ASSERT(reactor_.is_current());
+    const std::string text = listeners_.remove(endpoint);
+    if (text.empty()) {
+        return false;
+    }
+    later_clean_.ask();
+    monitor_.tell(MonitorEventKind::closed, text, {});
+    return true;
 }
 
 std::vector<std::uint64_t> PeerTable::accepted_at(std::string_view endpoint) const {
     std::vector<std::uint64_t> ids;
-    for (const Session* session : state_->sessions.accepted_at(endpoint)) {
+    for (const Session* session : sessions_.accepted_at(endpoint)) {
         ids.push_back(session->id());
     }
-    if (state_->table_options.remote != nullptr) {
-        state_->table_options.remote->add_ids_of(endpoint, ids);
-    }
+    remote_.add_ids_of(endpoint, ids);
     return ids;
 }
 
-void PeerTable::close_accepted(std::string_view endpoint, std::chrono::milliseconds grace) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    state_->close_accepted(endpoint, deadline_in(grace));
-}
-
 std::shared_ptr<Outbox> PeerTable::connect(const Endpoint& endpoint, std::string alias) {
-    State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current());
-    state.check_not_closed();
-    const bool is_kept = state.table_options.keep_outbox &&
-                         (state.table_options.socket_type != zmtp::SocketType::router || !alias.empty());
+    TELEGATE_ASSERT(reactor_.is_current());
+    check_not_closed();
+    const bool is_kept =
+        table_options_.keep_outbox && (table_options_.socket_type != zmtp::SocketType::router || !alias.empty());
     Dialer::Target target{endpoint, std::move(alias), nullptr};
     if (is_kept) {
-        target.outbox = std::make_shared<Outbox>(state.segments);
+        target.outbox = std::make_shared<Outbox>(segments_);
     }
-    const ReconnectPause pause(state.options.reconnect_first, state.options.reconnect_max, std::random_device()());
+    const ReconnectPause pause(options_.reconnect_first, options_.reconnect_max, std::random_device()());
     Dialer::Events events;
-    events.on_stream = [&state](Dialer& dialer, std::unique_ptr<Stream> stream) {
-        state.take_stream(dialer, std::move(stream));
+    events.on_stream = [this](Dialer& dialer, std::unique_ptr<Stream> stream) {
+        take_stream(dialer, std::move(stream));
     };
-    events.on_failure = [&state](Dialer& dialer, std::string_view why) {
-        state.note_failure(dialer, why);
+    events.on_failure = [this](Dialer& dialer, std::string_view why) {
+        note_failure(dialer, why);
     };
-    auto dialer = std::make_unique<Dialer>(state.reactor, std::move(target), pause, std::move(events));
+    auto dialer = std::make_unique<Dialer>(reactor_, std::move(target), pause, std::move(events));
     dialer->start();
-    state.dialers.push_back(std::move(dialer));
-    return state.dialers.back()->outbox();
+    dialers_.push_back(std::move(dialer));
+    return dialers_.back()->outbox();
 }
 
 bool PeerTable::disconnect(const Endpoint& endpoint) {
-    State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current());
-    const std::vector<Dialer*> ending = state.dialers_of(endpoint);
-    for (Dialer* dialer : ending) {
-        dialer->stop();
+    TELEGATE_ASSERT(reactor_.is_current());
+    std::vector<Dialer*> ending;
+    for (const auto& dialer : dialers_) {
+        if (dialer->endpoint() == endpoint) {
+            dialer->stop();
+            ending.push_back(dialer.get());
+        }
     }
     for (Dialer* dialer : ending) {
-        if (Session* session = state.sessions.of(*dialer)) {
+        if (Session* session = sessions_.of(*dialer)) {
             session->close("disconnected");
         }
-        state.retire(*dialer);
+        retire(*dialer);
     }
     return !ending.empty();
 }
 
-std::vector<Endpoint> PeerTable::endpoints() const {
-    return state_->listeners.endpoints();
-}
-
-void PeerTable::adopt(Handover handover) {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    state_->adopt(std::move(handover));
-}
-
-void PeerTable::note_remote_ended() {
-    state_->tell_if_deserted();
-}
-
-void PeerTable::set_held(bool held) noexcept {
-    state_->context.is_held = held;
-}
-
-const std::vector<std::unique_ptr<Session>>& PeerTable::sessions() const noexcept {
-    return state_->sessions.all();
-}
-
-Session* PeerTable::find(std::uint64_t id) noexcept {
-    return state_->sessions.find(id);
-}
-
-void PeerTable::mark(Session& session) {
-    state_->dirty.mark(session);
-}
-
-void PeerTable::flush_soon() {
-    state_->later_flush.ask();
-}
-
-void PeerTable::flush() {
-    TELEGATE_ASSERT(state_->reactor.is_current());
-    state_->flush();
-}
-
-void PeerTable::flush_marked() {
-    if (!state_->dirty.empty()) {
-        flush();
+void PeerTable::close(milliseconds grace, std::function<void()> done) {
+    TELEGATE_ASSERT(reactor_.is_current());
+    if (closing_.begin(std::move(done))) {
+        begin_close();
     }
-}
-
-const std::uint64_t& PeerTable::flushes() const noexcept {
-    return state_->dirty.flushes();
-}
-
-void PeerTable::close(std::chrono::milliseconds grace, std::function<void()> done) {
-    State& state = *state_;
-    TELEGATE_ASSERT(state.reactor.is_current());
-    if (state.closing.begin(std::move(done))) {
-        state.begin_close();
+    if (sessions_in_all() == 0) {
+        return closing_.finish();
     }
-    if (state.is_deserted()) {
-        return state.closing.finish();
-    }
-    state.closing.set_grace(grace);
-}
-
-bool PeerTable::is_closing() const noexcept {
-    return state_->closing.state() != SocketClosing::State::open;
-}
-
-void PeerTable::set_monitor(MonitorHandler handler) {
-    state_->monitor.set(std::move(handler));
-}
-
-void PeerTable::tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count) {
-    state_->monitor.tell(kind, session, detail, count);
-}
-
-void PeerTable::tell(const MonitorEvent& event) {
-    state_->monitor.tell(event);
+    closing_.set_grace(grace);
 }
 
 std::vector<PeerStatus> PeerTable::statuses() const {
     std::vector<PeerStatus> result;
-    for (const auto& session : state_->sessions.all()) {
+    for (const auto& session : sessions_.all()) {
         if (session->was_open()) {
             result.push_back(session->status());
         }
@@ -201,12 +210,386 @@ std::vector<PeerStatus> PeerTable::statuses() const {
     return result;
 }
 
-SocketTotals PeerTable::totals() const {
-    return state_->sum();
+void PeerTable::tick() {
+    ticking_ = !sessions_.empty();
+    if (ticking_) {
+        tick_alarm_.set(tick_time_);  // first, so that a failure below does not end the ticks
+    }
+    const steady_clock::time_point now = steady_clock::now();
+    // Backwards: a session that ends is replaced by the last one, which has been checked already.
+    for (std::size_t index = sessions_.size(); index-- > 0;) {
+        if (index >= sessions_.size()) {
+            continue;
+        }
+        Session& session = sessions_.at(index);
+        if (sessions_.note(session).cut_at <= now) {
+            session.close(not_read_in_time);
+            continue;
+        }
+        guard(session, [&] { session.tick(now); });
+        if (monitor_.is_on() && session.state() != Session::State::closed) {
+            monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
+        }
+        if (monitor_.is_on() && session.state() != Session::State::closed) {
+            monitor_.look_for_dropped(session, sessions_.note(session).reported);
+        }
+    }
 }
 
-SegmentPool& PeerTable::segments() noexcept {
-    return state_->segments;
+void PeerTable::flush() {
+    TELEGATE_ASSERT(reactor_.is_current());
+    if (remote_.flush) {
+        later_flush_.ask();  // again, in case this flush fails
+        remote_.flush();     // first, so that all threads write at the same time
+    }
+    later_flush_.cancel();  // requests from here on may be for another thread, which has already flushed
+    try {
+        dirty_.flush([this](Session& session) { flush(session); });
+    } catch (...) {
+        later_flush_.ask();
+        throw;
+    }
+    if (!dirty_.empty()) {
+        later_flush_.ask();
+    }
+}
+
+void PeerTable::flush(Session& session) {
+    guard(session, [&] { session.flush(); });
+    if (monitor_.is_on() && session.state() != Session::State::closed) {
+        monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
+    }
+}
+
+SocketTotals PeerTable::totals() const {
+    SocketTotals sum = totals_;
+    for (const auto& session : sessions_.all()) {
+        add_traffic(sum, *session);
+        if (!sessions_.note(*session).is_outbox_kept()) {
+            add_deliveries(sum, *session->outbox());
+        }
+    }
+    for (const auto& dialer : dialers_) {
+        if (const auto& outbox = dialer->outbox()) {
+            add_deliveries(sum, *outbox);
+        }
+    }
+    return sum;
+}
+
+void PeerTable::check_not_closed() const {
+    if (closing_.state() != SocketClosing::State::open) {
+        throw std::logic_error("socket is closed");
+    }
+}
+
+void PeerTable::tell_if_deserted() {
+    if (closing_.state() == SocketClosing::State::closing && sessions_in_all() == 0) {
+        closing_.finish();
+    }
+}
+
+void PeerTable::begin_close() {
+    for (const Endpoint& endpoint : listeners_.endpoints()) {
+        unbind(endpoint);
+    }
+    std::vector<const Dialer*> idle;
+    for (const auto& dialer : dialers_) {
+        dialer->stop();
+        if (sessions_.of(*dialer) == nullptr) {
+            idle.push_back(dialer.get());
+        }
+    }
+    for (const Dialer* dialer : idle) {
+        retire(*dialer);
+    }
+    std::vector<Session*> open;
+    for (const auto& session : sessions_.all()) {
+        open.push_back(session.get());
+    }
+    drain(open);
+    tick_time_ = std::min(tick_time_, limits::drained_time_max / ticks_per_deadline);
+    tick_alarm_.set(tick_time_);
+}
+
+void PeerTable::close_accepted(std::string_view endpoint, milliseconds grace) {
+    TELEGATE_ASSERT(reactor_.is_current());
+    const steady_clock::time_point cut_at = deadline_in(grace);
+    const std::vector<Session*> leaving = sessions_.accepted_at(endpoint);
+    for (Session* session : leaving) {
+        Note& note = sessions_.note(*session);
+        note.cut_at = std::min(note.cut_at, cut_at);
+    }
+    drain(leaving);
+}
+
+/// Sessions that end meanwhile are kept until a later iteration.
+void PeerTable::drain(const std::vector<Session*>& sessions) {
+    for (Session* session : sessions) {
+        if (session->state() != Session::State::closed) {
+            session->drain();
+        }
+    }
+}
+
+void PeerTable::close_handshakes(std::string_view endpoint) {
+    TELEGATE_ASSERT(reactor_.is_current());
+    // Sessions that end meanwhile are kept until a later iteration.
+    for (Session* session : sessions_.accepted_at(endpoint)) {
+        if (session->state() == Session::State::handshake) {
+            session->close(keys_changed);
+        }
+    }
+}
+
+void PeerTable::cut() {
+    while (!sessions_.empty()) {
+        sessions_.at(sessions_.size() - 1).close(not_read_in_time);
+    }
+}
+
+void PeerTable::clean() {
+    sessions_.destroy_removed();
+    old_dialers_.clear();
+    listeners_.destroy_removed();
+}
+
+void PeerTable::accept(const Listening& listening, std::unique_ptr<Stream> stream) {
+    const std::uint64_t displaced = make_room(*stream);
+    if (closing_.state() != SocketClosing::State::open || listening.listener == nullptr) {  // changed by make_room()
+        return;
+    }
+    if (displaced == 0 && sessions_in_all() >= options_.sessions_max) {
+        return refuse(listening.endpoint, stream->peer(), too_many_connections);
+    }
+    // The handshakes are on other threads, where this connection cannot be moved.
+    if (displaced == 0 && pending_.size() >= options_.handshakes_max) {
+        return refuse(listening.endpoint, stream->peer(), too_many_handshakes);
+    }
+    if (remote_.hand_over && hand_over(stream, listening, displaced)) {
+        return;
+    }
+    take_in(std::move(stream), listening.endpoint, listening.security);
+}
+
+void PeerTable::take_in(std::unique_ptr<Stream> stream, const std::string& endpoint,
+                        const std::shared_ptr<const Security>& security) {
+    const std::string peer = stream->peer();
+    Session* session = nullptr;
+    try {
+        session = &admit(std::move(stream), endpoint, security, nullptr);
+    } catch (const std::exception& error) {
+        return refuse(endpoint, peer, error.what());
+    }
+    ++totals_.connections_accepted;
+    begin(*session, MonitorEventKind::accepted);
+}
+
+/// Returns true if the connection was moved to another thread.
+bool PeerTable::hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced) {
+    const bool is_full = sessions_in_all() >= options_.sessions_max;
+    Handover handover{
+        std::move(stream), listening.endpoint, listening.security, sessions_seen_ + 1, displaced, is_full, 0};
+    if (!remote_.hand_over(handover, sessions_.size())) {
+        stream = std::move(handover.stream);
+        return false;
+    }
+    ++sessions_seen_;
+    return true;
+}
+
+void PeerTable::adopt(Handover handover) {
+    TELEGATE_ASSERT(reactor_.is_current());
+    if (closing_.state() != SocketClosing::State::open) {
+        return;
+    }
+    Session* const displaced = handover.displaced == 0 ? nullptr : sessions_.find(handover.displaced);
+    if (displaced != nullptr && displaced->state() == Session::State::handshake) {
+        displaced->close(too_many_handshakes);
+    } else if (displaced != nullptr && handover.must_displace) {  // its handshake has finished meanwhile
+        return refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
+    }
+    sessions_seen_ = handover.id - 1;
+    take_in(std::move(handover.stream), handover.endpoint, handover.security);
+}
+
+void PeerTable::begin(Session& session, MonitorEventKind kind) {
+    monitor_.tell(kind, session, {});
+    if (session.state() != Session::State::closed) {
+        session.start();
+    }
+}
+
+/// Closes the oldest handshake, or a retiring session if there is none, when a limit is reached. Returns the id of a
+/// handshake to be displaced on another thread, or 0.
+std::uint64_t PeerTable::make_room(const Stream& stream) {
+    const bool only_here = stream.stays_in_process();  // it cannot take a place on another thread
+    const std::string address = stream.address();
+    std::uint64_t displaced = 0;
+    if (!address.empty() && pending_.size_of(address) >= options_.handshakes_per_address_max) {
+        displaced = displace(pending_.oldest(address, only_here));
+    }
+    if (displaced == 0 && (pending_.size() >= options_.handshakes_max || sessions_in_all() >= options_.sessions_max)) {
+        displaced = displace(pending_.oldest({}, only_here));
+        Session* const retiring =
+            displaced == 0 && sessions_in_all() >= options_.sessions_max ? sessions_.first_retiring() : nullptr;
+        if (retiring != nullptr) {
+            retiring->retire(too_many_connections);  // the second call closes
+        }
+    }
+    return displaced;
+}
+
+/// Displaces a handshake on this thread. Returns the id of one on another thread, or 0.
+std::uint64_t PeerTable::displace(const PendingHandshakes::Handshake& oldest) {
+    if (oldest.session == nullptr) {
+        return oldest.id;
+    }
+    oldest.session->close(too_many_handshakes);
+    return 0;
+}
+
+void PeerTable::refuse(const std::string& endpoint, const std::string& peer, std::string_view why) {
+    ++totals_.connections_refused;
+    monitor_.tell(MonitorEventKind::refused, endpoint, why, peer);
+}
+
+/// Creates a session without starting it. Throws std::system_error if the event loop cannot watch more descriptors.
+Session& PeerTable::admit(std::unique_ptr<Stream> stream, const std::string& endpoint,
+                          const std::shared_ptr<const Security>& security, Dialer* dialer) {
+    Session::Arrival arrival;
+    arrival.stream = std::move(stream);
+    arrival.id = sessions_seen_ + 1;
+    arrival.endpoint = endpoint;
+    arrival.security = security;
+    arrival.alias = dialer != nullptr ? dialer->alias() : std::string();
+    arrival.initiator = dialer != nullptr;
+    arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
+    arrival.outbox = arrival.keep_outbox ? dialer->outbox() : std::make_shared<Outbox>(segments_);
+    const std::uint64_t dropped_before = arrival.outbox->dropped();
+    // Allocate everything first, so that a failure leaves nothing to undo.
+    auto session = std::make_unique<Session>(context_, std::move(arrival));
+    sessions_.reserve();
+    if (!ticking_) {
+        tick_alarm_.set(tick_time_);
+        ticking_ = true;
+    }
+    if (dialer == nullptr) {
+        pending_.add({session->id(), session.get()}, session->address());
+    }
+    ++sessions_seen_;
+    Session& added = sessions_.add(std::move(session), {dialer, {false, dropped_before}});
+    if (added.stays_in_process()) {
+        segments_.add_reader_in_process();
+    }
+    return added;
+}
+
+void PeerTable::take_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
+    Session* session = nullptr;
+    try {
+        session = &admit(std::move(stream), dialer.endpoint_text(), nullptr, &dialer);
+    } catch (const std::exception& error) {
+        return note_failure(dialer, error.what());
+    }
+    ++totals_.connections_made;
+    begin(*session, MonitorEventKind::connected);
+}
+
+void PeerTable::note_failure(Dialer& dialer, std::string_view why) {
+    ++totals_.connections_retried;
+    dialer.retry();  // first: reporting may exhaust memory
+    monitor_.tell(MonitorEventKind::retried, dialer.endpoint_text(), why);
+}
+
+void PeerTable::retire(const Dialer& dialer) {
+    const auto found =
+        std::find_if(dialers_.begin(), dialers_.end(), [&](const auto& owned) { return owned.get() == &dialer; });
+    if (found == dialers_.end()) {
+        return;
+    }
+    old_dialers_.push_back(std::move(*found));
+    dialers_.erase(found);
+    later_clean_.ask();
+    if (const auto& outbox = dialer.outbox()) {
+        const std::uint64_t lost = outbox->backlog().messages();
+        outbox->drop_all();
+        add_deliveries(totals_, *outbox);
+        if (lost > 0) {
+            monitor_.tell_dropped(dialer.endpoint_text(), lost);
+        }
+    }
+}
+
+void PeerTable::note_opened(Session& session) {
+    pending_.remove(session.id());
+    if (Dialer* dialer = sessions_.note(session).dialer) {
+        dialer->note_opened();
+    }
+    if (monitor_.is_on()) {
+        const PeerStatus status = session.status();
+        monitor_.tell(MonitorEventKind::handshake_done, session, status.socket_type + ' ' + status.mechanism, status);
+    }
+    if (session.state() != Session::State::closed) {
+        guard(session, [&] { events_.opened(session); });
+    }
+}
+
+void PeerTable::note_ended(Session& session, std::string_view why) {
+    if (closing_.state() == SocketClosing::State::destroyed) {
+        return;
+    }
+    // Nothing before events.ended() allocates: the socket must not keep a session that is destroyed.
+    Note note = sessions_.remove(session);
+    pending_.remove(session.id());
+    dirty_.forget(session);
+    if (session.stays_in_process()) {
+        segments_.remove_reader_in_process();
+    }
+    count_ended(session, note);
+    // First, so that the monitor is called when the socket no longer knows the session.
+    rethrow_later(reactor_, [&] { events_.ended(session, why); });
+    later_clean_.ask();
+    rethrow_later(reactor_, [&] { tell_ended(session, note, why); });
+    if (note.dialer != nullptr) {
+        go_on(*note.dialer, session, why);
+    }
+    tell_if_deserted();
+}
+
+void PeerTable::count_ended(const Session& session, const Note& note) {
+    if (!note.is_outbox_kept()) {
+        add_deliveries(totals_, *session.outbox());
+    }
+    add_traffic(totals_, session);
+    if (!session.was_open()) {
+        ++totals_.handshakes_failed;
+    } else if (session.ending() == PeerEnding::violation) {
+        ++totals_.violations;
+    } else if (session.ending() == PeerEnding::silence) {
+        ++totals_.heartbeat_timeouts;
+    }
+}
+
+void PeerTable::tell_ended(const Session& session, Note& note, std::string_view why) const {
+    if (!monitor_.is_on()) {
+        return;
+    }
+    monitor_.look_for_dropped(session, note.reported);
+    const auto kind = session.was_open() ? MonitorEventKind::disconnected : MonitorEventKind::handshake_failed;
+    monitor_.tell(kind, session, why, session.status());
+}
+
+void PeerTable::go_on(Dialer& dialer, const Session& session, std::string_view why) {
+    if (dialer.is_stopped()) {
+        return retire(dialer);
+    }
+    if (session.was_open()) {
+        dialer.note_lost(session.was_of_use());
+        dialer.retry();
+    } else {
+        note_failure(dialer, why);
+    }
 }
 
 }  // namespace telegate

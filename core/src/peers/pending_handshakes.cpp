@@ -2,20 +2,21 @@
 
 namespace telegate {
 
-void PendingHandshakes::add(Session& session) {
-    std::size_t& count = addresses_[session.address()];  // first, so that a failure leaves nothing to undo
-    if (sessions_.emplace(session.id(), &session).second) {
-        ++count;
-    }
+void PendingHandshakes::add(const Handshake& handshake, const std::string& address) {
+    auto& counted = *addresses_.try_emplace(address).first;  // first, so that a failure leaves nothing to undo
+    handshakes_.emplace(handshake.id, Entry{handshake.session, &counted});
+    ++counted.second;
 }
 
-void PendingHandshakes::remove(const Session& session) {
-    if (sessions_.erase(session.id()) == 0) {
+void PendingHandshakes::remove(std::uint64_t id) {
+    const auto found = handshakes_.find(id);
+    if (found == handshakes_.end()) {
         return;
     }
-    const auto address = addresses_.find(session.address());
-    if (--address->second == 0) {
-        addresses_.erase(address);
+    auto& counted = *found->second.address;
+    handshakes_.erase(found);
+    if (--counted.second == 0) {
+        addresses_.erase(addresses_.find(counted.first));
     }
 }
 
@@ -24,17 +25,13 @@ std::size_t PendingHandshakes::size_of(const std::string& address) const {
     return found == addresses_.end() ? 0 : found->second;
 }
 
-Session* PendingHandshakes::oldest() const noexcept {
-    return sessions_.empty() ? nullptr : sessions_.begin()->second;
-}
-
-Session* PendingHandshakes::oldest_of(std::string_view address) const noexcept {
-    for (const auto& [id, session] : sessions_) {
-        if (session->address() == address) {
-            return session;
+PendingHandshakes::Handshake PendingHandshakes::oldest(std::string_view address, bool only_here) const noexcept {
+    for (const auto& [id, entry] : handshakes_) {
+        if ((address.empty() || entry.address->first == address) && (entry.session != nullptr || !only_here)) {
+            return {id, entry.session};
         }
     }
-    return nullptr;
+    return {};
 }
 
 }  // namespace telegate

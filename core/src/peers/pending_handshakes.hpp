@@ -11,26 +11,36 @@
 
 namespace telegate {
 
-/// The accepted sessions of one socket whose handshake is not finished, oldest first.
+/// The accepted sessions of one socket, on this thread and on others, whose handshake is not finished, oldest first.
 ///
 /// Threads: the reactor's.
 /// Limits: set by the caller, which closes the oldest sessions.
 /// Failure: add() may throw std::bad_alloc.
 class PendingHandshakes {
   public:
-    void add(Session& session);
-    /// Removes a session; does nothing if it is not listed.
-    void remove(const Session& session);
+    struct Handshake {
+        std::uint64_t id = 0;        // of the session; 0: there is none
+        Session* session = nullptr;  // null: on another thread
+    };
 
-    [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
+    void add(const Handshake& handshake, const std::string& address);
+    /// Removes a session; does nothing if it is not listed.
+    void remove(std::uint64_t id);
+
+    [[nodiscard]] std::size_t size() const noexcept { return handshakes_.size(); }
     [[nodiscard]] std::size_t size_of(const std::string& address) const;
-    /// Returns null if there is none.
-    [[nodiscard]] Session* oldest() const noexcept;
-    [[nodiscard]] Session* oldest_of(std::string_view address) const noexcept;
+    /// Returns the oldest handshake of an address, or of all if it is empty. `only_here`: on this thread.
+    [[nodiscard]] Handshake oldest(std::string_view address, bool only_here) const noexcept;
 
   private:
-    std::map<std::uint64_t, Session*> sessions_;  // by id, and therefore by age
-    std::unordered_map<std::string, std::size_t> addresses_;
+    using Addresses = std::unordered_map<std::string, std::size_t>;  // with the number of handshakes
+    struct Entry {
+        Session* session;
+        Addresses::value_type* address;
+    };
+
+    std::map<std::uint64_t, Entry> handshakes_;  // by id, and therefore by age
+    Addresses addresses_;
 };
 
 }  // namespace telegate

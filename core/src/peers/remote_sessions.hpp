@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/curve.hpp"
+#include "peers/pending_handshakes.hpp"
 #include "transport/stream.hpp"
 
 #include <cstddef>
@@ -10,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace telegate {
@@ -32,11 +32,9 @@ struct RemoteSession {
     std::uint32_t place = 0;  // on that thread
     std::string endpoint;     // the local endpoint
     std::string peer;
-    std::string address;
-    bool is_pending = true;  // its handshake is not known to be finished
 };
 
-/// The sessions of a socket that live on other threads, for the PeerTable that accepts them. They count against its
+/// The sessions of a socket that live on other threads, of the PeerTable that accepts them. They count against its
 /// limits until it learns of their end, so that the total never exceeds the limits.
 ///
 /// Threads: the reactor's.
@@ -44,34 +42,29 @@ struct RemoteSession {
 /// Failure: add() may throw std::bad_alloc.
 class RemoteSessions {
   public:
-    /// Moves the connection to another thread. Returns false if it has to stay here, with this many sessions.
+    /// `pending` lists the sessions until their handshakes have finished.
+    explicit RemoteSessions(PendingHandshakes& pending) noexcept : pending_(pending) {}
+
+    /// Moves the connection to another thread. Returns false if it has to stay here, with this many sessions. Empty if
+    /// there are no other threads, like `flush`.
     std::function<bool(Handover&, std::size_t sessions_here)> hand_over;
     /// Flushes the other threads.
     std::function<void()> flush;
 
-    void add(std::uint64_t id, RemoteSession session);
+    void add(std::uint64_t id, const std::string& address, RemoteSession session);
     /// Returns null if the session is no longer known.
     [[nodiscard]] const RemoteSession* find(std::uint64_t id) const noexcept;
     /// Adds the ids of the sessions accepted at a local endpoint.
     void add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const;
-    void note_opened(std::uint64_t id);
-    /// Notes that another connection displaces it, so that it no longer counts as pending.
-    void note_displaced(std::uint64_t id) { note_opened(id); }
+    /// Notes that its handshake has finished, or that another connection displaces it.
+    void end_handshake(std::uint64_t id) { pending_.remove(id); }
     void remove(std::uint64_t id);
 
     [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
-    [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
-    [[nodiscard]] std::size_t pending_of(const std::string& address) const;
-    /// Returns 0 if there is none.
-    [[nodiscard]] std::uint64_t oldest_pending() const noexcept;
-    [[nodiscard]] std::uint64_t oldest_pending_of(std::string_view address) const noexcept;
 
   private:
-    void end_pending(RemoteSession& session);
-
-    std::map<std::uint64_t, RemoteSession> sessions_;         // by id, and therefore by age
-    std::unordered_map<std::string, std::size_t> addresses_;  // of pending handshakes
-    std::size_t pending_ = 0;
+    PendingHandshakes& pending_;
+    std::map<std::uint64_t, RemoteSession> sessions_;  // by id
 };
 
 }  // namespace telegate

@@ -251,7 +251,7 @@ void Session::on_command(Bytes body) {
         heartbeat_.pong_received(steady_clock::now());
     } else if (command->name == "READY" || command->name == "ERROR") {
         close_as(PeerEnding::violation, "handshake command after the handshake");
-    } else if ((command->name == "SUBSCRIBE" || command->name == "CANCEL") && context_.events.command) {
+    } else if (command->name == "SUBSCRIBE" || command->name == "CANCEL") {
         context_.events.command(*this, *command);
     }
     // Unknown commands are skipped, as by libzmq, so that newer peers can talk to us.

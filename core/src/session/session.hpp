@@ -27,16 +27,23 @@ namespace telegate {
 
 class Session;
 
+/// A handler that does nothing.
+inline constexpr auto ignored = [](auto&&...) {
+};
+
 /// The calls of one socket's sessions to the socket. Made from within the session's own callbacks; the session stays
-/// alive during a call, whatever the call does. `command` and `room` may be empty.
+/// alive during a call, whatever the call does.
 struct SessionEvents {
-    std::function<void(Session&)> opened{};    // the handshake is done: peer(), take() and outbox() are usable
-    std::function<void(Session&)> readable{};  // data has arrived: call take() now or later
+    /// The handshake is done: peer(), take() and outbox() are usable.
+    std::function<void(Session&)> opened = ignored;
+    /// Data has arrived: call take() now or later.
+    std::function<void(Session&)> readable = ignored;
     /// A command that the session does not handle itself (SUBSCRIBE, CANCEL); called from within take().
-    std::function<void(Session&, const zmtp::Command&)> command{};
-    std::function<void(Session&)> room{};  // the outbox was over half its limit, or full, and no longer is
+    std::function<void(Session&, const zmtp::Command&)> command = ignored;
+    /// The outbox was over half its limit, or full, and no longer is. May be empty.
+    std::function<void(Session&)> room = {};
     /// The last call that a session makes. `why`: the reason in a few words.
-    std::function<void(Session&, std::string_view why)> ended{};
+    std::function<void(Session&, std::string_view why)> ended = ignored;
 };
 
 /// The state that all sessions of one socket share.

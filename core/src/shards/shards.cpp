@@ -37,7 +37,7 @@ void post_or_lower(Reactor& reactor, std::atomic<bool>& is_posted, Call call) {
 Shards::Shards(const Setup& setup, RemoteEvents events)
     : reactor_(setup.reactor),
       peers_(setup.peers),
-      remote_(setup.remote),
+      remote_(setup.peers.remote()),
       events_(std::move(events)),
       branches_(setup.options.io_threads - 1),
       close_alarm_(setup.reactor,
@@ -121,9 +121,9 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     ShardNotes::Batch end;
     end.push_back({ShardNote::Kind::ended, id, {}, nullptr});
     if (handover.displaced != 0) {
-        remote_.note_displaced(handover.displaced);
+        remote_.end_handshake(handover.displaced);
     }
-    remote_.add(id, {number, handover.place, handover.endpoint, handover.stream->peer(), handover.stream->address()});
+    remote_.add(id, handover.stream->address(), {number, handover.place, handover.endpoint, handover.stream->peer()});
     branch.places_free.pop_back();
     ++branch.sessions;
     try {
@@ -256,7 +256,7 @@ void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> n
 void Shards::read(const ShardNote& note) {
     switch (note.kind) {
         case ShardNote::Kind::opened:
-            remote_.note_opened(note.id);
+            remote_.end_handshake(note.id);
             events_.opened(note.id);
             break;
         case ShardNote::Kind::ended:
@@ -319,10 +319,9 @@ bool Shards::close_peer(std::uint64_t id, std::string_view why) {
 }
 
 /// Connections that were handed over before have arrived by then.
-void Shards::close_handshakes(const std::string& endpoint, std::string_view why) {
+void Shards::close_handshakes(const std::string& endpoint) {
     for (Branch& branch : branches_) {
-        branch.shard->post(
-            [endpoint, why = std::string(why)](Shard& shard) { shard.peers().close_handshakes(endpoint, why); });
+        branch.shard->post([endpoint](Shard& shard) { shard.peers().close_handshakes(endpoint); });
     }
 }
 

@@ -45,7 +45,6 @@ class Shards {
         Reactor& reactor;
         const PublisherOptions& options;
         PeerTable& peers;  // of the publisher's own thread; outlives this object
-        RemoteSessions& remote;
     };
     Shards(const Setup& setup, RemoteEvents events);
     /// Ends the threads. The log's tail must be settled, and no reader set may refer to a lane.
@@ -69,7 +68,7 @@ class Shards {
     /// Has a session closed by its thread, after all messages published before. Returns false if there is none.
     bool close_peer(std::uint64_t id, std::string_view why);
     /// As PeerTable::close_handshakes(), on each thread.
-    void close_handshakes(const std::string& endpoint, std::string_view why);
+    void close_handshakes(const std::string& endpoint);
     /// Closes the sessions accepted at one endpoint as PeerTable::close_accepted() does, after all messages
     /// published before.
     void close_accepted(const std::string& endpoint, std::chrono::milliseconds grace);

@@ -1,6 +1,5 @@
 #include "core/publisher.hpp"
 
-#include "sockets/endpoint_security.hpp"
 #include "sockets/publisher_state.hpp"
 #include "zmtp/frame.hpp"
 
@@ -34,7 +33,7 @@ Endpoint Publisher::bind(const Endpoint& endpoint) {
 }
 
 Endpoint Publisher::bind(const Endpoint& endpoint, Security security) {
-    return state_->peers.bind(endpoint, security_of(endpoint, std::move(security)));
+    return state_->peers.bind(endpoint, std::move(security));
 }
 
 Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor) {
@@ -42,21 +41,15 @@ Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor) {
 }
 
 Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
-    // inproc needs no check: its descriptor is refused and closed there.
-    return state_->peers.bind_adopted(endpoint, descriptor, std::make_shared<const Security>(std::move(security)));
+    return state_->peers.bind_adopted(endpoint, descriptor, std::move(security));
 }
 
 bool Publisher::set_security(const Endpoint& endpoint, Security security) {
-    constexpr std::string_view why = "keys changed";
-    if (!state_->peers.set_security(endpoint, security_of(endpoint, std::move(security)))) {
-        return false;
+    const bool is_bound = state_->peers.set_security(endpoint, std::move(security));
+    if (is_bound && state_->shards != nullptr) {
+        state_->shards->close_handshakes(to_string(endpoint));
     }
-    const std::string at = to_string(endpoint);
-    state_->peers.close_handshakes(at, why);
-    if (state_->shards != nullptr) {
-        state_->shards->close_handshakes(at, why);
-    }
-    return true;
+    return is_bound;
 }
 
 void Publisher::connect(const Endpoint& endpoint) {

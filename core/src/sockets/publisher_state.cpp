@@ -27,16 +27,14 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
       reader([this](const Session& session, const zmtp::Subscription& subscription) {
           change(session.id(), subscription);
       }),
-      peers(reactor, options,
-            {zmtp::SocketType::pub, subscriber_receive_buffer_bytes, false, options.io_threads > 1 ? &remote : nullptr},
-            events()),
+      peers(reactor, options, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
       log(reactor, peers, tail, options),
       deliveries(reactor, peers, log, options),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max,
              options.sessions_max}),
       found_remote(options.io_threads - 1) {
     if (options.io_threads > 1) {
-        shards = std::make_unique<Shards>(Shards::Setup{reactor, options, peers, remote}, remote_events());
+        shards = std::make_unique<Shards>(Shards::Setup{reactor, options, peers}, remote_events());
         log.share(shards->lanes());
     }
 }
@@ -72,7 +70,7 @@ RemoteEvents Publisher::State::remote_events() {
     using Kind = zmtp::Subscription::Kind;
     RemoteEvents events;
     events.opened = [this](std::uint64_t id) {
-        opened({nullptr, remote.find(id), id});
+        opened({nullptr, peers.remote().find(id), id});
     };
     events.ended = [this](std::uint64_t id) {
         ended(id);

@@ -59,7 +59,6 @@ struct Publisher::State {
 
     const PublisherOptions options;
     Tail tail;  // outlives the sessions, whose outboxes refer to it
-    RemoteSessions remote;
     SubscriptionReader reader;
     PeerTable peers;
     PublishLog log;

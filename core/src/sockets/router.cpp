@@ -4,7 +4,6 @@
 #include "core/watch.hpp"
 #include "peers/fair_queue.hpp"
 #include "peers/peer_table.hpp"
-#include "sockets/endpoint_security.hpp"
 #include "sockets/identity.hpp"
 #include "sockets/route.hpp"
 
@@ -296,19 +295,15 @@ std::size_t Router::backlog_bytes() const {
 }
 
 Endpoint Router::bind(const Endpoint& endpoint, Security security) {
-    return state_->table.bind(endpoint, security_of(endpoint, std::move(security)));
+    return state_->table.bind(endpoint, std::move(security));
 }
 
 Endpoint Router::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
-    return state_->table.bind_adopted(endpoint, descriptor, std::make_shared<const Security>(std::move(security)));
+    return state_->table.bind_adopted(endpoint, descriptor, std::move(security));
 }
 
 bool Router::set_security(const Endpoint& endpoint, Security security) {
-    if (!state_->table.set_security(endpoint, security_of(endpoint, std::move(security)))) {
-        return false;
-    }
-    state_->table.close_handshakes(to_string(endpoint), "keys changed");
-    return true;
+    return state_->table.set_security(endpoint, std::move(security));
 }
 
 void Router::close_peers(const Endpoint& endpoint, std::chrono::milliseconds grace) {

@@ -24,7 +24,7 @@ namespace {
 struct ShardBench {
     ShardBench() {
         options.io_threads = 2;
-        remote.hand_over = [this](Handover& handover, std::size_t) {
+        peers.remote().hand_over = [this](Handover& handover, std::size_t) {
             REQUIRE(handover.stream->move_to(shard.reactor()));
             shard.post([held = std::make_shared<Handover>(std::move(handover))](Shard& to) {
                 ShardNotes::Batch end;
@@ -73,8 +73,7 @@ struct ShardBench {
 
     PublisherOptions options;
     Reactor reactor;
-    RemoteSessions remote;
-    PeerTable peers{reactor, options, {zmtp::SocketType::pub, SIZE_MAX, false, &remote}, {}};
+    PeerTable peers{reactor, options, {}, {}};
     Endpoint endpoint;
     std::atomic<unsigned> opened{0};
     std::atomic<unsigned> ended{0};

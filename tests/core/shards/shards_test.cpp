@@ -84,11 +84,11 @@ TEST_CASE("a single message reaches the subscribers of all threads at once", "[c
 TEST_CASE("connections go to the thread with the fewest", "[core][publisher][shards]") {
     Reactor reactor;
     PublisherOptions options = on_threads(4);
-    RemoteSessions remote;
-    PeerTable peers(reactor, options, {zmtp::SocketType::pub, SIZE_MAX, false, &remote}, {});
+    PeerTable peers(reactor, options, {}, {});
+    const RemoteSessions& remote = peers.remote();
     const auto nothing = [](auto&&...) {
     };
-    Shards shards({reactor, options, peers, remote}, {nothing, nothing, nothing, nothing, nothing});
+    Shards shards({reactor, options, peers}, {nothing, nothing, nothing, nothing, nothing});
     const Endpoint endpoint = peers.bind({Transport::tcp, "127.0.0.1", 0, {}});
     std::vector<RawPeer> raw;
     const auto connect = [&](std::size_t count) {
