@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -74,16 +75,14 @@ class Publisher {
     Publisher(const Publisher&) = delete;
     Publisher& operator=(const Publisher&) = delete;
 
-    /// Listens on `endpoint`. Returns the endpoint as bound (with the actual port).
-    Endpoint bind(const Endpoint& endpoint);
-    /// Like bind(), but connections to this endpoint use `security` instead of the socket's. Throws
-    /// std::invalid_argument for CURVE over inproc, which has no mechanism.
-    Endpoint bind(const Endpoint& endpoint, Security security);
+    /// Listens on `endpoint`. Returns the endpoint as bound (with the actual port). With `security`, connections to
+    /// this endpoint use it instead of the socket's. Throws std::invalid_argument for CURVE over inproc, which has no
+    /// mechanism.
+    Endpoint bind(const Endpoint& endpoint, std::optional<Security> security = std::nullopt);
     /// Like bind(), but uses a socket that another process, such as a service manager, has bound to `endpoint` and that
     /// already listens. Takes ownership of the descriptor, even if it throws because the descriptor is not such a
     /// socket.
-    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor);
-    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
+    Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, std::optional<Security> security = std::nullopt);
     /// Replaces the mechanism, the keys or the allowed clients for new connections to a bound endpoint. Subscribers
     /// stay connected. Connections in the handshake are closed, since it began under the previous rules, and may
     /// reconnect. With several io_threads, such a handshake may still finish slightly later, before the next

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace telegate {
@@ -22,8 +23,8 @@ class ReceivingSocket {
     ReceivingSocket(const ReceivingSocket&) = delete;
     ReceivingSocket& operator=(const ReceivingSocket&) = delete;
 
-    /// Listens on `endpoint`. Returns the endpoint as bound (with the actual port). Throws std::system_error.
-    Endpoint bind(const Endpoint& endpoint);
+    /// Listens on `endpoint`, as Publisher::bind() does. Throws std::system_error.
+    Endpoint bind(const Endpoint& endpoint, std::optional<Security> security = std::nullopt);
     /// Stops listening on a bound endpoint; its peers stay connected. Returns whether the endpoint was bound.
     bool unbind(const Endpoint& endpoint);
     /// Returns the bound endpoints, with the actual ports.

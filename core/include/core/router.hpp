@@ -46,9 +46,7 @@ class Router : public ReceivingSocket {
     Router(Reactor& reactor, SocketOptions options);
     ~Router();
 
-    using ReceivingSocket::bind;
     /// Like the functions of Publisher with the same names.
-    Endpoint bind(const Endpoint& endpoint, Security security);
     Endpoint bind_adopted(const Endpoint& endpoint, int descriptor, Security security);
     bool set_security(const Endpoint& endpoint, Security security);
     /// Closes the peers that were accepted at a bound endpoint. They can read what is pending and are closed after

@@ -10,7 +10,7 @@ void PeerMonitor::set(MonitorHandler handler) {
     handler_ = handler ? std::make_shared<const MonitorHandler>(std::move(handler)) : nullptr;
 }
 
-void PeerMonitor::call(const MonitorEvent& event) const {
+void PeerMonitor::tell(const MonitorEvent& event) const {
     if (const auto handler = handler_) {
         rethrow_later(reactor_, [&] { (*handler)(event); });
     }
@@ -18,23 +18,19 @@ void PeerMonitor::call(const MonitorEvent& event) const {
 
 void PeerMonitor::tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
                        std::string_view peer) const {
-    call({kind, endpoint, peer, 0, detail, 0, nullptr});
+    tell({kind, endpoint, peer, 0, detail, 0, nullptr});
 }
 
 void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::string_view detail,
                        std::uint64_t count) const {
     if (is_on()) {
-        call({kind, session.endpoint(), session.peer_text(), session.id(), detail, count, nullptr});
+        tell({kind, session.endpoint(), session.peer_text(), session.id(), detail, count, nullptr});
     }
-}
-
-void PeerMonitor::tell_dropped(std::string_view endpoint, std::uint64_t count) const {
-    call({MonitorEventKind::dropped, endpoint, {}, 0, {}, count, nullptr});
 }
 
 void PeerMonitor::tell(MonitorEventKind kind, const Session& session, std::string_view detail,
                        const PeerStatus& status) const {
-    call({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status, session.ending()});
+    tell({kind, session.endpoint(), session.peer_text(), session.id(), detail, 0, &status, session.ending()});
 }
 
 void PeerMonitor::look_for_slow(const Session& session, Reported& reported, std::size_t backlog_bytes_max) const {

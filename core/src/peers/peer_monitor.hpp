@@ -31,9 +31,7 @@ class PeerMonitor {
     void tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
               std::string_view peer = {}) const;
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
-    void tell(const MonitorEvent& event) const { call(event); }
-    /// Reports `dropped` without a peer: the messages were waiting for the next connection.
-    void tell_dropped(std::string_view endpoint, std::uint64_t count) const;
+    void tell(const MonitorEvent& event) const;
     /// Reports handshake_done, handshake_failed or disconnected.
     void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
     /// Reports `slow` if the backlog has exceeded half of `backlog_bytes_max`, or of its own limit, since it was last
@@ -43,8 +41,6 @@ class PeerMonitor {
     void look_for_dropped(const Session& session, Reported& reported) const;
 
   private:
-    void call(const MonitorEvent& event) const;
-
     Reactor& reactor_;
     std::shared_ptr<const MonitorHandler> handler_;  // shared with a call in progress, which may replace it
 };

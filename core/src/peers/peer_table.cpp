@@ -516,7 +516,8 @@ void PeerTable::retire(const Dialer& dialer) {
         outbox->drop_all();
         add_deliveries(totals_, *outbox);
         if (lost > 0) {
-            monitor_.tell_dropped(dialer.endpoint_text(), lost);
+            // without a peer: the messages were waiting for the next connection
+            monitor_.tell({MonitorEventKind::dropped, dialer.endpoint_text(), {}, 0, {}, lost, nullptr});
         }
     }
 }

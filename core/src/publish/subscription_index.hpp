@@ -125,7 +125,6 @@ class SubscriptionIndex {
       public:
         void add(std::size_t bytes) noexcept;
         void remove(std::size_t bytes) noexcept;
-        [[nodiscard]] bool has(std::size_t bytes) const noexcept { return counts_[bytes] != 0; }
         /// Calls `each(length)` for every length up to `bytes_max` in ascending order, until it returns true. Returns
         /// true if one did.
         template <class Each>

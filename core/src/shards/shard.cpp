@@ -35,8 +35,8 @@ struct Borrowed {
 
 }  // namespace
 
-Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
-    : options_(setup.options),
+Shard::Shard(const PublisherOptions& options, std::size_t number, LaneLink& link, ShardCalls calls)
+    : options_(options),
       link_(link),
       calls_(std::move(calls)),
       notes_(calls_.deliver),
@@ -58,7 +58,7 @@ Shard::Shard(Setup setup, LaneLink& link, ShardCalls calls)
           [] {}),
       later_on_wake_(reactor_, [this] { on_wake(); }) {
     wake_watch_.wait_readable();
-    thread_ = start_thread("tg-io-" + std::to_string(setup.number), [this] { run(); });
+    thread_ = start_thread("tg-io-" + std::to_string(number), [this] { run(); });
 }
 
 Shard::~Shard() {

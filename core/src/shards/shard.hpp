@@ -42,11 +42,8 @@ struct ShardCalls {
 /// a handler is passed on; of several in a row, only the first.
 class Shard final : private SharedLog {
   public:
-    struct Setup {
-        const PublisherOptions& options;
-        std::size_t number;  // of the thread, starting from 2
-    };
-    Shard(Setup setup, LaneLink& link, ShardCalls calls);
+    /// `number`: of the thread, starting from 2.
+    Shard(const PublisherOptions& options, std::size_t number, LaneLink& link, ShardCalls calls);
     /// Ends the thread, then closes everything immediately.
     ~Shard();
     Shard(const Shard&) = delete;

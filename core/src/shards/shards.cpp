@@ -34,13 +34,13 @@ void post_or_lower(Reactor& reactor, std::atomic<bool>& is_posted, Call call) {
 
 }  // namespace
 
-Shards::Shards(const Setup& setup, RemoteEvents events)
-    : reactor_(setup.reactor),
-      peers_(setup.peers),
-      remote_(setup.peers.remote()),
+Shards::Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& peers, RemoteEvents events)
+    : reactor_(reactor),
+      peers_(peers),
+      remote_(peers.remote()),
       events_(std::move(events)),
-      branches_(setup.options.io_threads - 1),
-      close_alarm_(setup.reactor,
+      branches_(options.io_threads - 1),
+      close_alarm_(reactor,
                    [this] {
                        for (std::size_t number = 0; number < branches_.size(); ++number) {
                            lanes_[number]->drop_all();
@@ -54,9 +54,12 @@ Shards::Shards(const Setup& setup, RemoteEvents events)
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         Branch& branch = branches_[number];
         lanes_.push_back(std::make_unique<Lane>(
-            branch.link, peers_.segments(), setup.options.backlog_bytes_max,
+            branch.link, peers_.segments(), options.backlog_bytes_max,
             [this, number] { (void)ask<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); }));
-        branch.shard = std::make_unique<Shard>(Shard::Setup{setup.options, number + 2}, branch.link, calls_of(number));
+        branch.shard = std::make_unique<Shard>(options, number + 2, branch.link, calls_of(number));
+    }
+    if (branches_.empty()) {
+        return;
     }
     remote_.hand_over = [this](Handover& handover, std::size_t sessions_here) {
         return hand_over(handover, sessions_here);
@@ -191,6 +194,9 @@ void Shards::tell_close(std::size_t number) {
 }
 
 void Shards::close(milliseconds grace) {
+    if (branches_.empty()) {
+        return;
+    }
     closing_ = true;
     close_end_ = std::min(close_end_, deadline_in(grace));
     close_alarm_.set(left_until(close_end_));
@@ -358,6 +364,9 @@ std::vector<Answer> Shards::ask(const std::function<Answer(Shard&)>& question) {
 }
 
 void Shards::add_statuses(std::vector<PeerStatus>& all) {
+    if (branches_.empty()) {
+        return;
+    }
     for (auto& some : ask<std::vector<PeerStatus>>([](const Shard& shard) { return shard.statuses(); })) {
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }

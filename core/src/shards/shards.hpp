@@ -41,12 +41,9 @@ struct RemoteEvents {
 /// on another thread leaves the publisher's reactor.
 class Shards {
   public:
-    struct Setup {
-        Reactor& reactor;
-        const PublisherOptions& options;
-        PeerTable& peers;  // of the publisher's own thread; outlives this object
-    };
-    Shards(const Setup& setup, RemoteEvents events);
+    /// Starts the other threads of `options.io_threads`, if any. `peers`: of the publisher's own thread; outlives this
+    /// object.
+    Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& peers, RemoteEvents events);
     /// Ends the threads. The log's tail must be settled, and no reader set may refer to a lane.
     ~Shards();
     Shards(const Shards&) = delete;

@@ -1,10 +1,22 @@
 #include "core/publisher.hpp"
 
-#include "sockets/publisher_state.hpp"
+#include "peers/peer_table.hpp"
+#include "publish/deliveries.hpp"
+#include "publish/publish_log.hpp"
+#include "publish/subscription_index.hpp"
+#include "publish/subscription_reader.hpp"
+#include "publish/topic_table.hpp"
+#include "shards/shards.hpp"
 #include "zmtp/frame.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,7 +25,255 @@ namespace {
 
 constexpr std::size_t subscriptions_shown_max = 16;
 
+PublisherOptions within_bounds(PublisherOptions options) {
+    check_options(options);
+    options.message_bytes_max = std::min(options.message_bytes_max, limits::publisher_message_bytes_max);
+    // Otherwise a sender that never runs the event loop would drop messages that fast subscribers could have received.
+    options.flush_bytes = std::min(options.flush_bytes, options.backlog_bytes_max / 2);
+    // A slow subscriber's messages are dropped in whole segments of at least 256 bytes.
+    options.segment_bytes = std::min(options.segment_bytes, std::max<std::size_t>(256, options.backlog_bytes_max / 4));
+    return options;
+}
+
 }  // namespace
+
+/// Tracks the subscribers, what they read, and on which thread they are.
+struct Publisher::State {
+    /// A subscriber on this thread, or on another one: then it is known by its id and location.
+    struct Subscriber {
+        Session* session = nullptr;
+        const RemoteSession* remote = nullptr;
+        std::uint64_t id = 0;
+        bool is_closing = false;  // because a subscription was refused
+    };
+
+    State(Reactor& reactor, PublisherOptions options_in);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    [[nodiscard]] SessionEvents events();
+    [[nodiscard]] RemoteEvents remote_events();
+    void opened(const Subscriber& subscriber);
+    void ended(std::uint64_t id);
+    bool close_peer(std::uint64_t id, std::string_view why);
+    void change(std::uint64_t id, const zmtp::Subscription& subscription);
+    void subscribe(SubscriberKey key, std::string_view prefix);
+    void cancel(SubscriberKey key, std::string_view prefix);
+    void tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix);
+
+    void make_stale(std::string_view prefix) noexcept;
+    Topic& freshen(Topic& topic) {
+        if (!topics.is_fresh(topic)) {
+            find_readers(topic);
+        }
+        return topic;
+    }
+    [[gnu::noinline]] void find_readers(Topic& topic);
+    void add_remote_readers(ReaderSet& readers);
+    /// Not inlined, so that Publisher::send() stays short.
+    [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
+
+    const PublisherOptions options;
+    Tail tail;  // outlives the sessions, whose outboxes refer to it
+    SubscriptionReader reader;
+    PeerTable peers;
+    PublishLog log;
+    Deliveries deliveries;
+    SubscriptionIndex index;
+    std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
+    std::vector<Subscriber> subscribers_by_key;
+    Shards shards;
+    TopicTable topics;  // its readers refer to lanes
+    std::vector<SubscriberKey> found;
+    std::vector<std::vector<LaneReader>> found_remote;  // by shard
+    std::uint64_t subscriptions_refused = 0;
+};
+
+Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
+    : options(within_bounds(std::move(options_in))),
+      reader([this](const Session& session, const zmtp::Subscription& subscription) {
+          change(session.id(), subscription);
+      }),
+      peers(reactor, options, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
+      log(reactor, peers, tail, options),
+      deliveries(reactor, peers, log, options),
+      index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max,
+             options.sessions_max}),
+      shards(reactor, options, peers, remote_events()),
+      found_remote(options.io_threads - 1) {
+    log.share(shards.lanes());
+}
+
+Publisher::State::~State() {
+    log.settle();  // also to the lanes
+}
+
+SessionEvents Publisher::State::events() {
+    SessionEvents events;
+    events.opened = [this](Session& session) {
+        log.join(session);
+        deliveries.join(session);
+        opened({&session, nullptr, session.id()});
+    };
+    events.readable = [this](Session& session) {
+        reader.read(session);
+    };
+    events.command = [this](Session& session, const zmtp::Command& command) {
+        reader.command(session, command);
+    };
+    events.room = [this](const Session&) {
+        deliveries.look_for_room();
+    };
+    events.ended = [this](const Session& session, std::string_view) {
+        ended(session.id());
+        deliveries.leave(session);
+    };
+    return events;
+}
+
+RemoteEvents Publisher::State::remote_events() {
+    using Kind = zmtp::Subscription::Kind;
+    RemoteEvents events;
+    events.opened = [this](std::uint64_t id) {
+        opened({nullptr, peers.remote().find(id), id});
+    };
+    events.ended = [this](std::uint64_t id) {
+        ended(id);
+    };
+    events.subscribed = [this](std::uint64_t id, std::string_view prefix) {
+        change(id, {Kind::subscribe, as_bytes(prefix)});
+    };
+    events.canceled = [this](std::uint64_t id, std::string_view prefix) {
+        change(id, {Kind::cancel, as_bytes(prefix)});
+    };
+    events.advanced = [this] {
+        deliveries.look_for_room();
+    };
+    return events;
+}
+
+void Publisher::State::opened(const Subscriber& subscriber) {
+    const SubscriberKey key = index.add_subscriber();
+    const auto place = static_cast<std::size_t>(key);
+    try {
+        subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
+        keys.emplace(subscriber.id, key);
+    } catch (const std::bad_alloc&) {
+        index.remove_subscriber(key);
+        throw;
+    }
+    subscribers_by_key[place] = subscriber;
+}
+
+void Publisher::State::ended(std::uint64_t id) {
+    const auto key = keys.find(id);
+    if (key == keys.end()) {
+        return;  // it ended before it could subscribe
+    }
+    index.remove_subscriber(key->second, [this](std::string_view prefix) { make_stale(prefix); });
+    subscribers_by_key[static_cast<std::size_t>(key->second)] = {};
+    keys.erase(key);
+}
+
+bool Publisher::State::close_peer(std::uint64_t id, std::string_view why) {
+    log.settle();  // messages published before count as its own
+    Session* const session = peers.find(id);
+    if (session != nullptr) {
+        session->close(why);
+    }
+    return session != nullptr || shards.close_peer(id, why);
+}
+
+void Publisher::State::change(std::uint64_t id, const zmtp::Subscription& subscription) {
+    const auto key = keys.find(id);
+    if (key == keys.end() || subscribers_by_key[static_cast<std::size_t>(key->second)].is_closing) {
+        return;  // memory was exhausted, or it is being closed
+    }
+    if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
+        subscribe(key->second, as_text(subscription.prefix));
+    } else {
+        cancel(key->second, as_text(subscription.prefix));
+    }
+}
+
+void Publisher::State::subscribe(SubscriberKey key, std::string_view prefix) {
+    const SubscriptionIndex::Insert result = index.insert(key, prefix);
+    if (result == SubscriptionIndex::Insert::refused) {
+        ++subscriptions_refused;
+        // A subscriber that stayed connected would wait forever for messages that it never receives. No topic begins
+        // with a prefix that is too long, so nothing is missed in that case.
+        if (prefix.size() <= limits::subscription_bytes_max) {
+            Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+            subscriber.is_closing = true;
+            close_peer(subscriber.id, too_many_subscriptions);
+        }
+    } else if (result == SubscriptionIndex::Insert::added) {
+        make_stale(prefix);
+        tell(MonitorEventKind::subscribed, key, prefix);
+    }
+}
+
+void Publisher::State::cancel(SubscriberKey key, std::string_view prefix) {
+    if (index.erase(key, prefix)) {
+        make_stale(prefix);
+        tell(MonitorEventKind::unsubscribed, key, prefix);
+    }
+}
+
+void Publisher::State::tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix) {
+    const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+    if (subscriber.session != nullptr) {
+        peers.tell(kind, *subscriber.session, prefix);
+    } else {
+        peers.tell({kind, subscriber.remote->endpoint, subscriber.remote->peer, subscriber.id, prefix, 0, nullptr});
+    }
+}
+
+void Publisher::State::make_stale(std::string_view prefix) noexcept {
+    log.settle();  // the tail relies on the readers staying the same
+    topics.make_stale(prefix);
+}
+
+void Publisher::State::find_readers(Topic& topic) {
+    auto readers = std::make_shared<ReaderSet>();
+    found.clear();
+    for (auto& each : found_remote) {
+        each.clear();  // an attempt that ran out of memory may have left some
+    }
+    if (!peers.is_closing()) {
+        index.match(topic.name, found);
+    }
+    std::sort(found.begin(), found.end());  // so that equal sets compare equal
+    readers->keys = found;
+    readers->flush_bytes = options.flush_bytes;
+    for (const SubscriberKey key : found) {
+        const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
+        if (subscriber.session != nullptr) {
+            readers->sessions.push_back(subscriber.session);
+            if (subscriber.session->stays_in_process()) {
+                readers->flush_bytes = std::min(options.flush_bytes, limits::flush_bytes_in_process);
+            }
+            readers->outboxes.push_back(subscriber.session->outbox().get());
+        } else {
+            found_remote[subscriber.remote->shard].push_back({subscriber.remote->place, subscriber.id});
+        }
+    }
+    add_remote_readers(*readers);
+    topic.readers = std::move(readers);
+    topics.set_fresh(topic);
+}
+
+/// Adds the readers in found_remote.
+void Publisher::State::add_remote_readers(ReaderSet& readers) {
+    for (std::size_t shard = 0; shard < found_remote.size(); ++shard) {
+        if (!found_remote[shard].empty()) {
+            Lane& lane = *shards.lanes()[shard];
+            readers.lanes.push_back(lane.share_of(std::exchange(found_remote[shard], {})));
+            readers.outboxes.push_back(&lane.outbox());
+        }
+    }
+}
 
 void Publisher::State::send(Topic& topic, std::string_view payload) {
     if (freshen(topic).readers->keys.empty()) {
@@ -28,28 +288,20 @@ Publisher::Publisher(Reactor& reactor, PublisherOptions options)
 
 Publisher::~Publisher() = default;
 
-Endpoint Publisher::bind(const Endpoint& endpoint) {
-    return state_->peers.bind(endpoint);
-}
-
-Endpoint Publisher::bind(const Endpoint& endpoint, Security security) {
+Endpoint Publisher::bind(const Endpoint& endpoint, std::optional<Security> security) {
     return state_->peers.bind(endpoint, std::move(security));
 }
 
-Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor) {
-    return state_->peers.bind_adopted(endpoint, descriptor);
-}
-
-Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
+Endpoint Publisher::bind_adopted(const Endpoint& endpoint, int descriptor, std::optional<Security> security) {
     return state_->peers.bind_adopted(endpoint, descriptor, std::move(security));
 }
 
 bool Publisher::set_security(const Endpoint& endpoint, Security security) {
-    const bool is_bound = state_->peers.set_security(endpoint, std::move(security));
-    if (is_bound && state_->shards != nullptr) {
-        state_->shards->close_handshakes(to_string(endpoint));
+    if (!state_->peers.set_security(endpoint, std::move(security))) {
+        return false;
     }
-    return is_bound;
+    state_->shards.close_handshakes(to_string(endpoint));
+    return true;
 }
 
 void Publisher::connect(const Endpoint& endpoint) {
@@ -61,9 +313,7 @@ void Publisher::set_delivery(const Endpoint& endpoint, const Delivery& delivery)
     const std::string at = to_string(endpoint);
     state_->log.settle();
     state_->deliveries.set(at, delivery);
-    if (state_->shards != nullptr) {
-        state_->shards->set_delivery(at, delivery);
-    }
+    state_->shards.set_delivery(at, delivery);
 }
 
 bool Publisher::must_wait() {
@@ -81,15 +331,13 @@ bool Publisher::send_to(std::uint64_t id, std::string_view topic, std::string_vi
     if (Session* const session = state_->peers.find(id)) {
         return state_->deliveries.send_to(session, topic, payload);
     }
-    return state_->shards != nullptr && state_->shards->send_to(id, topic, payload);
+    return state_->shards.send_to(id, topic, payload);
 }
 
 bool Publisher::unbind(const Endpoint& endpoint) {
     const std::string at = to_string(endpoint);
     state_->deliveries.forget(at);
-    if (state_->shards != nullptr) {
-        state_->shards->forget_delivery(at);
-    }
+    state_->shards.forget_delivery(at);
     return state_->peers.unbind(endpoint);
 }
 
@@ -99,9 +347,7 @@ void Publisher::close_subscribers(const Endpoint& endpoint, std::chrono::millise
         state_->ended(id);  // from here on no message matches it
     }
     state_->peers.close_accepted(at, grace);
-    if (state_->shards != nullptr) {
-        state_->shards->close_accepted(at, grace);
-    }
+    state_->shards.close_accepted(at, grace);
 }
 
 bool Publisher::disconnect(const Endpoint& endpoint) {
@@ -182,23 +428,17 @@ void Publisher::close(std::chrono::milliseconds grace, std::function<void()> don
     state_->peers.close(grace, std::move(done));
     state_->log.settle();
     state_->topics.make_all_stale();  // from here on no topic has readers
-    if (state_->shards != nullptr) {
-        state_->shards->close(grace);
-    }
+    state_->shards.close(grace);
 }
 
 void Publisher::set_monitor(MonitorHandler handler) {
-    if (state_->shards != nullptr) {
-        state_->shards->set_monitored(handler != nullptr);
-    }
+    state_->shards.set_monitored(handler != nullptr);
     state_->peers.set_monitor(std::move(handler));
 }
 
 std::vector<PeerStatus> Publisher::subscribers() const {
     std::vector<PeerStatus> result = state_->deliveries.statuses();
-    if (state_->shards != nullptr) {
-        state_->shards->add_statuses(result);
-    }
+    state_->shards.add_statuses(result);
     for (PeerStatus& status : result) {
         const auto key = state_->keys.find(status.id);
         if (key != state_->keys.end()) {  // not while the monitor reports its handshake
@@ -212,9 +452,7 @@ std::vector<PeerStatus> Publisher::subscribers() const {
 PublisherTotals Publisher::totals() const {
     PublisherTotals totals;
     static_cast<SocketTotals&>(totals) = state_->peers.totals();
-    if (state_->shards != nullptr) {
-        static_cast<SocketTotals&>(totals) += state_->shards->totals();
-    }
+    static_cast<SocketTotals&>(totals) += state_->shards.totals();
     totals.messages = state_->log.messages();
     totals.subscriptions_refused = state_->subscriptions_refused;
     totals.subscriptions = state_->index.size();

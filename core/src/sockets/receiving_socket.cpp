@@ -7,8 +7,8 @@
 
 namespace telegate {
 
-Endpoint ReceivingSocket::bind(const Endpoint& endpoint) {
-    return table_.bind(endpoint);
+Endpoint ReceivingSocket::bind(const Endpoint& endpoint, std::optional<Security> security) {
+    return table_.bind(endpoint, std::move(security));
 }
 
 bool ReceivingSocket::unbind(const Endpoint& endpoint) {

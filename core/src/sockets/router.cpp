@@ -294,10 +294,6 @@ std::size_t Router::backlog_bytes() const {
     return bytes;
 }
 
-Endpoint Router::bind(const Endpoint& endpoint, Security security) {
-    return state_->table.bind(endpoint, std::move(security));
-}
-
 Endpoint Router::bind_adopted(const Endpoint& endpoint, int descriptor, Security security) {
     return state_->table.bind_adopted(endpoint, descriptor, std::move(security));
 }

@@ -82,7 +82,7 @@ struct ShardBench {
     std::unique_ptr<LaneLink> link = std::make_unique<LaneLink>();
     Lane lane{*link, pool, options.backlog_bytes_max, [] {
               }};
-    Shard shard{{options, 2}, *link, calls()};
+    Shard shard{options, 2, *link, calls()};
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_CASE("connections go to the thread with the fewest", "[core][publisher][sha
     const RemoteSessions& remote = peers.remote();
     const auto nothing = [](auto&&...) {
     };
-    Shards shards({reactor, options, peers}, {nothing, nothing, nothing, nothing, nothing});
+    Shards shards(reactor, options, peers, {nothing, nothing, nothing, nothing, nothing});
     const Endpoint endpoint = peers.bind({Transport::tcp, "127.0.0.1", 0, {}});
     std::vector<RawPeer> raw;
     const auto connect = [&](std::size_t count) {
