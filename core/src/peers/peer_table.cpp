@@ -83,7 +83,7 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
            }}),
       closing_(reactor, [this] { cut(); }),
       tick_alarm_(reactor, [this] { tick(); }),
-      later_flush_(reactor, [this] { flush(); }),
+      later_flush_(reactor, [this] { flush_now(); }),
       later_clean_(reactor, [this] { clean(); }) {}
 
 PeerTable::~PeerTable() {
@@ -236,8 +236,7 @@ void PeerTable::tick() {
     }
 }
 
-void PeerTable::flush() {
-    TELEGATE_ASSERT(reactor_.is_current());
+void PeerTable::flush_now() {
     if (remote_.flush) {
         later_flush_.ask();  // again, in case this flush fails
         remote_.flush();     // first, so that all threads write at the same time

@@ -2,6 +2,7 @@
 
 #include "buffers/buffer_pool.hpp"
 #include "buffers/segment_log.hpp"
+#include "core/assert.hpp"
 #include "core/curve.hpp"
 #include "core/endpoint.hpp"
 #include "core/monitor.hpp"
@@ -110,7 +111,10 @@ class PeerTable {
         flush_soon();
     }
     /// Writes to the sessions that were marked.
-    void flush();
+    void flush() {
+        TELEGATE_ASSERT(reactor_.is_current());
+        flush_now();
+    }
     /// Like flush(), but does nothing if no session is marked. Called before waiting, so that the event loop can wait
     /// immediately.
     void flush_marked() {
@@ -183,6 +187,7 @@ class PeerTable {
     void tell_ended(const Session& session, Note& note, std::string_view why) const;
     void go_on(Dialer& dialer, const Session& session, std::string_view why);
     void tick();
+    void flush_now();
     void flush(Session& session);
     void begin_close();
     static void drain(const std::vector<Session*>& sessions);
