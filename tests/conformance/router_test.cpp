@@ -213,6 +213,8 @@ TEST_CASE("messages that a dealer has sent wait for its peer to reconnect", "[co
     Inbox inbox(router);
     REQUIRE(bench.turn_until([&] { return inbox.take() == 50; }));
     CHECK(inbox.messages == numbered(50));
+    CHECK(dealer.totals().dropped == 0);
+    CHECK(adds_up(dealer.totals()));
 }
 
 TEST_CASE("requests and replies pass through a router and a dealer in the middle", "[conformance]") {

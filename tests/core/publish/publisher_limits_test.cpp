@@ -133,25 +133,3 @@ TEST_CASE("subscribers that subscribe to all they can leave every other subscrib
     CHECK(h.is_cut(greedy.back()));
     CHECK(h.serves());
 }
-
-TEST_CASE("a peer that sends PING without reading is closed", "[core][publisher][hostile]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
-    PublisherHarness h({}, transport);
-    RawPeer peer = h.subscriber({""}, 4096);
-    std::string pings;
-    for (int number = 0; number < 1'000; ++number) {
-        pings += ping("sixteen bytes ok");
-    }
-    const auto cut = [&] {
-        return h.departures.size() == 1;
-    };
-    for (int round = 0; round < 10'000 && !cut(); ++round) {
-        if (peer.send()) {
-            peer.send(pings);
-        }
-        h.turn();
-    }
-    CHECK(cut());
-    CHECK(h.reason() == "peer does not read its PONGs");
-    CHECK(h.serves());
-}

@@ -68,36 +68,6 @@ TEST_CASE("one connection may mix both forms: a subscription in one form can be 
     CHECK(h.publisher->wanted(h.publisher->intern("c")));
 }
 
-TEST_CASE("a subscriber receives exactly the topics that begin with one of its prefixes",
-          "[core][publisher][subscription]") {
-    PublisherHarness h;
-    RawPeer peer = h.subscriber({"host/cpu", "boiler/temp"});
-    for (const char* topic : {"host/cpu.user", "host/mem", "boiler/temp", "boiler/tem", "host/cpu"}) {
-        h.publish(topic, topic);
-    }
-    const std::string expected = message("host/cpu.user", "host/cpu.user") + message("boiler/temp", "boiler/temp") +
-                                 message("host/cpu", "host/cpu");
-    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + expected; }));
-    CHECK(h.last_status().matched == 3);
-}
-
-TEST_CASE("a message that matches two prefixes arrives once", "[core][publisher][subscription]") {
-    PublisherHarness h;
-    RawPeer peer = h.subscriber({"", "host", "host/cpu"});
-    h.publish("host/cpu", "x");
-    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message("host/cpu", "x"); }));
-    CHECK(h.last_status().matched == 1);
-}
-
-TEST_CASE("subscribing twice and canceling once leaves no subscription", "[core][publisher][subscription]") {
-    PublisherHarness h;
-    RawPeer peer = h.subscriber({"t"});
-    peer.send(subscribe("t") + subscribe_3_0("t") + subscribe("u") + cancel("t"));
-    REQUIRE(h.turn_until([&] { return h.last_status().subscriptions == std::vector<std::string>{"u"}; }));
-    h.publish("t", "x");
-    CHECK(h.last_status().matched == 0);
-}
-
 TEST_CASE("canceling a prefix that was never subscribed changes nothing", "[core][publisher][subscription]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber({"t"});

@@ -1,8 +1,6 @@
 #include "support/catch.hpp"
 #include "support/publisher_harness.hpp"
 
-#include <system_error>
-
 using namespace telegate;
 using namespace telegate::test;
 
@@ -96,15 +94,6 @@ TEST_CASE("every message arrives byte for byte, whatever its size and the space 
     CHECK(peer.received() == expected);
 }
 
-TEST_CASE("a topic over 255 bytes gets a long frame", "[core][publisher]") {
-    const std::size_t size = GENERATE(255U, 256U);
-    const std::string topic(size, 't');
-    PublisherHarness h;
-    RawPeer peer = h.subscriber();
-    h.publish(topic, "x");
-    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + message(topic, "x"); }));
-}
-
 TEST_CASE("a batch is sent when it is flushed, not before", "[core][publisher]") {
     PublisherHarness h;
     RawPeer peer = h.subscriber();
@@ -157,29 +146,6 @@ TEST_CASE("a PONG is never sent inside a message that is partly sent", "[core][p
     CHECK(all_but_hello(peer) == expected);
 }
 
-TEST_CASE("many PINGs in one piece are all answered", "[core][publisher][heartbeat]") {
-    PublisherHarness h;
-    RawPeer peer = h.subscriber();
-    std::string pings;
-    std::string pongs;
-    for (int number = 0; number < 2'000; ++number) {
-        pings += ping(std::to_string(number));
-        pongs += pong(std::to_string(number));
-    }
-    peer.send(pings);
-    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + pongs; }));
-    CHECK(h.departures.empty());
-}
-
-TEST_CASE("data that a subscriber sends upstream is skipped", "[core][publisher]") {
-    PublisherHarness h;
-    RawPeer peer = h.subscriber({"t"});
-    peer.send(frame(0, "hello") + frame(1, "") + frame(0, "") + frame(0, std::string(60'000, '\2')) +
-              command("JOIN", "group") + ping("alive"));
-    CHECK(h.turn_until([&] { return peer.read() == publisher_hello() + pong("alive"); }));
-    CHECK(h.last_status().subscriptions_count == 1);
-}
-
 TEST_CASE("the status of a subscriber has its address, its endpoint and its prefixes", "[core][publisher][status]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     PublisherHarness h({}, transport);
@@ -210,34 +176,6 @@ TEST_CASE("totals include subscribers that have disconnected", "[core][publisher
     CHECK(h.totals().connections_accepted == 2);
     CHECK(h.totals().matched == 3);
     CHECK(h.totals().sent == 3);
-}
-
-TEST_CASE("one publisher serves tcp and ipc at the same time", "[core][publisher]") {
-    PublisherHarness h;
-    const Endpoint ipc{Transport::ipc, "", 0, h.scratch.path("second.sock")};
-    CHECK(h.publisher->bind(ipc) == ipc);
-    CHECK(h.publisher->endpoints() == std::vector<Endpoint>{h.endpoint, ipc});
-    RawPeer over_tcp = h.subscriber();
-    RawPeer over_ipc(ipc);
-    over_ipc.send(greeting() + ready("SUB") + subscribe(""));
-    REQUIRE(h.turn_until([&] { return h.arrivals.size() == 2 && h.last_status().subscriptions_count == 1; }));
-    h.publish("t", "x");
-    const std::string expected = publisher_hello() + message("t", "x");
-    CHECK(h.turn_until([&] { return over_tcp.read() == expected && over_ipc.read() == expected; }));
-}
-
-TEST_CASE("a port that is in use cannot be bound again", "[core][publisher]") {
-    const PublisherHarness h;
-    Reactor reactor;
-    Publisher second(reactor, {});
-    int error = 0;
-    try {
-        second.bind(h.endpoint);
-    } catch (const std::system_error& failure) {
-        error = failure.code().value();
-        CHECK(std::string(failure.what()).find(to_string(h.endpoint)) != std::string::npos);
-    }
-    CHECK(error == EADDRINUSE);
 }
 
 TEST_CASE("a publisher may be destroyed while subscribers are connected, and the reactor after it",

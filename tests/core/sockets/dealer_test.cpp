@@ -115,30 +115,6 @@ TEST_CASE("messages that a dealer sends before its peer is bound arrive in order
     }
 }
 
-TEST_CASE("messages pending for a connected peer survive a lost connection", "[core][sockets]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
-    Bench bench;
-    const Endpoint endpoint = known_endpoint(transport, bench.scratch);
-    Dealer dealer(bench.reactor, impatient("dealer"));
-    Inbox at_dealer(dealer);
-    dealer.connect(endpoint);
-    {
-        Router router(bench.reactor, {});
-        router.bind(endpoint);
-        REQUIRE(bench.turn_until([&] { return dealer.peers().size() == 1; }));
-    }
-    REQUIRE(bench.turn_until([&] { return at_dealer.take() == 0 && dealer.peers().empty(); }));
-    CHECK(dealer.send({"kept", "1"}) == SendStatus::sent);
-    CHECK(dealer.send({"kept", "2"}) == SendStatus::sent);
-    Router router(bench.reactor, {});
-    Inbox inbox(router);
-    router.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 2; }));
-    CHECK(inbox.messages == std::vector<Frames>{{"kept", "1"}, {"kept", "2"}});
-    CHECK(dealer.totals().dropped == 0);
-    CHECK(adds_up(dealer.totals()));
-}
-
 TEST_CASE("a partly sent message whose peer dies is sent again from its start", "[core][sockets]") {
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     Bench bench;
@@ -178,20 +154,6 @@ TEST_CASE("messages pending for an accepted peer are dropped with it and counted
     CHECK(bench.dealer.totals().matched == 2);
     CHECK(bench.dealer.totals().sent == 1);
     CHECK(bench.dealer.totals().dropped == 1);
-}
-
-TEST_CASE("two dealers talk both ways, whichever binds", "[core][sockets]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
-    DealerBench bench({}, transport);
-    Dealer other(bench.reactor, {});
-    Inbox at_other(other);
-    other.connect(bench.endpoint);
-    CHECK(other.send({"to", "bound"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
-    CHECK(bench.inbox.messages.at(0) == Frames{"to", "bound"});
-    CHECK(bench.dealer.send({"to connected"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return at_other.take() == 1; }));
-    CHECK(at_other.messages.at(0) == Frames{"to connected"});
 }
 
 TEST_CASE("a dealer sends in turn, within its limit, to endpoints that are not there yet", "[core][sockets]") {

@@ -6,27 +6,6 @@
 using namespace telegate;
 using namespace telegate::test;
 
-TEST_CASE("each dealer is known by its identity and gets the messages sent to it", "[core][sockets]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
-    RouterBench bench(transport);
-    const std::string binary("\x01\0\xFF", 3);
-    const auto one = bench.dealer("one");
-    const auto two = bench.dealer(binary);
-    Inbox at_one(*one);
-    Inbox at_two(*two);
-    REQUIRE(one->send({"from", "one"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
-    REQUIRE(two->send({"from two"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 2; }));
-    CHECK(bench.inbox.messages == std::vector<Frames>{{"from", "one"}, {"from two"}});
-    CHECK(bench.inbox.peers == std::vector<std::string>{"one", binary});
-    CHECK(bench.router.send(binary, {"to", "", "two"}) == SendStatus::sent);
-    CHECK(bench.router.send("one", {"to one"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return at_one.take() + at_two.take() == 2; }));
-    CHECK(at_one.messages == std::vector<Frames>{{"to one"}});
-    CHECK(at_two.messages == std::vector<Frames>{{"to", "", "two"}});
-}
-
 TEST_CASE("peers without an identity get different ones of five bytes, the first zero", "[core][sockets]") {
     RouterBench bench;
     RawSession empty = bench.raw("DEALER", "");
@@ -45,18 +24,6 @@ TEST_CASE("peers without an identity get different ones of five bytes, the first
     CHECK(bench.reads(empty, frame(0, "empty")));
     CHECK(bench.reads(another, frame(0, "another")));
     CHECK(bench.reads(none, frame(0, "none")));
-}
-
-TEST_CASE("an identity that begins with zero is refused", "[core][sockets]") {
-    RouterBench bench;
-    RawPeer peer(bench.endpoint);
-    peer.send(greeting() + ready("DEALER", std::string("\0abcd", 5)));
-    CHECK(bench.is_cut(peer));
-    CHECK(bench.router.peers().empty());
-    CHECK(bench.router.totals().handshakes_failed == 1);
-    Reactor reactor;
-    CHECK_THROWS_AS(Router(reactor, impatient(std::string("\0a", 2))), std::invalid_argument);
-    CHECK_THROWS_AS(Dealer(reactor, impatient(std::string(256, 'a'))), std::invalid_argument);
 }
 
 TEST_CASE("an unknown peer and a full one are distinguished, and nothing is sent in part", "[core][sockets]") {
@@ -193,22 +160,6 @@ TEST_CASE("messages that arrived before the end of the stream are delivered", "[
     }));
     REQUIRE(bench.inbox.messages.size() == 1'000);
     CHECK(bench.inbox.messages.back() == Frames{"t", "999"});
-}
-
-TEST_CASE("two routers talk both ways", "[core][sockets]") {
-    const Transport transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
-    RouterBench bench(transport, impatient("bound"));
-    Router other(bench.reactor, impatient("connected"));
-    Inbox at_other(other);
-    other.connect(bench.endpoint);
-    REQUIRE(bench.turn_until([&] { return other.send("bound", {"", "1"}) == SendStatus::sent; }));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
-    CHECK(bench.inbox.peers.at(0) == "connected");
-    CHECK(bench.inbox.messages.at(0) == Frames{"", "1"});
-    CHECK(bench.router.send("connected", {"2", ""}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return at_other.take() == 1; }));
-    CHECK(at_other.peers.at(0) == "bound");
-    CHECK(at_other.messages.at(0) == Frames{"2", ""});
 }
 
 TEST_CASE("a message longer than one read, of many frames, arrives whole", "[core][sockets]") {
