@@ -18,15 +18,6 @@ constexpr std::size_t set_aside_kept = 64;
 /// Most frames are larger, so the batch is rarely too small for the data that has arrived.
 constexpr std::size_t usual_frame_bytes = 16;
 
-/// Returns the fault of these flags; empty if a frame may have them.
-[[nodiscard]] constexpr std::string_view flags_fault(unsigned flags) noexcept {
-    constexpr unsigned more_command = frame_flag::more | frame_flag::command;
-    if ((flags & ~(more_command | frame_flag::long_size)) != 0) {
-        return "reserved frame flag set";
-    }
-    return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
-}
-
 constexpr std::size_t short_header_bytes = 2;
 constexpr std::size_t short_frame_bytes_max = short_header_bytes + short_body_bytes_max;
 

@@ -287,12 +287,12 @@ void Session::flush() {
     }
 }
 
-void Session::on_written(SessionWriter::Written written) {
-    if (written == SessionWriter::Written::failed) {
+void Session::on_written(Sender::Status status) {
+    if (status == Sender::Status::failed) {
         // Data that has arrived must still be read; reading then finds the end and closes.
         return state_ == State::draining ? close_ended(writer_.error()) : readable_later_.ask();
     }
-    if (written == SessionWriter::Written::all && state_ == State::draining) {
+    if (status == Sender::Status::done && state_ == State::draining) {
         // The peer reads to the end, then closes its side. If we closed ours first, unread data could be discarded.
         writer_.end();
     }

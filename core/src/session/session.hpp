@@ -198,7 +198,7 @@ class Session {
     void on_ping(Bytes data);
 
     void on_writable();
-    void on_written(SessionWriter::Written written);
+    void on_written(Sender::Status status);
     void tell_room();
 
     void tick_retired(Time now);

@@ -20,7 +20,7 @@ bool SessionWriter::may_write() noexcept {
     return state_ == State::ready || (state_ == State::waiting && stream_.is_writable());
 }
 
-SessionWriter::Written SessionWriter::write(std::size_t bytes_max) {
+Sender::Status SessionWriter::write(std::size_t bytes_max) {
     state_ = State::ready;
     was_half_full_ = was_half_full_ || outbox_.backlog().bytes() > bytes_max / 2;
     if (outbox_.slow() != nullptr) {
@@ -30,19 +30,14 @@ SessionWriter::Written SessionWriter::write(std::size_t bytes_max) {
     if (outbox_.slow() != nullptr) {
         outbox_.slow()->end_write(status == Sender::Status::full);
     }
-    switch (status) {
-        case Sender::Status::done: return Written::all;
-        case Sender::Status::full:
-        case Sender::Status::partial:  // continues in a later event-loop iteration
-            stream_.wait_writable();
-            state_ = State::waiting;  // last: wait_writable() may throw std::bad_alloc
-            return Written::part;
-        case Sender::Status::failed: break;
+    if (status == Sender::Status::failed) {
+        state_ = State::failed;
+        failed_at_ = std::chrono::steady_clock::now();
+    } else if (status != Sender::Status::done) {  // continues in a later event-loop iteration
+        stream_.wait_writable();
+        state_ = State::waiting;  // last: wait_writable() may throw std::bad_alloc
     }
-    state_ = State::failed;
-    error_ = sender_.error();
-    failed_at_ = std::chrono::steady_clock::now();
-    return Written::failed;
+    return status;
 }
 
 bool SessionWriter::has_room_again(std::size_t bytes_max) const noexcept {

@@ -32,7 +32,7 @@ class SessionWriter {
     };
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] bool is_over() const noexcept { return state_ == State::ended || state_ == State::failed; }
-    [[nodiscard]] int error() const noexcept { return error_; }
+    [[nodiscard]] int error() const noexcept { return sender_.error(); }
     /// Returns when it failed, or a later time from set_failed_at(). The owner's time to read the remaining data starts
     /// there.
     [[nodiscard]] Time failed_at() const noexcept { return failed_at_; }
@@ -54,10 +54,9 @@ class SessionWriter {
     void end_wait() noexcept;
     /// Returns whether write() may be called now.
     [[nodiscard]] bool may_write() noexcept;
-    enum class Written : std::uint8_t { all, part, failed };
     /// Writes as much as the stream accepts and requests a notification for the rest. `bytes_max`: the limit of the
     /// backlog.
-    [[nodiscard]] Written write(std::size_t bytes_max);
+    [[nodiscard]] Sender::Status write(std::size_t bytes_max);
     /// Returns whether the backlog was over half of `bytes_max`, or refused a message, and no longer is.
     [[nodiscard]] bool has_room_again(std::size_t bytes_max) const noexcept;
     void end_room() noexcept;
@@ -82,7 +81,6 @@ class SessionWriter {
     bool is_dirty_ = false;
     bool was_half_full_ = false;  // since end_room()
     bool was_cut_ = false;
-    int error_ = 0;
     std::uint64_t sent_before_ = 0;   // messages sent by the outbox over earlier connections
     std::vector<std::byte> command_;  // being built
     Time failed_at_{};

@@ -18,16 +18,6 @@ constexpr std::size_t kept_bytes_max = 1024;
     return (flags & std::byte{frame_flag::long_size}) != std::byte{0};
 }
 
-/// Returns a fault; empty if a frame may start with these flags.
-[[nodiscard]] constexpr std::string_view flags_fault(std::byte flags) noexcept {
-    constexpr std::byte more_command{frame_flag::more | frame_flag::command};
-    constexpr std::byte known = more_command | std::byte{frame_flag::long_size};
-    if ((flags & ~known) != std::byte{0}) {
-        return "reserved frame flag set";
-    }
-    return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
-}
-
 /// Returns the size of the header, as far as its first `seen` bytes determine it.
 [[nodiscard]] constexpr std::size_t header_bytes_wanted(const std::byte* header, std::size_t seen) noexcept {
     if (seen == 0) {
@@ -96,7 +86,7 @@ FeedStatus FrameDecoder::feed_header(Bytes& input) {
         }
         header_[header_bytes_++] = input.front();
         input = input.subspan(1);
-        const std::string_view fault = flags_fault(header_[0]);
+        const std::string_view fault = flags_fault(std::to_integer<unsigned>(header_[0]));
         if (!fault.empty()) {
             return fail(fault);
         }

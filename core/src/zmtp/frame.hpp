@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace telegate::zmtp {
 
@@ -31,6 +32,15 @@ struct Frame {
     [[nodiscard]] bool is_command() const noexcept { return (flags & frame_flag::command) != 0; }
     [[nodiscard]] const std::byte* end() const noexcept { return body.data() + body.size(); }
 };
+
+/// Returns the fault of the first byte of a frame; empty if a frame may begin with it.
+[[nodiscard]] constexpr std::string_view flags_fault(unsigned flags) noexcept {
+    constexpr unsigned more_command = frame_flag::more | frame_flag::command;
+    if ((flags & ~(more_command | frame_flag::long_size)) != 0) {
+        return "reserved frame flag set";
+    }
+    return (flags & more_command) == more_command ? "command frame with MORE" : std::string_view{};
+}
 
 /// Returns the size of the header of a body of this size: 2 or 9.
 [[nodiscard]] constexpr std::size_t frame_header_bytes(std::uint64_t body_bytes) noexcept {

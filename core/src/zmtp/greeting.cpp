@@ -18,20 +18,6 @@ constexpr std::size_t as_server_at = 32;
 constexpr std::byte major{3};
 constexpr std::byte minor{1};
 
-/// Returns the mechanism's byte at `index`, including the NUL padding that follows it on the wire.
-[[nodiscard]] std::byte padded_at(std::string_view mechanism, std::size_t index) noexcept {
-    return index < mechanism.size() ? static_cast<std::byte>(mechanism[index]) : std::byte{0};
-}
-
-[[nodiscard]] bool mechanism_begins(std::string_view mechanism, Bytes received) noexcept {
-    for (std::size_t i = 0; i < received.size(); ++i) {
-        if (received[i] != padded_at(mechanism, i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 [[nodiscard]] GreetingResult violation(std::string_view fault) noexcept {
     return GreetingResult{GreetingStatus::violation, 0, fault};
 }
@@ -45,9 +31,7 @@ Greeting make_greeting(std::string_view mechanism, bool as_server) noexcept {
     greeting[signature_end_at] = std::byte{0x7F};
     greeting[major_at] = major;
     greeting[minor_at] = minor;
-    for (std::size_t i = 0; i < mechanism_bytes; ++i) {
-        greeting[mechanism_at + i] = padded_at(mechanism, i);
-    }
+    std::ranges::copy(as_bytes(mechanism), greeting.begin() + mechanism_at);  // padded with zeros
     greeting[as_server_at] = static_cast<std::byte>(as_server);
     return greeting;
 }
@@ -63,8 +47,9 @@ GreetingResult check_greeting(Bytes received, std::string_view mechanism) noexce
         return violation("ZMTP version older than 3");
     }
     if (received.size() > mechanism_at) {
-        const Bytes tail = received.subspan(mechanism_at);
-        if (!mechanism_begins(mechanism, tail.first(std::min(tail.size(), mechanism_bytes)))) {
+        const Greeting ours = make_greeting(mechanism, false);
+        const std::size_t bytes = std::min(received.size() - mechanism_at, mechanism_bytes);
+        if (!std::ranges::equal(received.subspan(mechanism_at, bytes), Bytes(ours).subspan(mechanism_at, bytes))) {
             return violation("security mechanisms do not match");
         }
     }
