@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -139,17 +140,18 @@ class Delivery {
     /// Records that next() was sent, and returns the number that its response refers to. `is_new`: it was never sent
     /// before.
     std::uint64_t sent(MonoTime now, std::uint64_t transmission = 0, bool is_new = false) noexcept;
-    /// Responses to numbers that are not in flight have no effect.
-    void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
+    /// A message that was in flight, and when and how it was sent.
+    struct Acknowledged {
+        std::uint64_t quarantine_id = 0;  // see OutgoingMessage
+        MonoTime sent_at{};
+        Transmissions transmissions = {};
+    };
+    /// Responses to numbers that are not in flight have no effect; for these, nullopt is returned.
+    std::optional<Acknowledged> acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
     /// The back end stores messages, so that the next failure counts as the first one in a row.
     void note_success() noexcept;
     [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }
-    /// Returns a message that is in flight, or null.
-    [[nodiscard]] const OutgoingMessage* in_flight(std::uint64_t number) const noexcept;
-    /// Return when, and how, a message that is in flight was sent.
-    [[nodiscard]] MonoTime sent_at(std::uint64_t number) const noexcept;
-    [[nodiscard]] const Transmissions& transmissions(std::uint64_t number) const noexcept;
 
     /// Returns the messages that the back end will not store as they are, once nothing is in flight.
     [[nodiscard]] std::vector<const OutgoingMessage*> rejected() const;

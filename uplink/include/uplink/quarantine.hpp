@@ -16,14 +16,16 @@ namespace telegate::uplink {
 
 /// A sample that a back end has refused.
 struct QuarantinedSample {
-    std::uint64_t id = 0;  // unique until the process ends
+    enum class Status : std::uint8_t { kept, waiting, taken };  // waiting, or taken, to be sent again
+
     store::LogId log_id{};
     std::string topic;
     std::uint64_t seq = 0;
     std::int64_t utc_ns = 0;          // of the sample
     std::int64_t refused_utc_ns = 0;  // when it was quarantined
     std::string reason;
-    OutgoingMessage message;  // as it was sent
+    OutgoingMessage message;  // as it was sent; its quarantine_id is unique until the process ends
+    Status status = Status::kept;
 };
 
 /// The samples that a back end has refused permanently, on disk, in the directory of the log: NAME.quarantine.
@@ -68,7 +70,7 @@ class Quarantine {
     [[nodiscard]] bool has_waiting() const noexcept;
 
   private:
-    enum class Status : std::uint8_t { kept, waiting, taken };
+    using Status = QuarantinedSample::Status;
 
     void append(const std::string& record);
     void insert(QuarantinedSample sample);
@@ -80,7 +82,6 @@ class Quarantine {
     std::unique_ptr<store::File> file_;  // null: not open for writing
     std::uint64_t end_ = 0;              // of the records in the file
     std::deque<QuarantinedSample> samples_;
-    std::deque<Status> statuses_;  // of the samples, in the same order
     std::size_t bytes_ = 0;
     std::uint64_t last_id_ = 0;
     bool is_saved_ = true;  // the file has no samples that were removed

@@ -70,8 +70,8 @@ using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 /// Threads: status() and keep_from() any; everything else the reactor's.
 /// Limits:  the window of Delivery::Options, and up to half of it and one block of the log for each of the two lanes in
 ///          memory. With Cursor::backlog_max ranges, samples that are late are delivered in order.
-/// Failure: nothing fails but the constructor and start(), which throw std::bad_alloc. A connection, a log or a cursor
-///          that fails is used again after a while; status() has the reason.
+/// Failure: nothing fails but the constructor, which throws std::bad_alloc. A connection, a log or a cursor that fails
+///          is used again after a while; status() has the reason.
 class UplinkRunner {
   public:
     static constexpr std::chrono::milliseconds connect_max{10'000};
@@ -189,7 +189,7 @@ class UplinkRunner {
     void move_back(store::Position position);
     void restore(MonoTime now);
     void check(MonoTime now);
-    void note_round_trip(const Lane& lane, std::uint64_t in_lane);
+    void note_round_trip(std::chrono::nanoseconds time);
     void note_failure(const std::string& reason);
     void set_alarm(MonoTime now);
     void show();

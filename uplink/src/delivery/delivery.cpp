@@ -122,11 +122,12 @@ Delivery::Entry* Delivery::find(std::uint64_t number) noexcept {
     return is_known && window_[index].status == Status::in_flight ? &window_[index] : nullptr;
 }
 
-void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
+std::optional<Delivery::Acknowledged> Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     Entry* const entry = find(number);
     if (entry == nullptr) {
-        return;
+        return std::nullopt;
     }
+    const Acknowledged sent{entry->message.quarantine_id, entry->sent_at, entry->transmissions};
     entry->status = Status::acknowledged;
     --in_flight_;
     ++counts_.acknowledged;
@@ -136,6 +137,7 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
         state_ = DeliveryState::backing_off;
     }
     note_success();
+    return sent;
 }
 
 void Delivery::note_success() noexcept {
@@ -161,20 +163,6 @@ void Delivery::refused(std::uint64_t number, Refusal refusal, MonoTime now) noex
     if (in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
     }
-}
-
-const OutgoingMessage* Delivery::in_flight(std::uint64_t number) const noexcept {
-    const std::uint64_t index = number - first_number_;
-    const bool is_known = number >= first_number_ && index < window_.size();
-    return is_known && window_[index].status == Status::in_flight ? &window_[index].message : nullptr;
-}
-
-MonoTime Delivery::sent_at(std::uint64_t number) const noexcept {
-    return window_[number - first_number_].sent_at;
-}
-
-const Transmissions& Delivery::transmissions(std::uint64_t number) const noexcept {
-    return window_[number - first_number_].transmissions;
 }
 
 bool Delivery::is_rejected(const Entry& entry) const noexcept {

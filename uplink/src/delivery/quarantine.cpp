@@ -29,7 +29,7 @@ void put(Number number, std::string& out) {
     out.append(bytes.data(), bytes.size());
 }
 
-void put_text(std::string_view text, std::string& out) {
+void put(std::string_view text, std::string& out) {
     put(static_cast<std::uint32_t>(text.size()), out);
     out += text;
 }
@@ -44,7 +44,7 @@ class Parts {
         const std::string_view bytes = cut(sizeof number);
         number = bytes.empty() ? 0 : load_little_endian<Number>(bytes.data());
     }
-    void take_text(std::string& text) {
+    void take(std::string& text) {
         std::uint32_t bytes = 0;
         take(bytes);
         text = cut(bytes);
@@ -62,20 +62,26 @@ class Parts {
     bool is_complete_ = true;
 };
 
+/// Calls `each` with the parts of the content of a record after the id of the log, in order.
+template <class Sample, class Each>
+void for_each_part(Sample& sample, const Each& each) {
+    each(sample.seq);
+    each(sample.utc_ns);
+    each(sample.refused_utc_ns);
+    each(sample.message.epoch_ms);
+    each(sample.message.position);
+    each(sample.message.end_position);
+    each(sample.topic);
+    each(sample.reason);
+    each(sample.message.id);
+    each(sample.message.subject);
+    each(sample.message.format);
+    each(sample.message.payload);
+}
+
 std::string to_record(const QuarantinedSample& sample) {
     std::string content(reinterpret_cast<const char*>(sample.log_id.data()), sample.log_id.size());
-    put(sample.seq, content);
-    put(sample.utc_ns, content);
-    put(sample.refused_utc_ns, content);
-    put(sample.message.epoch_ms, content);
-    put(sample.message.position, content);
-    put(sample.message.end_position, content);
-    put_text(sample.topic, content);
-    put_text(sample.reason, content);
-    put_text(sample.message.id, content);
-    put_text(sample.message.subject, content);
-    put_text(sample.message.format, content);
-    put_text(sample.message.payload, content);
+    for_each_part(sample, [&](const auto& part) { put(part, content); });
     std::string record;
     put(static_cast<std::uint32_t>(content.size()), record);
     put(crc32c(as_bytes(content)), record);
@@ -88,24 +94,17 @@ std::optional<QuarantinedSample> from_content(std::string_view content) {
     const std::string_view log_id = parts.cut(sample.log_id.size());
     std::transform(log_id.begin(), log_id.end(), sample.log_id.begin(),
                    [](char each) { return static_cast<std::byte>(each); });
-    parts.take(sample.seq);
-    parts.take(sample.utc_ns);
-    parts.take(sample.refused_utc_ns);
-    parts.take(sample.message.epoch_ms);
-    parts.take(sample.message.position);
-    parts.take(sample.message.end_position);
-    parts.take_text(sample.topic);
-    parts.take_text(sample.reason);
-    parts.take_text(sample.message.id);
-    parts.take_text(sample.message.subject);
-    parts.take_text(sample.message.format);
-    parts.take_text(sample.message.payload);
+    for_each_part(sample, [&](auto& part) { parts.take(part); });
     sample.message.utc_max_ns = sample.utc_ns;
     return parts.is_complete() ? std::optional(std::move(sample)) : std::nullopt;
 }
 
 std::size_t bytes_of(const QuarantinedSample& sample) noexcept {
     return sample.message.bytes() + overhead_bytes;
+}
+
+bool is_waiting(const QuarantinedSample& sample) noexcept {
+    return sample.status == QuarantinedSample::Status::waiting;
 }
 
 }  // namespace
@@ -188,13 +187,12 @@ void Quarantine::add(QuarantinedSample sample) {
 }
 
 void Quarantine::insert(QuarantinedSample sample) {
-    sample.id = sample.message.quarantine_id = ++last_id_;
+    sample.message.quarantine_id = ++last_id_;
     sample.message.samples = 1;
     sample.message.is_last_part = false;
     sample.message.is_historical = true;  // later samples were delivered
     bytes_ += bytes_of(sample);
     samples_.push_back(std::move(sample));
-    statuses_.push_back(Status::kept);
 }
 
 bool Quarantine::has_block(const store::LogId& log_id, store::Position end_position) const noexcept {
@@ -204,21 +202,18 @@ bool Quarantine::has_block(const store::LogId& log_id, store::Position end_posit
 }
 
 void Quarantine::remove(std::uint64_t id) noexcept {
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-        if (samples_[i].id == id) {
-            bytes_ -= bytes_of(samples_[i]);
-            samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(i));
-            statuses_.erase(statuses_.begin() + static_cast<std::ptrdiff_t>(i));
-            is_saved_ = false;
-            return;
-        }
+    const auto found = std::find_if(samples_.begin(), samples_.end(),
+                                    [id](const QuarantinedSample& each) { return each.message.quarantine_id == id; });
+    if (found != samples_.end()) {
+        bytes_ -= bytes_of(*found);
+        samples_.erase(found);
+        is_saved_ = false;
     }
 }
 
 void Quarantine::clear() noexcept {
     is_saved_ = is_saved_ && samples_.empty();
     samples_.clear();
-    statuses_.clear();
     bytes_ = 0;
 }
 
@@ -245,32 +240,34 @@ void Quarantine::save() {
 }
 
 void Quarantine::retry_all() noexcept {
-    for (Status& status : statuses_) {
-        status = status == Status::kept ? Status::waiting : status;
+    for (QuarantinedSample& each : samples_) {
+        each.status = each.status == Status::kept ? Status::waiting : each.status;
     }
 }
 
 void Quarantine::return_taken() noexcept {
-    std::replace(statuses_.begin(), statuses_.end(), Status::taken, Status::waiting);
+    for (QuarantinedSample& each : samples_) {
+        each.status = each.status == Status::taken ? Status::waiting : each.status;
+    }
 }
 
 const OutgoingMessage* Quarantine::take() {
-    const auto waiting = std::find(statuses_.begin(), statuses_.end(), Status::waiting);
-    if (waiting == statuses_.end()) {
+    const auto waiting = std::find_if(samples_.begin(), samples_.end(), is_waiting);
+    if (waiting == samples_.end()) {
         return nullptr;
     }
-    *waiting = Status::taken;
-    return &samples_[static_cast<std::size_t>(waiting - statuses_.begin())].message;
+    waiting->status = Status::taken;
+    return &waiting->message;
 }
 
 void Quarantine::keep(std::uint64_t id) noexcept {
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-        statuses_[i] = samples_[i].id == id ? Status::kept : statuses_[i];
+    for (QuarantinedSample& each : samples_) {
+        each.status = each.message.quarantine_id == id ? Status::kept : each.status;
     }
 }
 
 bool Quarantine::has_waiting() const noexcept {
-    return std::find(statuses_.begin(), statuses_.end(), Status::waiting) != statuses_.end();
+    return std::any_of(samples_.begin(), samples_.end(), is_waiting);
 }
 
 }  // namespace telegate::uplink

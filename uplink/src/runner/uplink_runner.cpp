@@ -60,16 +60,15 @@ Adapter::Events UplinkRunner::events() {
         later_.ask();
     };
     events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
-        Delivery& delivery = lane_of(number).delivery;
-        if (const OutgoingMessage* const message = delivery.in_flight(number / 2);
-            message != nullptr && message->quarantine_id != 0) {
-            quarantine_.remove(message->quarantine_id);
+        if (const auto sent = lane_of(number).delivery.acknowledged(number / 2, is_duplicate)) {
+            if (sent->quarantine_id != 0) {
+                quarantine_.remove(sent->quarantine_id);
+            }
+            note_round_trip(parts_.clock.mono_now() - sent->sent_at);
+            if (place != 0) {
+                receipts_.note_stored(sent->transmissions, place, is_duplicate);
+            }
         }
-        note_round_trip(lane_of(number), number / 2);
-        if (place != 0 && delivery.in_flight(number / 2) != nullptr) {
-            receipts_.note_stored(delivery.transmissions(number / 2), place, is_duplicate);
-        }
-        delivery.acknowledged(number / 2, is_duplicate);
         bool is_sending = true;
         for (Lane* const lane : lanes()) {
             lane->delivery.note_success();
@@ -120,12 +119,9 @@ void UplinkRunner::end_discarded() {
 }
 
 /// Averages over about eight messages.
-void UplinkRunner::note_round_trip(const Lane& lane, std::uint64_t in_lane) {
-    if (lane.delivery.in_flight(in_lane) != nullptr) {
-        const std::chrono::nanoseconds time = parts_.clock.mono_now() - lane.delivery.sent_at(in_lane);
-        std::chrono::nanoseconds& average = next_status_.round_trip;
-        average = average.count() == 0 ? time : average + (time - average) / 8;
-    }
+void UplinkRunner::note_round_trip(std::chrono::nanoseconds time) {
+    std::chrono::nanoseconds& average = next_status_.round_trip;
+    average = average.count() == 0 ? time : average + (time - average) / 8;
 }
 
 /// Delivers again what the back end has acknowledged and lost.
