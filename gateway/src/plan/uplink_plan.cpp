@@ -46,7 +46,7 @@ MessageFormat to_format(const UplinkSettings& uplink, SectionProblems& found) {
 
 UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     UplinkOptions options;
-    options.name = uplink.name;
+    options.runner.name = uplink.name;
     options.urls = uplink.url;
     for (const std::string& url : uplink.url) {
         if (!uplink::parse_nats_url(url)) {
@@ -69,15 +69,15 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     options.tls_server_name = uplink.tls_server_name;
     options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
                         static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};
-    options.delivery.messages_max = static_cast<std::size_t>(uplink.window);
-    options.delivery.bytes_max = window_bytes_min;
-    options.delivery.refusals_max = static_cast<std::uint32_t>(uplink.refusals_max);
+    options.runner.delivery.messages_max = static_cast<std::size_t>(uplink.window);
+    options.runner.delivery.bytes_max = window_bytes_min;
+    options.runner.delivery.refusals_max = static_cast<std::uint32_t>(uplink.refusals_max);
     if (uplink.catch_up == 1) {
         found.add("catch_up", "1 never catches up: must be 0, or 2 or more");
     }
-    options.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
-    options.order = orders.value(uplink.order);
-    options.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
+    options.runner.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
+    options.runner.order = orders.value(uplink.order);
+    options.runner.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;
 }

@@ -52,11 +52,10 @@ HttpResponse get_uplink(const RestCall& call) {
 }
 
 /// Runs a command. Responds with the uplink if it was done.
-template <class Command>
-HttpResponse run_command(const RestCall& call, std::string_view name, const Command& command) {
+HttpResponse run_command(const RestCall& call, std::string_view name, const Uplinks::Command& command) {
     const auto run = [&]() -> HttpResponse {
         try {
-            switch (command(*call.handlers.uplink_commands, call.arguments.front())) {
+            switch (call.handlers.uplink_commands->call(call.arguments.front(), command)) {
                 case UplinkResult::late: return unavailable(call.request, "the uplink did not respond in time");
                 case UplinkResult::no_log:
                     return refused(call.request, 409, "the log is not open yet; repeat it later");
@@ -79,8 +78,10 @@ HttpResponse run_command(const RestCall& call, std::string_view name, const Comm
 
 template <bool is_paused>
 HttpResponse post_pause(const RestCall& call) {
-    return run_command(call, is_paused ? "pause" : "resume",
-                       [](Uplinks& uplinks, std::string_view name) { return uplinks.pause(name, is_paused); });
+    return run_command(call, is_paused ? "pause" : "resume", [](uplink::UplinkRunner& runner) {
+        runner.pause(is_paused);
+        return UplinkResult::done;
+    });
 }
 
 /// Reads {"position": N} or {"time": "..."}, or adds a fault.
@@ -118,8 +119,15 @@ HttpResponse post_rewind(const RestCall& call) {
     if (!target) {
         return unprocessable(call.request, faults);
     }
-    return run_command(call, "rewind",
-                       [&](Uplinks& uplinks, std::string_view name) { return uplinks.rewind(name, *target); });
+    return run_command(call, "rewind", [&](uplink::UplinkRunner& runner) {
+        using Result = uplink::UplinkRunner::RewindResult;
+        switch (runner.rewind(*target)) {
+            case Result::no_log: return UplinkResult::no_log;
+            case Result::not_delivered: return UplinkResult::not_delivered;
+            case Result::done: break;
+        }
+        return UplinkResult::done;
+    });
 }
 
 void list_quarantine(JsonObject& out, const std::vector<uplink::QuarantinedSample>& samples) {
@@ -139,20 +147,26 @@ void list_quarantine(JsonObject& out, const std::vector<uplink::QuarantinedSampl
 
 HttpResponse get_quarantine(const RestCall& call) {
     std::vector<uplink::QuarantinedSample> samples;
-    HttpResponse response = run_command(call, "quarantine", [&](Uplinks& uplinks, std::string_view name) {
-        return uplinks.quarantined(name, samples);
+    HttpResponse response = run_command(call, "quarantine", [&](uplink::UplinkRunner& runner) {
+        const auto& all = runner.quarantined();
+        samples.assign(all.begin(), all.end());
+        return UplinkResult::done;
     });
     return response.status == 200 ? json_response(list_quarantine, samples) : std::move(response);
 }
 
 HttpResponse delete_quarantine(const RestCall& call) {
-    return run_command(call, "clear quarantine",
-                       [](Uplinks& uplinks, std::string_view name) { return uplinks.clear_quarantine(name); });
+    return run_command(call, "clear quarantine", [](uplink::UplinkRunner& runner) {
+        runner.clear_quarantine();
+        return UplinkResult::done;
+    });
 }
 
 HttpResponse post_retry(const RestCall& call) {
-    return run_command(call, "retry quarantine",
-                       [](Uplinks& uplinks, std::string_view name) { return uplinks.retry_quarantined(name); });
+    return run_command(call, "retry quarantine", [](uplink::UplinkRunner& runner) {
+        runner.retry_quarantined();
+        return UplinkResult::done;
+    });
 }
 
 /// A command that responds with the uplink.

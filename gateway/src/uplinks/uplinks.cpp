@@ -50,7 +50,7 @@ class Uplinks::One {
           encoder_(parts.tags, options.messages),
           blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
           started_utc_ns_(parts.clock.utc_now_ns()),
-          runner_(runner_parts(), runner_options(parts.log_directory, options)) {}
+          runner_(runner_parts(), runner_options(parts.log_directory, options.runner)) {}
     ~One() {
         if (thread_.joinable()) {
             begin_close();
@@ -61,7 +61,7 @@ class Uplinks::One {
     One& operator=(const One&) = delete;
 
     void start() {
-        thread_ = start_thread("tg-up-" + options_.name, [this] { run(); });
+        thread_ = start_thread("tg-up-" + options_.runner.name, [this] { run(); });
     }
 
     void log_synced(store::Position position) {
@@ -81,17 +81,17 @@ class Uplinks::One {
         }
     }
 
-    [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+    [[nodiscard]] const std::string& name() const noexcept { return options_.runner.name; }
     [[nodiscard]] store::Position keep_from() const { return runner_.keep_from(); }
-    /// Runs a command on the thread. Returns false if it does not start in time.
-    template <class Command>
-    [[nodiscard]] bool call(Command command) {
-        return call_on_reactor(
-            reactor_, [this, &command] { command(runner_); }, command_max);
+    [[nodiscard]] UplinkResult call(const Command& command) {
+        UplinkResult result = UplinkResult::late;  // stays so if the call does not start in time
+        (void)call_on_reactor(
+            reactor_, [&] { result = command(runner_); }, command_max);
+        return result;
     }
 
     [[nodiscard]] UplinkReport report() const {
-        UplinkReport report{options_.name, options_.urls, options_.messages.subject, options_.lag_alarm,
+        UplinkReport report{options_.runner.name, options_.urls, options_.messages.subject, options_.lag_alarm,
                             runner_.status()};
         if (report.status.is_behind) {
             const std::int64_t since_ns =
@@ -103,13 +103,10 @@ class Uplinks::One {
 
   private:
     [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const std::string& log_directory,
-                                                                      const UplinkOptions& options) {
-        uplink::UplinkRunner::Options result{options.name, log_directory, options.delivery};
-        result.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
-        result.rates = options.rates;
-        result.ack_grace = options.ack_grace;
-        result.order = options.order;
-        return result;
+                                                                      uplink::UplinkRunner::Options options) {
+        options.log_directory = log_directory;
+        options.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
+        return options;
     }
     [[nodiscard]] uplink::UplinkRunner::Parts runner_parts() {
         const auto make_adapter = [this](uplink::Adapter::Events events) {
@@ -146,7 +143,7 @@ class Uplinks::One {
         uplink::AdapterOptions options;
         options.urls = options_.urls;
         options.subjects = SubjectTemplate(options_.messages.subject).pattern();
-        options.client_name = "telegate " + options_.name;
+        options.client_name = "telegate " + options_.runner.name;
         options.tls_server_name = options_.tls_server_name;
         options.headers = {{"Telegate-Gateway", gateway_word()}};
         options.message_bytes_max = options_.messages.bytes_max;
@@ -155,20 +152,20 @@ class Uplinks::One {
             return read_secrets(options_.files);
         };
         options.warn = [this](const std::string& text) {
-            log_.warn_limited(options_.name + " warning",
-                              LogLine("uplink warning").add("uplink", options_.name).quote("reason", text));
+            log_.warn_limited(options_.runner.name + " warning",
+                              LogLine("uplink warning").add("uplink", options_.runner.name).quote("reason", text));
         };
         return options;
     }
 
     [[nodiscard]] uplink::UplinkRunner::Notes notes() {
         const auto line = [this](const char* text) {
-            return LogLine(text).add("uplink", options_.name);
+            return LogLine(text).add("uplink", options_.runner.name);
         };
         return {
             [this, line](const std::string& server) { log_.info_each(line("uplink connected").add("server", server)); },
             [this, line](const std::string& reason) {
-                log_.warn_limited(options_.name, line("uplink failed").quote("reason", reason));
+                log_.warn_limited(options_.runner.name, line("uplink failed").quote("reason", reason));
             },
             [this, line](const std::string& reason) {
                 log_.warn(line("uplink restarts at the oldest sample").quote("reason", reason));
@@ -182,7 +179,7 @@ class Uplinks::One {
             try {
                 if (is_short) {
                     reactor_.run_for(memory_pause);
-                    log_.warn_limited("out of memory", LogLine("out of memory").add("uplink", options_.name));
+                    log_.warn_limited("out of memory", LogLine("out of memory").add("uplink", options_.runner.name));
                     is_short = false;
                 }
                 reactor_.run();
@@ -236,7 +233,8 @@ std::shared_ptr<Uplinks::One> Uplinks::make(const UplinkOptions& options) {
         one->start();
         return one;
     } catch (const std::exception& error) {
-        parts_.log.error(LogLine("uplink cannot be started").add("uplink", options.name).quote("reason", error.what()));
+        parts_.log.error(
+            LogLine("uplink cannot be started").add("uplink", options.runner.name).quote("reason", error.what()));
         return nullptr;
     }
 }
@@ -246,15 +244,16 @@ void Uplinks::change(const std::vector<UplinkOptions>& wanted,
     List kept;
     List ended;
     for (const auto& each : list()) {
-        const bool is_wanted = std::any_of(wanted.begin(), wanted.end(),
-                                           [&](const UplinkOptions& options) { return options.name == each->name(); });
+        const bool is_wanted = std::any_of(wanted.begin(), wanted.end(), [&](const UplinkOptions& options) {
+            return options.runner.name == each->name();
+        });
         (is_wanted && !has_changed(each->name()) ? kept : ended).push_back(each);
     }
     end(ended);  // before others use their cursors; until then, they are in the list, and keep_from() regards them
     List after;
     for (const UplinkOptions& options : wanted) {
-        const auto found =
-            std::find_if(kept.begin(), kept.end(), [&](const auto& each) { return each->name() == options.name; });
+        const auto found = std::find_if(kept.begin(), kept.end(),
+                                        [&](const auto& each) { return each->name() == options.runner.name; });
         if (auto one = found != kept.end() ? *found : make(options); one != nullptr) {
             after.push_back(std::move(one));
         }
@@ -294,43 +293,10 @@ void Uplinks::end(const List& list) {
     }
 }
 
-template <class Command>
-UplinkResult Uplinks::call(std::string_view name, Command command) {
+UplinkResult Uplinks::call(std::string_view name, const Command& command) {
     const List all = list();
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each->name() == name; });
-    if (found == all.end()) {
-        return UplinkResult::no_uplink;
-    }
-    return (*found)->call(command) ? UplinkResult::done : UplinkResult::late;
-}
-
-UplinkResult Uplinks::pause(std::string_view name, bool is_paused) {
-    return call(name, [is_paused](uplink::UplinkRunner& runner) { runner.pause(is_paused); });
-}
-
-UplinkResult Uplinks::rewind(std::string_view name, const uplink::RewindTarget& target) {
-    using Result = uplink::UplinkRunner::RewindResult;
-    Result rewound = Result::done;
-    const UplinkResult called = call(name, [&](uplink::UplinkRunner& runner) { rewound = runner.rewind(target); });
-    if (called != UplinkResult::done || rewound == Result::done) {
-        return called;
-    }
-    return rewound == Result::no_log ? UplinkResult::no_log : UplinkResult::not_delivered;
-}
-
-UplinkResult Uplinks::quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples) {
-    return call(name, [&](uplink::UplinkRunner& runner) {
-        const auto& all = runner.quarantined();
-        samples.assign(all.begin(), all.end());
-    });
-}
-
-UplinkResult Uplinks::retry_quarantined(std::string_view name) {
-    return call(name, [](uplink::UplinkRunner& runner) { runner.retry_quarantined(); });
-}
-
-UplinkResult Uplinks::clear_quarantine(std::string_view name) {
-    return call(name, [](uplink::UplinkRunner& runner) { runner.clear_quarantine(); });
+    return found == all.end() ? UplinkResult::no_uplink : (*found)->call(command);
 }
 
 std::vector<UplinkReport> Uplinks::status() const {

@@ -24,7 +24,7 @@ namespace telegate {
 
 /// The settings of an [uplink] section.
 struct UplinkOptions {
-    std::string name;
+    uplink::UplinkRunner::Options runner;  // Uplinks sets the directory of the log and the seed
     const uplink::AdapterModule* module = nullptr;
     std::vector<std::string> urls;
     /// As in the settings; "": none.
@@ -36,10 +36,6 @@ struct UplinkOptions {
     } files;
     std::string tls_server_name;
     MessageEncoder::Options messages;
-    uplink::Delivery::Options delivery;
-    uplink::UplinkRunner::Rates rates;
-    uplink::UplinkRunner::Order order = uplink::UplinkRunner::Order::strict;
-    std::chrono::milliseconds ack_grace{300'000};
     std::chrono::milliseconds lag_alarm{60'000};
 };
 
@@ -68,7 +64,7 @@ enum class UplinkResult : std::uint8_t {
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
-/// Threads: log_synced(), status() and the commands: any. start(), change(), close(): any, one at a time.
+/// Threads: log_synced(), status() and call(): any. start(), change(), close(): any, one at a time.
 /// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait for the uplinks that end, of
 ///          which each may be opening a connection.
 /// Failure: start() throws std::system_error if a thread cannot be created; change() logs it, and the uplink is omitted
@@ -102,14 +98,11 @@ class Uplinks {
     /// In the order of the settings.
     [[nodiscard]] std::vector<UplinkReport> status() const;
 
-    // The commands wait for the thread of the uplink, at most command_max. They throw std::system_error if a file
-    // cannot be written. Threads: any but those of the uplinks.
     static constexpr std::chrono::milliseconds command_max{3'000};  // an uplink may be opening a connection
-    [[nodiscard]] UplinkResult pause(std::string_view name, bool is_paused);
-    [[nodiscard]] UplinkResult rewind(std::string_view name, const uplink::RewindTarget& target);
-    [[nodiscard]] UplinkResult quarantined(std::string_view name, std::vector<uplink::QuarantinedSample>& samples);
-    [[nodiscard]] UplinkResult retry_quarantined(std::string_view name);
-    [[nodiscard]] UplinkResult clear_quarantine(std::string_view name);
+    using Command = std::function<UplinkResult(uplink::UplinkRunner& runner)>;
+    /// Runs a command on the thread of an uplink, for which it waits at most command_max. Throws what the command
+    /// throws. Threads: any but those of the uplinks.
+    [[nodiscard]] UplinkResult call(std::string_view name, const Command& command);
 
   private:
     class One;
@@ -118,8 +111,6 @@ class Uplinks {
     [[nodiscard]] List list() const;
     void set(List list);
     static void end(const List& list);
-    template <class Command>
-    [[nodiscard]] UplinkResult call(std::string_view name, Command command);
     [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
 
     const Parts parts_;

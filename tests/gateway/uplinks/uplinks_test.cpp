@@ -44,7 +44,7 @@ TEST_CASE("an uplink that is replaced protects the log until its successor does"
     const SystemClock clock;
     Log log("off");
     UplinkOptions options;
-    options.name = "cloud";
+    options.runner.name = "cloud";
     options.module = &silent_module;
     options.urls = {"nats://127.0.0.1"};
     Uplinks uplinks({clock, log, folder.path(), {}}, {options});
