@@ -1,15 +1,11 @@
 #include "events/alarm_file.hpp"
 
 #include "base/strict_json.hpp"
-#include "base/whole_file.hpp"
-#include "log/log_line.hpp"
-#include "state/broken_file.hpp"
+#include "state/saved_file.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <exception>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -101,36 +97,14 @@ std::variant<SavedAlarms, std::string> read_alarms(std::string_view text) {
 }
 
 AlarmFile::AlarmFile(Alarms& alarms, Log& log, std::string path) : alarms_(alarms), log_(log), path_(std::move(path)) {
-    if (!path_.empty()) {
-        restore();
+    if (auto saved = read_saved(log_, "alarm file", path_, alarms_bytes_max, read_alarms)) {
+        alarms_.restore(std::move(saved->alarms), saved->is_clean);
     }
-}
-
-void AlarmFile::restore() {
-    std::string why;
-    try {
-        auto result = read_alarms(read_whole_file(path_, alarms_bytes_max));
-        if (auto* const saved = std::get_if<SavedAlarms>(&result)) {
-            return alarms_.restore(std::move(saved->alarms), saved->is_clean);
-        }
-        why = std::get<std::string>(result);
-    } catch (const std::system_error& error) {
-        if (error.code() == std::errc::no_such_file_or_directory) {
-            return;
-        }
-        why = error.code().message();
-    }
-    rename_broken(log_, "alarm file", path_, why);
 }
 
 void AlarmFile::save(bool is_clean) {
-    if (path_.empty()) {
-        return;
-    }
-    try {
-        replace_whole_file(path_, alarms_file_text({is_clean, alarms_.all()}));
-    } catch (const std::system_error& error) {
-        log_.error(LogLine("cannot write alarm file").add("file", path_).quote("reason", error.what()));
+    if (!path_.empty()) {
+        write_saved(log_, "alarm file", path_, alarms_file_text({is_clean, alarms_.all()}));
     }
 }
 

@@ -39,8 +39,6 @@ class AlarmFile {
     void save(bool is_clean);
 
   private:
-    void restore();
-
     Alarms& alarms_;
     Log& log_;
     const std::string path_;

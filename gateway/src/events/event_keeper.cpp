@@ -1,15 +1,12 @@
 #include "events/event_keeper.hpp"
 
-#include "base/whole_file.hpp"
 #include "events/event_text.hpp"
 #include "log/log_line.hpp"
-#include "state/broken_file.hpp"
+#include "state/saved_file.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <utility>
-#include <variant>
 
 namespace telegate {
 
@@ -17,28 +14,11 @@ EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path, std::func
     : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)), timer_("tg-events", [this] {
           return keep();
       }) {
-    if (!path_.empty()) {
-        restore();
+    if (auto entries = read_saved(log_, "event file", path_, events_bytes_max, read_events)) {
+        events_.restore(std::move(*entries));
     }
     logged_ = events_.last_number();
     written_ = logged_;
-}
-
-void EventKeeper::restore() {
-    std::string why;
-    try {
-        auto result = read_events(read_whole_file(path_, events_bytes_max));
-        if (auto* const entries = std::get_if<std::vector<EventEntry>>(&result)) {
-            return events_.restore(std::move(*entries));
-        }
-        why = std::get<std::string>(result);
-    } catch (const std::system_error& error) {
-        if (error.code() == std::errc::no_such_file_or_directory) {
-            return;
-        }
-        why = error.code().message();
-    }
-    rename_broken(log_, "event file", path_, why);
 }
 
 void EventKeeper::start() {
@@ -90,11 +70,8 @@ void EventKeeper::write_file() {
         return;
     }
     write_at_ = clock_.mono_now() + write_interval;
-    try {
-        replace_whole_file(path_, events_file_text(entries));
+    if (write_saved(log_, "event file", path_, events_file_text(entries))) {
         written_ = entries.back().number;
-    } catch (const std::system_error& error) {
-        log_.error(LogLine("cannot write event file").add("file", path_).quote("reason", error.what()));
     }
     if (on_write_) {
         on_write_();

@@ -39,7 +39,6 @@ class EventKeeper {
     void stop();
 
   private:
-    void restore();
     /// Returns the time of the next call without wake().
     [[nodiscard]] MonoTime keep();
     void log_new();

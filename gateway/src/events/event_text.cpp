@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,12 +21,6 @@ using EventJson = nlohmann::ordered_json;
 // 2^53: a double represents every smaller integer exactly
 constexpr std::uint64_t event_number_max = 9'007'199'254'740'992;
 constexpr std::size_t events_depth_max = 4;
-
-std::string time_of_event(std::int64_t utc_ns) {
-    std::array<char, TimeText::copied_bytes> text{};
-    const char* const end = TimeText("", "").put(text.data(), utc_ns);
-    return {text.data(), static_cast<std::size_t>(end - text.data())};
-}
 
 /// Returns nullptr if the member is missing or not a text.
 const std::string* text_of_member(const EventJson& json, const char* key) {
@@ -89,7 +82,7 @@ void list_event(JsonObject& out, const EventEntry& entry) {
     const Event& event = entry.event ? *entry.event : none;
     out.name_schema("Event");
     out.add("number", Described{entry.number, schema_from_1});
-    out.add("time", time_of_event(event.time_utc_ns));
+    out.add("time", to_iso8601(event.time_utc_ns));
     out.add("device", event.device);
     out.add("channel", event.channel);
     out.add("kind", Described{to_string(event.kind), R"({"type":"string"})"});

@@ -54,42 +54,24 @@ std::string take_channels(const SortedJson& channels, const std::string& place, 
 
 struct LedgerCount {
     const char* key;
-    std::uint64_t& (*of)(LedgerCounts& counts);
+    std::uint64_t& count;
 };
 
-/// The members of the object "ledger" in the file.
-constexpr std::array ledger_counts{
-    LedgerCount{"sampled",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.sampled;
-                }},
-    LedgerCount{"published",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.published;
-                }},
-    LedgerCount{"filtered",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.filtered;
-                }},
-    LedgerCount{"queued",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.queued;
-                }},
-    LedgerCount{"dropped_queue_overflow",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.dropped[0];
-                }},
-    LedgerCount{"dropped_shutdown",
-                [](LedgerCounts& counts) -> std::uint64_t& {
-                    return counts.dropped[1];
-                }},
-};
-static_assert(drop_reasons == 2);
+/// Returns the members of the object "ledger" in the file.
+std::array<LedgerCount, 6> ledger_counts(LedgerCounts& counts) {
+    static_assert(drop_reasons == 2);
+    return {{{"sampled", counts.sampled},
+             {"published", counts.published},
+             {"filtered", counts.filtered},
+             {"queued", counts.queued},
+             {"dropped_queue_overflow", counts.dropped[0]},
+             {"dropped_shutdown", counts.dropped[1]}}};
+}
 
 std::string ledger_text(EpochLedger ledger) {
     std::string text = ",\"ledger\":{\"time\":" + std::to_string(ledger.time_utc_ms);
-    for (const LedgerCount& count : ledger_counts) {
-        text += ",\"" + std::string(count.key) + "\":" + std::to_string(count.of(ledger.counts));
+    for (const auto& [key, count] : ledger_counts(ledger.counts)) {
+        text += ",\"" + std::string(key) + "\":" + std::to_string(count);
     }
     return text + '}';
 }
@@ -101,12 +83,12 @@ std::string take_ledger(const SortedJson& json, const std::string& place, PastEp
     }
     EpochLedger ledger;
     ledger.time_utc_ms = json["time"].get<std::int64_t>();
-    for (const LedgerCount& count : ledger_counts) {
-        const auto found = json.find(count.key);
+    for (const auto& [key, count] : ledger_counts(ledger.counts)) {
+        const auto found = json.find(key);
         if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > seq_max) {
-            return place + '/' + count.key + " is not a whole number";
+            return place + '/' + key + " is not a whole number";
         }
-        count.of(ledger.counts) = found->get<std::uint64_t>();
+        count = found->get<std::uint64_t>();
     }
     epoch.ledger = ledger;
     return "";

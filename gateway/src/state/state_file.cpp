@@ -5,7 +5,7 @@
 #include "config/load.hpp"
 #include "encode/time_text.hpp"
 #include "log/log_line.hpp"
-#include "state/broken_file.hpp"
+#include "state/saved_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -23,16 +23,17 @@ namespace {
 constexpr std::int64_t epoch_ms_ns = 1'000'000;
 constexpr const char* setting = "[gateway] state_file";
 
-}  // namespace
-
-FileLock::FileLock(const std::string& path) {
-    const std::string name = path + ".lock";
-    file_ = UniqueFd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-    if (file_.get() < 0 || ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+/// Throws std::system_error; device_or_resource_busy if another process holds the lock.
+UniqueFd locked(const std::string& name) {
+    UniqueFd file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (file.get() < 0 || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         const int error = errno == EWOULDBLOCK ? EBUSY : errno;
         throw std::system_error(error, std::generic_category(), "lock " + name);
     }
+    return file;
 }
+
+}  // namespace
 
 StateFile::StateFile(const std::string& path, Log& log)
     : path_(path.empty() ? path : get_for(setting, path, [&] { return link_target(path); })), log_(log) {
@@ -151,7 +152,7 @@ std::optional<std::uint64_t> StateFile::published_from(std::int64_t epoch_ms, st
 /// Two gateways with the same file would overwrite each other's changes.
 void StateFile::lock() {
     try {
-        lock_ = FileLock(path_);
+        lock_ = locked(path_ + ".lock");
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::device_or_resource_busy) {
             throw SettingsError({{.place = {},
@@ -183,11 +184,7 @@ void StateFile::read() {
 
 std::size_t StateFile::write() {
     const std::string text = past_epochs_text(epochs_);
-    try {
-        replace_whole_file(path_, text);
-    } catch (const std::system_error& error) {
-        log_.error(LogLine("cannot write state file").add("file", path_).quote("reason", error.what()));
-    }
+    write_saved(log_, "state file", path_, text);
     return text.size();
 }
 

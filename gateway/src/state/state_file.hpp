@@ -13,21 +13,6 @@
 
 namespace telegate {
 
-/// A lock that keeps other processes that use it from opening a file. The lock is held on the empty file `PATH.lock`,
-/// because the file itself may be replaced. `PATH.lock` remains when the lock is released.
-///
-/// Threads: one.
-/// Limits: one descriptor.
-/// Failure: the constructor throws std::system_error; device_or_resource_busy if another process holds the lock.
-class FileLock {
-  public:
-    FileLock() = default;  // holds no lock
-    explicit FileLock(const std::string& path);
-
-  private:
-    UniqueFd file_;
-};
-
 /// The file with the last epochs and the last sequence number of each channel in them, so after a restart clients can
 /// find out which samples they missed. While the gateway runs, the file contains its epoch as not ended, with its last
 /// ledger.
@@ -80,7 +65,7 @@ class StateFile {
 
     const std::string path_;  // of the file itself, with links resolved
     Log& log_;
-    FileLock lock_;
+    UniqueFd lock_;                  // of PATH.lock, because the file itself is replaced; PATH.lock remains
     std::vector<PastEpoch> epochs_;  // oldest first; between begin() and end() only note() changes an element
     bool has_begun_ = false;         // the last element is the current epoch
 };

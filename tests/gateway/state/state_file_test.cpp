@@ -1,5 +1,5 @@
 #include "state/state_file.hpp"
-#include "state/broken_file.hpp"
+#include "state/saved_file.hpp"
 
 #include "base/setting_failure.hpp"
 #include "config/load.hpp"

@@ -1,4 +1,4 @@
-#include "state/broken_file.hpp"
+#include "state/saved_file.hpp"
 
 #include "log/log_line.hpp"
 
@@ -36,6 +36,16 @@ void rename_broken(Log& log, std::string_view what, const std::string& path, std
         }
     }
     log.error(line);
+}
+
+bool write_saved(Log& log, std::string_view what, const std::string& path, std::string_view text) {
+    try {
+        replace_whole_file(path, text);
+        return true;
+    } catch (const std::system_error& error) {
+        log.error(LogLine("cannot write " + std::string(what)).add("file", path).quote("reason", error.what()));
+        return false;
+    }
 }
 
 }  // namespace telegate
