@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace telegate {
 namespace {
@@ -77,7 +78,6 @@ void LastValues::turn() {
 }
 
 void LastValues::work() {
-    look_for_channels();
     look_at_history();
     while (!queue_.empty() && spent_ < turn_bytes) {
         const Key key = queue_.front();
@@ -111,7 +111,7 @@ bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
         if (!subscriber.has_begun) {
             subscriber.not_begun.erase(change.prefix);
             subscriber.has_begun = true;
-            subscriber.given_to.clear();
+            subscriber.given_to.reset();
         }
         if (!give(key, subscriber, change)) {
             return true;
@@ -125,15 +125,18 @@ bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
 
 /// Returns false if the limit of the iteration is reached before all values are sent.
 bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& change) {
-    const std::string_view begin = std::max<std::string_view>(change.prefix, subscriber.given_to);
-    auto each = std::lower_bound(topics_.begin(), topics_.end(), begin,
-                                 [](const auto& one, std::string_view text) { return one.first < text; });
-    for (; each != topics_.end() && each->first.starts_with(change.prefix); ++each) {
-        const auto& [topic, channel] = *each;
+    std::string_view after;
+    if (subscriber.given_to) {
+        after = parts_.channels.at(*subscriber.given_to).topic;
+    }
+    const std::span<const ChannelId> page = topics_.page(change.prefix, after);
+    published_.resize(parts_.channels.size());
+    for (const ChannelId channel : page) {
         if (spent_ >= turn_bytes) {
-            subscriber.given_to = topic;
             return false;
         }
+        subscriber.given_to = channel;
+        const std::string& topic = parts_.channels.at(channel).topic;
         spend(look_bytes + (subscriber.known.empty() ? 0 : compare_bytes * topic.size()));
         const TelemetrySample* const last = parts_.pump.last(channel);
         const bool was_live = published_[to_index(channel)] > change.position || unseen_ > change.position;
@@ -159,6 +162,7 @@ void LastValues::look_at_history() {
         return;
     }
     samples_.resize(samples_read);
+    published_.resize(parts_.channels.size());
     while (scanned_.position() < parts_.history.position()) {
         const SampleCursor::Read read = scanned_.read(samples_);
         unseen_ = read.missed > 0 ? scanned_.position() : unseen_;
@@ -167,18 +171,6 @@ void LastValues::look_at_history() {
         }
         scanned_.advance(read.count);
     }
-}
-
-void LastValues::look_for_channels() {
-    if (topics_.size() == parts_.channels.size()) {
-        return;
-    }
-    for (std::size_t i = topics_.size(); i < parts_.channels.size(); ++i) {
-        const auto id = static_cast<ChannelId>(i);
-        topics_.emplace_back(parts_.channels.at(id).topic, id);
-    }
-    std::sort(topics_.begin(), topics_.end());
-    published_.resize(topics_.size());
 }
 
 }  // namespace telegate

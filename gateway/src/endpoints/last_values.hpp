@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/topic_order.hpp"
 #include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 #include "core/monitor.hpp"
@@ -16,6 +17,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,7 +36,7 @@ namespace telegate {
 /// Threads: the reactor's.
 /// Limits: turn_bytes per iteration for all subscribers together, in round-robin order. Keeps the prefixes of these
 /// subscribers, which the publisher limits, and twice that for each subscription that is in progress or pending: a
-/// pending one that is canceled is removed, and one that is requested again while in progress is queued once. 24 bytes
+/// pending one that is canceled is removed, and one that is requested again while in progress is queued once. 12 bytes
 /// per channel. Values that do not fit the subscriber's limits are counted individually as dropped. If more is
 /// published between two iterations than the history holds (512 KiB suffice), values that were not sent in the first
 /// iteration are omitted.
@@ -53,7 +55,8 @@ class LastValues {
         const History& history;
         SlowGaps& gaps;
     };
-    explicit LastValues(const Parts& parts) noexcept : parts_(parts), scanned_(parts.history, 0) {}
+    explicit LastValues(const Parts& parts) noexcept
+        : parts_(parts), topics_(parts.channels), scanned_(parts.history, 0) {}
 
     /// Must be called for every event, before the pump takes more samples from the queue.
     void note(PayloadFormat format, const MonitorEvent& event);
@@ -76,7 +79,7 @@ class LastValues {
         std::list<Change> changes;                                                  // in order of arrival
         std::map<std::string, std::list<Change>::iterator, std::less<>> not_begun;  // pending changes
         bool has_begun = false;                                                     // the first change has begun
-        std::string given_to;                                                       // progress in topic order
+        std::optional<ChannelId> given_to;  // of the first change, the last channel in the order of topics
         bool is_queued = false;
     };
 
@@ -89,13 +92,12 @@ class LastValues {
     void give_one(const Key& key, const TelemetrySample& sample, std::string_view topic);
     void spend(std::size_t bytes) noexcept { spent_ += bytes; }
     void look_at_history();
-    void look_for_channels();
 
     const Parts parts_;
     std::map<Key, Subscriber> subscribers_;
-    std::deque<Key> queue_;                                       // subscribers with changes; some may be disconnected
-    std::vector<std::pair<std::string_view, ChannelId>> topics_;  // sorted
-    std::vector<std::uint64_t> published_;                        // by channel: position after its last sample
+    std::deque<Key> queue_;  // subscribers with changes; some may be disconnected
+    TopicOrder topics_;
+    std::vector<std::uint64_t> published_;  // by channel: position after its last sample
     std::vector<TelemetrySample> samples_;
     SampleCursor scanned_;      // position up to which the history was read
     std::uint64_t unseen_ = 0;  // samples before it may have been missed

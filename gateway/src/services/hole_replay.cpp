@@ -129,43 +129,25 @@ void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t las
     add_gone(gone_, track.topic, {"", first, last}, was_never_there ? reason_dropped : reason_not_retained);
 }
 
-void HoleReplay::take(Track& track, const TelemetrySample& sample) {
-    while (!track.is_done() && track.holes[track.open].next <= sample.seq) {
+/// Takes a range of sequence numbers, and calls `use` with the part of each hole that it fills.
+template <class Use>
+void HoleReplay::take(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use) {
+    while (!track.is_done() && track.holes[track.open].next <= last_seq) {
         Hole& hole = track.holes[track.open];
-        if (hole.next < sample.seq) {
-            lose(track, hole.next, std::min(sample.seq - 1, hole.last));
+        if (hole.next < first_seq) {
+            lose(track, hole.next, std::min(first_seq - 1, hole.last));
         }
-        if (sample.seq <= hole.last) {
-            add(sample);
-            hole.next = sample.seq + 1;
+        if (first_seq <= hole.last) {
+            use(ServiceHole{"", std::max(hole.next, first_seq), std::min(hole.last, last_seq)});
+            hole.next = last_seq + 1;
         }
-        if (sample.seq < hole.last) {
+        if (last_seq < hole.last) {
             break;
         }
         ++track.open;
     }
     tracks_open_ -= track.is_done() ? 1U : 0U;
-    track.seen = sample.seq;
-}
-
-void HoleReplay::take(Track& track, const store::LogGap& gap) {
-    while (!track.is_done() && track.holes[track.open].next <= gap.last_seq) {
-        Hole& hole = track.holes[track.open];
-        if (hole.next < gap.first_seq) {
-            lose(track, hole.next, std::min(gap.first_seq - 1, hole.last));
-        }
-        if (gap.first_seq <= hole.last) {
-            add_gone(gone_, track.topic, {"", std::max(hole.next, gap.first_seq), std::min(hole.last, gap.last_seq)},
-                     reason_of(gap.reason));
-            hole.next = gap.last_seq + 1;
-        }
-        if (gap.last_seq < hole.last) {
-            break;
-        }
-        ++track.open;
-    }
-    tracks_open_ -= track.is_done() ? 1U : 0U;
-    track.seen = gap.last_seq;
+    track.seen = last_seq;
 }
 
 /// Uses a part of the page.
@@ -174,12 +156,13 @@ void HoleReplay::take_some() {
         if (next_gap_ < page_.gaps.size() && page_.gaps[next_gap_].before_sample <= next_) {
             const store::LogGap& gap = page_.gaps[next_gap_++].gap;
             if (Track* const track = track_of(gap.channel)) {
-                take(*track, gap);
+                take(*track, gap.first_seq, gap.last_seq,
+                     [&](const ServiceHole& part) { add_gone(gone_, track->topic, part, reason_of(gap.reason)); });
             }
         } else if (next_ < page_.samples.size()) {
             const TelemetrySample& sample = page_.samples[next_++];
             if (Track* const track = track_of(sample.channel)) {
-                take(*track, sample);
+                take(*track, sample.seq, sample.seq, [&](const ServiceHole& /*part*/) { add(sample); });
             }
         }
     }

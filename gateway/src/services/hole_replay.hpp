@@ -1,8 +1,8 @@
 #pragma once
 
+#include "base/topic_order.hpp"
 #include "services/history_replay.hpp"
 #include "services/service_request.hpp"
-#include "services/topic_order.hpp"
 #include "state/previous_runs_state.hpp"
 
 #include <cstddef>
@@ -64,8 +64,8 @@ class HoleReplay final : public HistoryReplay {
     [[nodiscard]] Step begin_again();
     [[nodiscard]] std::optional<Pass> next_pass() const noexcept;
     [[nodiscard]] Track* track_of(ChannelId channel);
-    void take(Track& track, const TelemetrySample& sample);
-    void take(Track& track, const store::LogGap& gap);
+    template <class Use>
+    void take(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use);
     void take_some();
     [[nodiscard]] Step settle_ends(SampleReader::Result end);
     void settle(const Track& track, const Hole& hole);

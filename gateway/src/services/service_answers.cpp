@@ -11,26 +11,6 @@
 
 namespace telegate {
 
-std::string begin_answer(const ServiceHead& head, std::int64_t epoch_ms) {
-    std::string out = "{\"service\":" + (head.service_json.empty() ? "null" : head.service_json);
-    if (!head.id_json.empty()) {
-        out += ",\"id\":" + head.id_json;
-    }
-    return out + ",\"epoch\":" + std::to_string(epoch_ms);
-}
-
-std::string error_answer(const ServiceFault& fault, std::int64_t epoch_ms, std::chrono::milliseconds retry_after) {
-    std::string out = begin_answer(fault.head, epoch_ms) + ",\"error\":{\"code\":\"" +
-                      std::string(to_string(fault.error)) + "\",\"detail\":" + json_text(fault.detail);
-    if (!fault.pointer.empty()) {
-        out += ",\"pointer\":" + json_text(fault.pointer);
-    }
-    if (fault.error == ServiceError::busy) {
-        out += ",\"retry_after_ms\":" + std::to_string(retry_after.count());
-    }
-    return out + "}}";
-}
-
 ServiceAnswers::ServiceAnswers(AnswerParts parts, std::function<void()> wake, ServiceCounts& counts)
     : parts_(std::move(parts)),
       epoch_ms_(parts_.text.epoch_ms()),
@@ -63,9 +43,26 @@ Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
     return status(request, asker);
 }
 
+/// Returns the beginning of every reply: `{"service":"ping","id":1,"epoch":1795217494123`.
+std::string ServiceAnswers::begin(const ServiceHead& head) const {
+    std::string out = "{\"service\":" + (head.service_json.empty() ? "null" : head.service_json);
+    if (!head.id_json.empty()) {
+        out += ",\"id\":" + head.id_json;
+    }
+    return out + ",\"epoch\":" + std::to_string(epoch_ms_);
+}
+
 std::string ServiceAnswers::fail(const ServiceFault& fault) {
     ++counts_.errors[static_cast<std::size_t>(fault.error)];
-    return error_answer(fault, epoch_ms_, retry_after);
+    std::string out = begin(fault.head) + ",\"error\":{\"code\":\"" + std::string(to_string(fault.error)) +
+                      "\",\"detail\":" + json_text(fault.detail);
+    if (!fault.pointer.empty()) {
+        out += ",\"pointer\":" + json_text(fault.pointer);
+    }
+    if (fault.error == ServiceError::busy) {
+        out += ",\"retry_after_ms\":" + std::to_string(retry_after.count());
+    }
+    return out + "}}";
 }
 
 std::string ServiceAnswers::fail(const ServiceRequest& request, ServiceError error, std::string detail) {
@@ -73,7 +70,7 @@ std::string ServiceAnswers::fail(const ServiceRequest& request, ServiceError err
 }
 
 std::string ServiceAnswers::ping(const ServiceRequest& request) const {
-    return begin_answer(request.head, epoch_ms_) + ",\"time\":\"" + to_iso8601(clock_.utc_now_ns()) +
+    return begin(request.head) + ",\"time\":\"" + to_iso8601(clock_.utc_now_ns()) +
            "\",\"position\":" + std::to_string(parts_.history.position()) + '}';
 }
 
@@ -88,7 +85,7 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
         return past_catalog(request);
     }
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
-    std::string out = begin_answer(request.head, epoch_ms_) + json_tags_member(parts_.tags);
+    std::string out = begin(request.head) + json_tags_member(parts_.tags);
     if (const std::int64_t oldest = parts_.log == nullptr ? 0 : parts_.log->oldest_utc_ns(); oldest != 0) {
         out += ",\"oldest_time\":\"" + to_iso8601(oldest) + '"';
     }
@@ -115,7 +112,7 @@ std::string ServiceAnswers::past_catalog(const ServiceRequest& request) {
         return unknown_epoch(
             request, parts_.past.is_kept() ? " is unknown or too old" : " is unknown: this gateway has no state_file");
     }
-    std::string out = begin_answer(request.head, epoch_ms_) + ",\"channels\":[";
+    std::string out = begin(request.head) + ",\"channels\":[";
     const auto& seqs = past->last_seqs;
     auto next = request.after < request.prefix ? seqs.lower_bound(request.prefix) : seqs.upper_bound(request.after);
     const auto is_left = [&] {
@@ -144,8 +141,8 @@ std::string ServiceAnswers::end_of(std::span<const ChannelId> page, std::size_t 
 
 std::string ServiceAnswers::snapshot(const ServiceRequest& request) {
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
-    std::string out = begin_answer(request.head, epoch_ms_) +
-                      ",\"position\":" + std::to_string(parts_.history.position()) + ",\"samples\":[";
+    std::string out =
+        begin(request.head) + ",\"position\":" + std::to_string(parts_.history.position()) + ",\"samples\":[";
     std::string gone;
     std::size_t samples = 0;
     std::size_t entries = 0;
@@ -177,7 +174,7 @@ Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& aske
     if (text == nullptr) {
         return fail(request, ServiceError::busy, "the gateway did not provide its status in time");
     }
-    std::string out = begin_answer(request.head, epoch_ms_) + ",\"status\":" + *text;
+    std::string out = begin(request.head) + ",\"status\":" + *text;
     out.resize(out.size() - (out.ends_with('\n') ? 1 : 0));
     out += '}';
     if (out.size() > answer_bytes_max) {
@@ -224,7 +221,7 @@ std::unique_ptr<HistoryReplay> ServiceAnswers::replay_holes(const ServiceRequest
         wanted.past_epoch_ms = request.epoch;
         wanted.past = parts_.past.find(*request.epoch);
     }
-    return std::make_unique<HoleReplay>(replay_parts(request), begin_answer(request.head, epoch_ms_), wanted, topics_);
+    return std::make_unique<HoleReplay>(replay_parts(request), begin(request.head), wanted, topics_);
 }
 
 std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest& request) {
@@ -240,7 +237,7 @@ std::unique_ptr<HistoryReplay> ServiceAnswers::make_replay(const ServiceRequest&
             start.since_utc_ns = request.since->is_age ? clock_.utc_now_ns() - since.count() : since.count();
         }
     }
-    return std::make_unique<PositionReplay>(replay_parts(request), begin_answer(request.head, epoch_ms_),
+    return std::make_unique<PositionReplay>(replay_parts(request), begin(request.head),
                                             PositionReplay::Wanted{request.prefix, start, request.limit});
 }
 
@@ -268,7 +265,7 @@ std::string ServiceAnswers::past_holes(const ServiceRequest& request) {
             add_gone(gone, hole.topic, {"", hole.first_seq, std::min(hole.last_seq, last->second)}, "not_retained");
         }
     }
-    return begin_answer(request.head, epoch_ms_) + ",\"samples\":[],\"gone\":[" + gone +
+    return begin(request.head) + ",\"samples\":[],\"gone\":[" + gone +
            "],\"left\":[],\"position\":" + std::to_string(parts_.history.position()) + ",\"end\":true}";
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/topic_order.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
@@ -12,7 +13,6 @@
 #include "services/service_request.hpp"
 #include "services/services_status.hpp"
 #include "services/status_renderer.hpp"
-#include "services/topic_order.hpp"
 #include "state/state_file.hpp"
 
 #include <chrono>
@@ -30,12 +30,6 @@ namespace telegate {
 
 /// The maximum size of a reply.
 inline constexpr std::size_t answer_bytes_max = 1024 * 1024;
-
-/// Returns the beginning of every reply: `{"service":"ping","id":1,"epoch":1795217494123`.
-[[nodiscard]] std::string begin_answer(const ServiceHead& head, std::int64_t epoch_ms);
-/// Returns an error reply. `retry_after` is included for `busy`.
-[[nodiscard]] std::string error_answer(const ServiceFault& fault, std::int64_t epoch_ms,
-                                       std::chrono::milliseconds retry_after);
 
 /// The objects that replies describe. All must outlive the ServiceAnswers.
 struct AnswerParts {
@@ -81,6 +75,7 @@ class ServiceAnswers {
     [[nodiscard]] Answered answer(const AskedRequest& asked, const Asker& asker);
 
   private:
+    [[nodiscard]] std::string begin(const ServiceHead& head) const;
     [[nodiscard]] std::string fail(const ServiceFault& fault);
     [[nodiscard]] std::string fail(const ServiceRequest& request, ServiceError error, std::string detail);
     [[nodiscard]] std::string ping(const ServiceRequest& request) const;

@@ -1,7 +1,7 @@
 #include "services/history_replay.hpp"
+#include "base/topic_order.hpp"
 #include "core/waker.hpp"
 #include "services/hole_replay.hpp"
-#include "services/topic_order.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
 

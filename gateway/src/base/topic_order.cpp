@@ -1,4 +1,4 @@
-#include "services/topic_order.hpp"
+#include "base/topic_order.hpp"
 
 #include <algorithm>
 
