@@ -293,10 +293,10 @@ void DurableLog::mark() noexcept {
 void DurableLog::append_load() {
     const auto samples = std::span<const TelemetrySample>(load_.samples);
     std::size_t next = 0;
-    for (const LogLoad::Gap& gap : load_.gaps) {
-        log_->append(samples.subspan(next, gap.before - next));
-        next = gap.before;
-        log_->append(gap.gap);
+    for (const auto& [before_sample, gap] : load_.gaps) {
+        log_->append(samples.subspan(next, before_sample - next));
+        next = before_sample;
+        log_->append(gap);
     }
     log_->append(samples.subspan(next));
     append_lost();

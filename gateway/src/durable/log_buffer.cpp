@@ -49,7 +49,7 @@ void LogBuffer::put_gap(const store::LogGap& gap) noexcept {
     if (filling_.samples.size() == samples_max || filling_.gaps.size() == gaps_max) {
         note_lost(gap.channel, gap.first_seq, gap.last_seq);
     } else {
-        filling_.gaps.push_back({filling_.samples.size(), gap});
+        filling_.gaps.push_back({static_cast<std::uint32_t>(filling_.samples.size()), gap});
     }
     wake_.notify_one();
 }

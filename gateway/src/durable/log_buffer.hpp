@@ -17,16 +17,12 @@ namespace telegate {
 
 /// The data that a DurableLog takes out of its buffer at a time. Lost ranges come after everything else.
 struct LogLoad {
-    struct Gap {
-        std::size_t before = 0;  // index of the sample that follows the gap
-        store::LogGap gap;
-    };
     struct Lost {
         std::uint64_t first_seq = 0;  // 0: none
         std::uint64_t last_seq = 0;
     };
     std::vector<TelemetrySample> samples;
-    std::vector<Gap> gaps;
+    std::vector<store::BlockGap> gaps;
     std::vector<Lost> lost;                // by channel
     std::vector<ChannelId> lost_channels;  // the channels that have an entry in `lost`
     std::uint64_t lost_samples = 0;        // in `lost`, without gaps

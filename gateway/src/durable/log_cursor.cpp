@@ -152,13 +152,13 @@ void LogCursor::take_sample(SamplePage& page) {
     loss_ = store::GapReason::damaged;
 }
 
-LogCursor::Result LogCursor::fill(SamplePage& page, const Limits& limits) {
+LogCursor::Result LogCursor::fill(SamplePage& page) {
     std::size_t blocks = 0;
     std::size_t decoded = 0;
-    while (page.samples.size() < limits.samples && page.gaps.size() < limits.samples) {
+    while (page.samples.size() < page_samples_max && page.gaps.size() < page_samples_max) {
         if (!has_rest()) {
             end_block(page);
-            if (++blocks > limits.blocks || decoded > limits.decoded) {
+            if (++blocks > page_blocks_max || decoded > page_decoded_max) {
                 return Result::page_full;
             }
             if (const auto end = next_block(page)) {

@@ -30,12 +30,10 @@ class LogCursor {
         SampleText* present_text = nullptr;  // of the running epoch, if this is the one: the log uses its channel ids
         Tags tags = {};                      // otherwise
     };
-    /// How much of a page to fill.
-    struct Limits {
-        std::size_t samples = 0;
-        std::size_t blocks = 0;   // to look at
-        std::size_t decoded = 0;  // samples
-    };
+    // A page ends at one of these limits: samples, blocks that are read, samples that are decoded.
+    static constexpr std::size_t page_samples_max = 1'024;
+    static constexpr std::size_t page_blocks_max = 256;
+    static constexpr std::size_t page_decoded_max = 65'536;
     enum class Result : std::uint8_t { page_full, log_end, epoch_end };
 
     /// Starts with the block at `start`, which has to be one of the epoch.
@@ -50,7 +48,7 @@ class LogCursor {
     /// block.
     void move_to(std::uint64_t position);
     /// Adds samples to a page that ends where the cursor is.
-    [[nodiscard]] Result fill(SamplePage& page, const Limits& limits);
+    [[nodiscard]] Result fill(SamplePage& page);
     /// Reports everything up to `position`, which was published, as missing: the log will not have it.
     void pass(std::uint64_t position, SamplePage& page);
 

@@ -9,12 +9,6 @@
 #include <utility>
 
 namespace telegate {
-namespace {
-
-constexpr LogCursor::Limits page_limits{LogHistory::page_samples_max, LogHistory::page_blocks_max,
-                                        LogHistory::page_decoded_max};
-
-}  // namespace
 
 LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {}
 
@@ -194,9 +188,9 @@ void LogHistory::fill(const LogQuery& query, SamplePage& page) {
         return;
     }
     page.text = cursor->text();
-    Result result = cursor->fill(page, page_limits);
+    Result result = cursor->fill(page);
     while (result == Result::log_end && is_present && may_have_more(*cursor, page)) {
-        result = cursor->fill(page, page_limits);
+        result = cursor->fill(page);
     }
     page.end_position = std::max(page.end_position, cursor->position());
     if (result == Result::epoch_end || (result == Result::log_end && !is_present)) {
@@ -207,7 +201,7 @@ void LogHistory::fill(const LogQuery& query, SamplePage& page) {
 /// Called at the end of the log of this epoch. Returns whether the log has more now; otherwise, ends the page.
 bool LogHistory::may_have_more(LogCursor& cursor, SamplePage& page) {
     const std::uint64_t written = parts_.durable.written();
-    if (cursor.fill(page, page_limits) != LogCursor::Result::log_end) {  // written before `written` was read
+    if (cursor.fill(page) != LogCursor::Result::log_end) {  // written before `written` was read
         return true;
     }
     if (cursor.position() < written) {

@@ -29,33 +29,21 @@
 namespace telegate {
 
 /// The next samples that a reader needs from the log.
-struct LogQuery {
-    std::int64_t epoch_ms = 0;
-    std::uint64_t position = 0;
+struct LogQuery : SampleStart {  // with since_utc_ns, only the position is found
     std::shared_ptr<const SampleSelection> selection;
-    /// Starts with the first selected number of any topic, instead of at `position`.
-    bool finds_topics = false;
-    /// Only finds a position: that of the first sample of the epoch with this time or a later one.
-    std::optional<std::int64_t> since_utc_ns = std::nullopt;
-    /// With `since_utc_ns`: finds the first such sample of any epoch.
-    bool finds_epoch = false;
 };
 
 /// Reads samples that the history no longer holds from the durable log, in pages, on its own thread (tg-log-read),
 /// which starts with the first request. Requests take turns by page.
 ///
 /// Threads: ask(), post(), take_place() and counts() any; close() one.
-/// Limits: requests_max pending requests. A page has page_samples_max samples and looks at page_blocks_max blocks or
-/// page_decoded_max samples, so it takes a few milliseconds. Between pages, cursors_max readers keep their place, with
-/// one block each, up to idle_max after the last request.
+/// Limits: requests_max pending requests. A page takes a few milliseconds, see LogCursor. Between pages, cursors_max
+/// readers keep their place, with one block each, up to idle_max after the last request.
 /// Failure: the state of a page says what went wrong; ask() throws std::bad_alloc, and std::system_error if the thread
 /// cannot be created.
 class LogHistory {
   public:
     static constexpr std::size_t requests_max = 64;
-    static constexpr std::size_t page_samples_max = 1'024;
-    static constexpr std::size_t page_blocks_max = 256;
-    static constexpr std::size_t page_decoded_max = 65'536;
     static constexpr std::size_t cursors_max = 4;
     /// Readers that keep a block and the index of a segment in memory, about 0.3 MB with 1,000 channels; a browser
     /// opens six connections.

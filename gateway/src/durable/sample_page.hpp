@@ -43,6 +43,18 @@ struct SampleSelection {
     bool operator==(const SampleSelection&) const = default;
 };
 
+/// Where a reader of samples starts.
+struct SampleStart {
+    std::int64_t epoch_ms = 0;
+    std::uint64_t position = 0;
+    /// Starts at the first sample of this time or later instead, in UTC. `epoch_ms` must be this epoch.
+    std::optional<std::int64_t> since_utc_ns = std::nullopt;
+    /// With `since_utc_ns`: the sample may be of an earlier epoch, which is then read.
+    bool finds_epoch = false;
+    /// Starts with the first selected number of any topic instead, in the log.
+    bool finds_topics = false;
+};
+
 /// Samples of one epoch in the order of publication, and what is missing of them. A position is the number of samples
 /// that were published before in the epoch.
 struct SamplePage {

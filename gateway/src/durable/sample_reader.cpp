@@ -66,9 +66,7 @@ SampleReader::Result SampleReader::read_history(SamplePage& page) {
 
 SampleReader::Result SampleReader::ask_log() {
     auto arrival = std::make_shared<Arrival>();
-    LogQuery query{start_.epoch_ms,     start_.position,     selection_,
-                   start_.finds_topics, start_.since_utc_ns, start_.finds_epoch};
-    const bool is_asked = sources_.log->ask(std::move(query), [arrival, wake = wake_](SamplePage page) {
+    const bool is_asked = sources_.log->ask({start_, selection_}, [arrival, wake = wake_](SamplePage page) {
         arrival->page = std::move(page);
         arrival->is_there = true;
         wake();

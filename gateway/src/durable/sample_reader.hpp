@@ -30,16 +30,7 @@ struct SampleSources {
 ///          to the log are pending, and if the log is late, read() has to be repeated later.
 class SampleReader {
   public:
-    struct Start {
-        std::int64_t epoch_ms = 0;
-        std::uint64_t position = 0;
-        /// Starts at the first sample of this time or later instead, in UTC. `epoch_ms` must be this epoch.
-        std::optional<std::int64_t> since_utc_ns = std::nullopt;
-        /// With `since_utc_ns`: the sample may be of an earlier epoch, which is then read.
-        bool finds_epoch = false;
-        /// Starts with the first selected number of any topic instead, in the log.
-        bool finds_topics = false;
-    };
+    using Start = SampleStart;
     enum class Result : std::uint8_t {
         page,           // there may be more
         waiting,        // for the log: `wake` will be called
