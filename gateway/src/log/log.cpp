@@ -24,13 +24,6 @@ std::unique_ptr<spdlog::formatter> make_formatter(bool is_json) {
     return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc);
 }
 
-LogLine with_repeats(LogLine line, std::uint64_t repeated) {
-    if (repeated > 0) {
-        line.add("repeated", repeated);
-    }
-    return line;
-}
-
 std::shared_ptr<LogSink> make_sink(const std::string& file, bool is_json) {
     if (!file.empty()) {
         return std::make_shared<LogSink>(file, is_json);
@@ -96,23 +89,22 @@ bool Log::error_each(const LogLine& line) const {
 }
 
 void Log::info_limited(std::string_view cause, LogLine line) {
-    if (const auto suppressed = peers_.admit(cause)) {
-        info(with_repeats(std::move(line), *suppressed));
-    }
+    write_limited(peers_, Level::info, cause, std::move(line));
 }
 
 void Log::warn_limited(std::string_view cause, LogLine line) {
-    if (const auto suppressed = warnings_.admit(cause)) {
-        warn(with_repeats(std::move(line), *suppressed));
-    }
+    write_limited(warnings_, Level::warn, cause, std::move(line));
 }
 
 void Log::debug_limited(std::string_view cause, LogLine line) {
-    if (!has_debug()) {
-        return;
+    if (has_debug()) {
+        write_limited(details_, Level::debug, cause, std::move(line));
     }
-    if (const auto suppressed = details_.admit(cause)) {
-        write(Level::debug, with_repeats(std::move(line), *suppressed));
+}
+
+void Log::write_limited(LogLimiter& limiter, int level, std::string_view cause, LogLine line) const {
+    if (const auto repeated = limiter.admit(cause)) {
+        write(level, *repeated == 0 ? line : line.add("repeated", *repeated));
     }
 }
 

@@ -67,6 +67,7 @@ class Log {
     static constexpr std::uint32_t peer_lines_max = 60;
 
     void write(int level, const LogLine& line) const;
+    void write_limited(LogLimiter& limiter, int level, std::string_view cause, LogLine line) const;
     void output(int level, const std::string& text, std::uint64_t repeated) const;
     bool write_each(int level, const LogLine& line) const;
 

@@ -30,35 +30,33 @@ LogLevelStatus LogLevel::status() const {
 LogLevelStatus LogLevel::set(std::string_view level, std::optional<std::chrono::milliseconds> revert_after,
                              std::string_view who) {
     const std::lock_guard lock(mutex_);
-    const LogLine line = change_line(now_.level, level, revert_after).add("by", who);
-    const bool was_logged = log_.info_each(line);
-    now_ = {std::string(level), {}, 0};
+    LogLevelStatus to{std::string(level), {}, 0};
     if (revert_after) {
-        now_.reverts_to = settled_;
-        now_.reverts_at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
+        to.reverts_to = settled_;
+        to.reverts_at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
         reverts_at_ = clock_.mono_now() + *revert_after;
         reactor_.post([this, pause = *revert_after] { timer_.set(pause); });
     } else {
         settled_ = level;
         reverts_at_ = MonoTime::max();  // a running timer has no effect
     }
-    log_.set_level(level);
-    if (!was_logged) {
-        log_.info_each(line);
-    }
+    change(change_line(now_.level, level, revert_after).add("by", who), std::move(to));
     return now_;
 }
 
 void LogLevel::revert_if_due() {
     const std::lock_guard lock(mutex_);
-    if (clock_.mono_now() < reverts_at_) {
-        return;
+    if (clock_.mono_now() >= reverts_at_) {
+        reverts_at_ = MonoTime::max();
+        change(LogLine("log level reverted").add("from", now_.level).add("to", settled_), {settled_, {}, 0});
     }
-    const LogLine line = LogLine("log level reverted").add("from", now_.level).add("to", settled_);
+}
+
+/// Logs the line at whichever of the two levels permits it. Requires that the caller holds the mutex.
+void LogLevel::change(const LogLine& line, LogLevelStatus to) {
     const bool was_logged = log_.info_each(line);
-    now_ = {settled_, {}, 0};
-    reverts_at_ = MonoTime::max();
-    log_.set_level(settled_);
+    now_ = std::move(to);
+    log_.set_level(now_.level);
     if (!was_logged) {
         log_.info_each(line);
     }

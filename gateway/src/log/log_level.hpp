@@ -40,6 +40,7 @@ class LogLevel {
 
   private:
     void revert_if_due();
+    void change(const LogLine& line, LogLevelStatus to);
 
     Reactor& reactor_;
     Log& log_;
