@@ -1,9 +1,9 @@
 #include "app/read_device.hpp"
 
 #include "app/device_reading.hpp"
+#include "base/exit_code.hpp"
 #include "base/json_object.hpp"
 #include "base/readable_bytes.hpp"
-#include "base/write_out.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <ostream>
 
 namespace telegate::exit_code {
 
@@ -38,3 +40,15 @@ int of_settings(const SettingsError& error) noexcept {
 }
 
 }  // namespace telegate::exit_code
+
+namespace telegate {
+
+int write_out(std::ostream& out, std::ostream& errors, std::string_view text, int code) {
+    if (out << text << std::flush) {
+        return code;
+    }
+    errors << "telegate: cannot write to stdout: " << std::generic_category().message(errno) << '\n';
+    return exit_code::io_error;
+}
+
+}  // namespace telegate

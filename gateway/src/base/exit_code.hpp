@@ -2,6 +2,8 @@
 
 #include "config/load.hpp"
 
+#include <iosfwd>
+#include <string_view>
 #include <system_error>
 
 /// Exit codes of the program, as in sysexits.h.
@@ -24,3 +26,11 @@ inline constexpr int config = 78;
 [[nodiscard]] int of_settings(const SettingsError& error) noexcept;
 
 }  // namespace telegate::exit_code
+
+namespace telegate {
+
+/// Returns `code` if the whole text was written. Otherwise writes the reason to `errors` and returns
+/// exit_code::io_error, so that a script does not mistake truncated output for complete output. Threads: one.
+[[nodiscard]] int write_out(std::ostream& out, std::ostream& errors, std::string_view text, int code);
+
+}  // namespace telegate

@@ -5,7 +5,7 @@
 #include "endpoints/bound_endpoints.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/publish_curve.hpp"
-#include "publish/format_publisher.hpp"
+#include "publish/format_feed.hpp"
 #include "publish/subscriber_status.hpp"
 
 #include <chrono>

@@ -8,7 +8,6 @@
 #include "encode/notice_encoder.hpp"
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
-#include "publish/format_publisher.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +17,12 @@
 #include <string_view>
 
 namespace telegate {
+
+/// A format and its publisher.
+struct FormatPublisher {
+    PayloadFormat format;
+    Publisher& publisher;
+};
 
 /// Counters of published notices in one format.
 struct NoticeTotals {

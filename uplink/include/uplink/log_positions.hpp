@@ -16,8 +16,6 @@ namespace telegate::uplink {
 /// Returns the beginning of the block with a position, or the position if no block has it.
 [[nodiscard]] store::Position block_begin(store::FileSystem& files, const std::string& directory,
                                           store::Position position);
-/// Returns the position of the first block with a sample of this time or later.
-[[nodiscard]] store::Position position_at(store::FileSystem& files, const std::string& directory, std::int64_t utc_ns);
 /// Returns the end of the last block that ends at `synced` or before it. 0: there is none.
 [[nodiscard]] store::Position last_block_end(store::FileSystem& files, const std::string& directory,
                                              store::Position synced);

@@ -3,25 +3,18 @@
 #include "nats/nkey.hpp"
 #include "uplink/nats_address.hpp"
 
-#include <algorithm>
+#include <iterator>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
 namespace telegate::uplink {
 namespace {
 
-constexpr std::string_view white = " \t\r\n";
-
 std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    for (std::size_t at = text.find_first_not_of(white); at != std::string_view::npos;
-         at = text.find_first_not_of(white, at)) {
-        const std::size_t end = std::min(text.find_first_of(white, at), text.size());
-        words.emplace_back(text.substr(at, end - at));
-        at = end;
-    }
-    return words;
+    std::istringstream words{std::string(text)};
+    return {std::istream_iterator<std::string>(words), {}};
 }
 
 void apply(const NatsCredentials& credentials, const std::string& path, natsOptions* to) {

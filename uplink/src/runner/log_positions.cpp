@@ -35,12 +35,6 @@ store::Position block_begin(store::FileSystem& files, const std::string& directo
     return position;
 }
 
-store::Position position_at(store::FileSystem& files, const std::string& directory, std::int64_t utc_ns) {
-    store::LogReader reader(files, directory);
-    reader.seek_time(utc_ns);
-    return reader.position();
-}
-
 store::Position last_block_end(store::FileSystem& files, const std::string& directory, store::Position synced) {
     const auto segments = store::list_segments(files, directory);
     for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {

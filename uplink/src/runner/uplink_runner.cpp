@@ -2,6 +2,8 @@
 
 #include "uplink/log_positions.hpp"
 
+#include "store/log_reader.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -452,7 +454,9 @@ void UplinkRunner::pause(bool is_paused) {
 /// Returns the position of the beginning of a block.
 store::Position UplinkRunner::find(const RewindTarget& target) const {
     if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&target)) {
-        return std::min(position_at(parts_.files, options_.log_directory, time->count()), live_.delivery.settled());
+        store::LogReader reader(parts_.files, options_.log_directory);
+        reader.seek_time(time->count());
+        return std::min(reader.position(), live_.delivery.settled());
     }
     return block_begin(parts_.files, options_.log_directory, std::get<store::Position>(target));
 }
