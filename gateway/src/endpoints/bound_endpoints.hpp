@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/setting_failure.hpp"
 #include "core/curve.hpp"
 #include "core/endpoint.hpp"
 #include "core/monitor.hpp"
@@ -27,10 +28,10 @@ namespace telegate {
 /// and curve:
 ///
 ///     using Wanted = ...;
+///     static constexpr const char* section = ...;                // of the settings
 ///     static bool share_socket(const Wanted&, const Wanted&);
-///     Endpoint bind(const Wanted&);                              // throws std::system_error
-///     void bind_again(const Wanted&, const Endpoint& as_bound);  // throws std::system_error
 ///     Router& of(const Wanted&);                                 // or Publisher&
+///     void set_up(const Wanted&, const Endpoint& as_bound);      // called after it was bound
 ///     void close_peers(const Wanted&, const Endpoint& as_bound, std::chrono::milliseconds grace);
 ///     std::vector<PeerStatus> peers(const Wanted&);
 ///     void change(const Wanted& before, const Wanted& after, const Endpoint& as_bound);  // endpoint stays bound
@@ -62,7 +63,7 @@ class BoundEndpoints {
     /// Binds the initial endpoints.
     void bind(std::span<const Wanted> endpoints) {
         for (const Wanted& wanted : endpoints) {
-            bound_.push_back({wanted, sockets_.bind(wanted)});
+            bound_.push_back({wanted, bind_one(wanted)});
             bound_.back().wanted.adopted = -1;  // the socket now owns it
         }
     }
@@ -107,7 +108,9 @@ class BoundEndpoints {
                 continue;
             }
             try {
-                sockets_.bind_again(each.bound.wanted, each.bound.as_bound);
+                const Wanted& wanted = each.bound.wanted;
+                sockets_.of(wanted).bind(each.bound.as_bound, to_security(wanted.curve));
+                sockets_.set_up(wanted, each.bound.as_bound);
             } catch (const std::exception& error) {
                 lost.push_back(to_string(each.bound.as_bound) + ": " + error.what());
                 std::erase_if(bound_, [&](const Bound& old) { return old.as_bound == each.bound.as_bound; });
@@ -186,6 +189,18 @@ class BoundEndpoints {
         return left;
     }
 
+    Endpoint bind_one(const Wanted& wanted) {
+        const std::string setting = std::string("[") + Sockets::section + " \"" + wanted.name + "\"] endpoint";
+        return get_for(setting, wanted.endpoint.path, [&] {
+            auto& socket = sockets_.of(wanted);
+            const Security security = to_security(wanted.curve);
+            const Endpoint bound = wanted.adopted < 0 ? socket.bind(wanted.endpoint, security)
+                                                      : socket.bind_adopted(wanted.endpoint, wanted.adopted, security);
+            sockets_.set_up(wanted, bound);  // no connection is accepted before the next iteration
+            return bound;
+        });
+    }
+
     Endpoint bind_new(const Wanted& wanted, Prepared& prepared) {
         for (typename Prepared::Leaving& each : prepared.leaving) {
             if (!each.is_unbound && may_conflict(each.bound.as_bound, wanted.endpoint)) {
@@ -193,7 +208,7 @@ class BoundEndpoints {
                 sockets_.of(each.bound.wanted).unbind(each.bound.as_bound);
             }
         }
-        return sockets_.bind(wanted);
+        return bind_one(wanted);
     }
 
     /// Changes the CURVE settings of an endpoint that stays bound. Returns the number of peers closed for their keys.

@@ -1,6 +1,5 @@
 #include "endpoints/publishers.hpp"
 
-#include "base/setting_failure.hpp"
 #include "core/assert.hpp"
 
 #include <algorithm>
@@ -18,22 +17,6 @@ Publisher& PublishSockets::of(const Wanted& wanted) const noexcept {
     return publishers_->publisher_of(wanted.format);
 }
 
-Endpoint PublishSockets::bind(const Wanted& wanted) {
-    return get_for("[publish \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
-        Publisher& publisher = of(wanted);
-        const Security security = to_security(wanted.curve);
-        Endpoint bound = wanted.adopted < 0 ? publisher.bind(wanted.endpoint, security)
-                                            : publisher.bind_adopted(wanted.endpoint, wanted.adopted, security);
-        publisher.set_delivery(bound, wanted.delivery);  // no connection is accepted before the next iteration
-        return bound;
-    });
-}
-
-void PublishSockets::bind_again(const Wanted& wanted, const Endpoint& at) {
-    of(wanted).bind(at, to_security(wanted.curve));
-    of(wanted).set_delivery(at, wanted.delivery);
-}
-
 void PublishSockets::close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace) {
     of(wanted).close_subscribers(at, grace);
 }
@@ -44,7 +27,7 @@ std::vector<PeerStatus> PublishSockets::peers(const Wanted& wanted) {
 
 void PublishSockets::change(const Wanted& before, const Wanted& after, const Endpoint& at) {
     if (before.delivery != after.delivery) {
-        of(after).set_delivery(at, after.delivery);
+        set_up(after, at);
     }
 }
 

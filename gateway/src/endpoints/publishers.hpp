@@ -30,12 +30,13 @@ class PublishSockets {
   public:
     using Wanted = FormatEndpoint;
 
+    static constexpr const char* section = "publish";
+
     explicit PublishSockets(Publishers& publishers) noexcept : publishers_(&publishers) {}
 
     static bool share_socket(const Wanted& a, const Wanted& b) noexcept { return a.format == b.format; }
-    Endpoint bind(const Wanted& wanted);
-    void bind_again(const Wanted& wanted, const Endpoint& at);
     [[nodiscard]] Publisher& of(const Wanted& wanted) const noexcept;
+    void set_up(const Wanted& wanted, const Endpoint& at) { of(wanted).set_delivery(at, wanted.delivery); }
     void close_peers(const Wanted& wanted, const Endpoint& at, std::chrono::milliseconds grace);
     std::vector<PeerStatus> peers(const Wanted& wanted);
     void change(const Wanted& before, const Wanted& after, const Endpoint& at);

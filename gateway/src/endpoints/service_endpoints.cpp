@@ -1,16 +1,6 @@
 #include "endpoints/service_endpoints.hpp"
 
-#include "base/setting_failure.hpp"
-
 namespace telegate {
-
-Endpoint ServiceSockets::bind(const Wanted& wanted) {
-    return get_for("[services \"" + wanted.name + "\"] endpoint", wanted.endpoint.path, [&] {
-        const Security security = to_security(wanted.curve);
-        return wanted.adopted < 0 ? router_->bind(wanted.endpoint, security)
-                                  : router_->bind_adopted(wanted.endpoint, wanted.adopted, security);
-    });
-}
 
 ServiceEndpoints::ServiceEndpoints(Router& router, std::span<const ServiceEndpoint> endpoints)
     : bound_(ServiceSockets(router)) {

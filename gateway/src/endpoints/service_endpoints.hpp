@@ -33,11 +33,12 @@ class ServiceSockets {
   public:
     using Wanted = ServiceEndpoint;
 
+    static constexpr const char* section = "services";
+
     explicit ServiceSockets(Router& router) noexcept : router_(&router) {}
 
     static bool share_socket(const Wanted& /*a*/, const Wanted& /*b*/) noexcept { return true; }
-    Endpoint bind(const Wanted& wanted);
-    void bind_again(const Wanted& wanted, const Endpoint& at) { router_->bind(at, to_security(wanted.curve)); }
+    void set_up(const Wanted& /*wanted*/, const Endpoint& /*at*/) noexcept {}
     Router& of(const Wanted& /*wanted*/) { return *router_; }
     void close_peers(const Wanted& /*wanted*/, const Endpoint& at, std::chrono::milliseconds grace) {
         router_->close_peers(at, grace);
