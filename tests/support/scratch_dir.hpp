@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -36,6 +37,11 @@ class ScratchDir {
         std::filesystem::create_directories((path_ / name).parent_path());
         std::ofstream(path(name)) << text;
         return path(name);
+    }
+    /// Returns the content of a file; "" if there is none.
+    [[nodiscard]] std::string read(std::string_view name) const {
+        std::ifstream file(path(name), std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
     }
     void make_directory(std::string_view name) const { std::filesystem::create_directories(path(name)); }
     void remove(std::string_view name) const {

@@ -1,50 +1,16 @@
 #include "endpoints/peer_log.hpp"
 
 #include "support/catch.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "support/scratch_dir.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace telegate;
 
 namespace {
-
-/// Captures stderr during its lifetime.
-class StderrReader {
-  public:
-    StderrReader() : before_(::dup(STDERR_FILENO)) {
-        REQUIRE(::pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) == 0);
-        REQUIRE(::dup2(ends_[1], STDERR_FILENO) == STDERR_FILENO);
-    }
-    ~StderrReader() {
-        ::dup2(before_, STDERR_FILENO);
-        for (const int descriptor : {before_, ends_[0], ends_[1]}) {
-            ::close(descriptor);
-        }
-    }
-    StderrReader(const StderrReader&) = delete;
-    StderrReader& operator=(const StderrReader&) = delete;
-
-    std::string read_all() {
-        std::string text(1 << 20, '\0');
-        const ssize_t bytes = ::read(ends_[0], text.data(), text.size());
-        text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-        return text;
-    }
-    std::size_t lines() {
-        const std::string text = read_all();
-        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    }
-
-  private:
-    const int before_;
-    std::array<int, 2> ends_{-1, -1};
-};
 
 struct PeerLogHarness {
     void disconnect(std::string_view peer, std::string_view why, PeerEnding ending = PeerEnding::violation) {
@@ -55,8 +21,19 @@ struct PeerLogHarness {
         peers.note({MonitorEventKind::disconnected, "tcp://127.0.0.1:5556", peer, 7, why, 0, &status, ending});
     }
 
-    StderrReader reader;
-    Log log{"info"};
+    /// Returns what was logged since the last call.
+    std::string read_new() {
+        const std::string all = folder.read("log");
+        return all.substr(std::exchange(read_bytes, all.size()));
+    }
+    std::size_t new_lines() {
+        const std::string text = read_new();
+        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    }
+
+    test::ScratchDir folder;
+    Log log{LogOptions{.file = folder.path("log")}};
+    std::size_t read_bytes = 0;
     PeerLog peers{log};
 };
 
@@ -67,13 +44,13 @@ using Catch::Matchers::EndsWith;
 TEST_CASE("a peer that violates the protocol is logged once a minute, however often it reconnects", "[gateway][log]") {
     PeerLogHarness h;
     h.disconnect("10.0.0.1:40000", "malformed command");
-    CHECK_THAT(h.reader.read_all(),
+    CHECK_THAT(h.read_new(),
                EndsWith(" warning subscriber closed id=7 endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
                         "reason=\"malformed command\" matched=3 sent=2 dropped=1\n"));
     for (int port = 40'001; port < 40'100; ++port) {
         h.disconnect("10.0.0.1:" + std::to_string(port), "malformed command");
     }
-    CHECK(h.reader.lines() == 0);
+    CHECK(h.new_lines() == 0);
 }
 
 TEST_CASE("for service clients only problems are logged", "[gateway][log]") {
@@ -85,13 +62,13 @@ TEST_CASE("for service clients only problems are logged", "[gateway][log]") {
     };
     note(MonitorEventKind::handshake_done, "");
     note(MonitorEventKind::disconnected, "peer disconnected", PeerEnding::normal);
-    CHECK(h.reader.lines() == 0);
+    CHECK(h.new_lines() == 0);
     note(MonitorEventKind::handshake_failed, "no ZMTP greeting");
-    CHECK_THAT(h.reader.read_all(),
+    CHECK_THAT(h.read_new(),
                EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
                         "reason=\"no ZMTP greeting\"\n"));
     note(MonitorEventKind::disconnected, "malformed command");
-    CHECK_THAT(h.reader.read_all(),
+    CHECK_THAT(h.read_new(),
                EndsWith(" warning service client closed id=7 endpoint=tcp://127.0.0.1:5557 peer=\"10.0.0.1:40000\" "
                         "reason=\"malformed command\" matched=0 sent=0 dropped=0\n"));
 }
@@ -102,7 +79,7 @@ TEST_CASE("a CURVE client is logged with its name, or with its key if it has no 
     status.curve_key = "key";
     const auto note = [&](MonitorEventKind kind, std::string_view why) {
         h.peers.note({kind, "tcp://127.0.0.1:5556", "10.0.0.1:40000", 7, why, 0, &status});
-        return h.reader.read_all();
+        return h.read_new();
     };
     CHECK_THAT(note(MonitorEventKind::handshake_failed, "client key not allowed"),
                EndsWith(" warning connection refused endpoint=tcp://127.0.0.1:5556 peer=\"10.0.0.1:40000\" "
@@ -123,18 +100,18 @@ TEST_CASE("another address and another cause are logged separately", "[gateway][
     h.disconnect("10.0.0.1:40001", "reserved frame flag set");
     h.disconnect("pid=11 uid=1000", "malformed command");
     h.disconnect("pid=12 uid=1000", "malformed command");
-    CHECK(h.reader.lines() == 4);
+    CHECK(h.new_lines() == 4);
 }
 
 TEST_CASE("normal disconnects are all logged, up to 60 a minute", "[gateway][log]") {
     PeerLogHarness h;
     const std::string why = GENERATE("peer disconnected", "shutdown");
     h.disconnect("10.0.0.1:40000", why, PeerEnding::normal);
-    CHECK_THAT(h.reader.read_all(), EndsWith(" info subscriber disconnected id=7 endpoint=tcp://127.0.0.1:5556 "
-                                             "peer=\"10.0.0.1:40000\" reason=\"" +
-                                             why + "\" matched=3 sent=2 dropped=1\n"));
+    CHECK_THAT(h.read_new(), EndsWith(" info subscriber disconnected id=7 endpoint=tcp://127.0.0.1:5556 "
+                                      "peer=\"10.0.0.1:40000\" reason=\"" +
+                                      why + "\" matched=3 sent=2 dropped=1\n"));
     for (int port = 40'001; port < 40'100; ++port) {
         h.disconnect("10.0.0.1:" + std::to_string(port), why, PeerEnding::normal);
     }
-    CHECK(h.reader.lines() == 59);
+    CHECK(h.new_lines() == 59);
 }

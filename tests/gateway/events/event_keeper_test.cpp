@@ -6,19 +6,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 using namespace telegate;
 using namespace telegate::test;
 
 namespace {
-
-std::string kept_text(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The event-related parts of one run of a gateway.
 struct KeeperRun {
@@ -54,10 +47,9 @@ TEST_CASE("each event is one line in the log, at the level of its kind", "[gatew
     run.add("plc", EventKind::device_failed);
     run.add("plc", EventKind::device_recovered);
     run.add("plc", EventKind::device_failed);
-    REQUIRE(
-        eventually([&] { return kept_text_has(kept_text(folder.path("log")), "device recovered device=plc text=x"); }));
+    REQUIRE(eventually([&] { return kept_text_has(folder.read("log"), "device recovered device=plc text=x"); }));
     run.keeper.stop();
-    const std::string log = kept_text(folder.path("log"));
+    const std::string log = folder.read("log");
     CHECK(kept_text_has(log, " warning device failed device=plc text=x\n"));
     CHECK(kept_text_has(log, " info device recovered device=plc text=x\n"));
     CHECK(log.find("device failed") != log.rfind("device failed"));
@@ -72,7 +64,7 @@ TEST_CASE("suppressed events are logged when the limit permits them, or counted 
     CHECK(run.events.counts().suppressed > 0);
     // The last event was "recovered"; the log must not end with "failed".
     CHECK(eventually([&] {
-        const std::string log = kept_text(folder.path("log"));
+        const std::string log = folder.read("log");
         return kept_text_has(log, "suppressed=") && log.rfind("device recovered") > log.rfind("device failed");
     }));
 }
@@ -90,35 +82,35 @@ TEST_CASE("events are kept across restarts and logged only once", "[gateway][eve
     run.add("gps", EventKind::device_failed);
     run.keeper.stop();
     CHECK(run.events.after(0).size() == 2);
-    CHECK_FALSE(kept_text_has(kept_text(folder.path("log")), "device=plc"));
-    CHECK(kept_text_has(kept_text(folder.path("log")), "device=gps"));
+    CHECK_FALSE(kept_text_has(folder.read("log"), "device=plc"));
+    CHECK(kept_text_has(folder.read("log"), "device=gps"));
 }
 
 TEST_CASE("events are in the file before the gateway stops", "[gateway][events]") {
     const ScratchDir folder;
     KeeperRun run(folder);
     run.add("plc", EventKind::device_failed);
-    CHECK(eventually([&] { return kept_text_has(kept_text(run.path), "\"device\":\"plc\""); }));
+    CHECK(eventually([&] { return kept_text_has(folder.read("events"), "\"device\":\"plc\""); }));
 }
 
 TEST_CASE("an acknowledgment is written to the file immediately", "[gateway][events]") {
     const ScratchDir folder;
     KeeperRun run(folder);
     run.add("plc", EventKind::alarm_raised);
-    REQUIRE(eventually([&] { return kept_text_has(kept_text(run.path), "alarm raised"); }));
+    REQUIRE(eventually([&] { return kept_text_has(folder.read("events"), "alarm raised"); }));
     const auto begin = std::chrono::steady_clock::now();
     run.add("plc", EventKind::alarm_acknowledged);
-    REQUIRE(eventually([&] { return kept_text_has(kept_text(run.path), "alarm acknowledged"); }));
+    REQUIRE(eventually([&] { return kept_text_has(folder.read("events"), "alarm acknowledged"); }));
     CHECK(std::chrono::steady_clock::now() - begin < EventKeeper::write_interval);
 }
 
 TEST_CASE("a broken event file is renamed and reported", "[gateway][events]") {
     const ScratchDir folder;
-    std::ofstream(folder.path("events")) << "no JSON";
+    folder.write("events", "no JSON");
     KeeperRun run(folder);
     CHECK(run.events.after(0).empty());
-    CHECK(kept_text(folder.path("events.broken")) == "no JSON");
-    CHECK(kept_text_has(kept_text(folder.path("log")),
+    CHECK(folder.read("events.broken") == "no JSON");
+    CHECK(kept_text_has(folder.read("log"),
                         "event file not used file=" + run.path + " reason=\"is not JSON in UTF-8, see byte 2\""));
 }
 
@@ -128,5 +120,5 @@ TEST_CASE("an event file that cannot be written is reported", "[gateway][events]
     std::filesystem::create_directory(folder.path("events.new"));
     run.add("plc", EventKind::device_failed);
     run.keeper.stop();
-    CHECK(kept_text_has(kept_text(folder.path("log")), "cannot write event file file=" + run.path));
+    CHECK(kept_text_has(folder.read("log"), "cannot write event file file=" + run.path));
 }

@@ -11,8 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -96,19 +94,10 @@ TEST_CASE("the journal is recognized by device and inode", "[gateway][log]") {
     CHECK_FALSE(is_journal_stream(-1, own));
 }
 
-namespace {
-
-std::string content(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
-
 TEST_CASE("a file is appended to, and reopened after a rotation", "[gateway][log]") {
     const test::ScratchDir scratch;
     const std::string path = scratch.path("log");
-    std::ofstream(path) << "old\n";
+    scratch.write("log", "old\n");
     const auto sink = std::make_shared<LogSink>(path);
     spdlog::logger logger("test", sink);
     logger.set_pattern("%v");
@@ -117,8 +106,8 @@ TEST_CASE("a file is appended to, and reopened after a rotation", "[gateway][log
     logger.info("two");
     CHECK_FALSE(sink->reopen());
     logger.info("three");
-    CHECK(content(scratch.path("log.1")) == "old\none\ntwo\n");
-    CHECK(content(path) == "three\n");
+    CHECK(scratch.read("log.1") == "old\none\ntwo\n");
+    CHECK(scratch.read("log") == "three\n");
 }
 
 TEST_CASE("a file that cannot be reopened stays in use, and one that cannot be opened is refused", "[gateway][log]") {
@@ -131,7 +120,7 @@ TEST_CASE("a file that cannot be reopened stays in use, and one that cannot be o
     REQUIRE(std::rename(folder.c_str(), scratch.path("moved").c_str()) == 0);
     CHECK(sink->reopen() == std::errc::no_such_file_or_directory);
     logger.info("still here");
-    CHECK(content(scratch.path("moved/log")) == "still here\n");
+    CHECK(scratch.read("moved/log") == "still here\n");
     CHECK_THROWS_WITH(LogSink(folder + "/log"), Catch::StartsWith(folder + "/log"));
 }
 
@@ -147,5 +136,5 @@ TEST_CASE("lines lost because of a full disk are counted and reported when there
     REQUIRE(::unlink(path.c_str()) == 0);
     REQUIRE_FALSE(sink->reopen());
     logger.info("three");
-    CHECK(content(path) == "log lines lost=2\nthree\n");
+    CHECK(scratch.read("log") == "log lines lost=2\nthree\n");
 }

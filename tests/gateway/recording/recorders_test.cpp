@@ -1,13 +1,12 @@
 #include "recording/recorders.hpp"
 
+#include "base/whole_file.hpp"
 #include "gateway/recording/recorder_harness.hpp"
 #include "support/catch.hpp"
 
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 
@@ -18,11 +17,6 @@ using store::GapReason;
 namespace {
 
 using Gaps = std::vector<ReadRecordings::Gap>;
-
-std::string content_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -250,11 +244,11 @@ TEST_CASE("a recording that was removed or renamed is created again", "[gateway]
 
 TEST_CASE("a recording of format version 1 is renamed, other files are not changed", "[gateway][recorder]") {
     RecorderBench bench;
-    const std::string old = content_of(std::string(TELEGATE_SOURCE_DIR) + "/tests/fuzz/seeds/recording/whole");
+    const std::string old = read_whole_file(TELEGATE_SOURCE_DIR "/tests/fuzz/seeds/recording/whole", 1'000'000);
     REQUIRE(old.size() > 100);
     const auto [text, is_recording] = GENERATE_COPY(
         table<std::string, bool>({{old, true}, {"letter", false}, {"a letter of more than sixteen bytes", false}}));
-    std::ofstream(bench.dir.path("a"), std::ios::binary) << text;
+    bench.dir.write("a", text);
     const auto recording = bench.start();
     recording->take(RecorderBench::samples(bench.a, 1, 1));
     if (is_recording) {
@@ -263,7 +257,7 @@ TEST_CASE("a recording of format version 1 is renamed, other files are not chang
         CHECK(eventually([&] { return recording->status().error.find("Not a directory") != std::string::npos; }));
     }
     recording->close();
-    CHECK(content_of(bench.dir.path(is_recording ? "a.v1" : "a")) == text);
+    CHECK(bench.dir.read(is_recording ? "a.v1" : "a") == text);
 }
 
 TEST_CASE("an error names the directory that cannot be a recording", "[gateway][recorder]") {

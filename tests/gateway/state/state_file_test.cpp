@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +23,6 @@ constexpr uid_t other_user = 65'534;
 struct Scratch {
     Scratch() : log(LogOptions{.file = dir.path("log")}) {}
 
-    void write(const std::string& name, const std::string& text) const { std::ofstream(dir.path(name)) << text; }
-    [[nodiscard]] std::string read(const std::string& name) const {
-        std::ifstream file(dir.path(name));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
     [[nodiscard]] bool has(const std::string& name) const {
         return std::filesystem::exists(std::filesystem::symlink_status(dir.path(name)));
     }
@@ -101,7 +94,7 @@ TEST_CASE("an epoch is the time of the start while the clock moves forward", "[g
     Scratch scratch;
     CHECK(scratch.run(1'000) == 1'000);
     CHECK(scratch.run(2'000) == 2'000);
-    CHECK(scratch.read("log").empty());
+    CHECK(scratch.dir.read("log").empty());
 }
 
 TEST_CASE("if the clock has gone back, no epoch is lost or used twice", "[gateway][services][state_file]") {
@@ -114,7 +107,7 @@ TEST_CASE("if the clock has gone back, no epoch is lost or used twice", "[gatewa
         REQUIRE(file.find(epoch) != nullptr);
         CHECK(file.find(epoch)->last_seqs.at("a/b") == 7);
     }
-    CHECK_THAT(scratch.read("log"), Catch::Contains("last_epoch=5001 now=0 epoch=5002"));
+    CHECK_THAT(scratch.dir.read("log"), Catch::Contains("last_epoch=5001 now=0 epoch=5002"));
 }
 
 TEST_CASE("only one gateway can use a state file, whatever its name", "[gateway][services][state_file]") {
@@ -134,20 +127,20 @@ TEST_CASE("only one gateway can use a state file, whatever its name", "[gateway]
 TEST_CASE("a broken file does not replace an older broken one", "[gateway][services][state_file]") {
     Scratch scratch;
     for (std::size_t i = 1; i <= broken_files_max + 1; ++i) {
-        scratch.write("state", "broken " + std::to_string(i));
+        scratch.dir.write("state", "broken " + std::to_string(i));
         scratch.run(static_cast<std::int64_t>(i));
     }
-    CHECK(scratch.read("state.broken") == "broken 1");
-    CHECK(scratch.read("state.broken2") == "broken 2");
-    CHECK(scratch.read("state.broken8") == "broken 9");
+    CHECK(scratch.dir.read("state.broken") == "broken 1");
+    CHECK(scratch.dir.read("state.broken2") == "broken 2");
+    CHECK(scratch.dir.read("state.broken8") == "broken 9");
     CHECK_FALSE(scratch.has("state.broken9"));
-    CHECK_THAT(scratch.read("log"), Catch::Contains("state.broken8 replaced=true"));
+    CHECK_THAT(scratch.dir.read("log"), Catch::Contains("state.broken8 replaced=true"));
 }
 
 TEST_CASE("a file that cannot be read is kept and reported", "[gateway][services][state_file]") {
     Scratch scratch;
     scratch.run(1'000);
-    const std::string before = scratch.read("state");
+    const std::string before = scratch.dir.read("state");
     REQUIRE(::chmod(scratch.dir.path("state").c_str(), 0) == 0);
     REQUIRE(::unlink(scratch.dir.path("state.lock").c_str()) == 0);
     {
@@ -156,7 +149,7 @@ TEST_CASE("a file that cannot be read is kept and reported", "[gateway][services
                           Catch::StartsWith("[gateway] state_file: ") && Catch::Contains("Permission denied"));
     }
     REQUIRE(::chmod(scratch.dir.path("state").c_str(), 0600) == 0);
-    CHECK(scratch.read("state") == before);
+    CHECK(scratch.dir.read("state") == before);
     CHECK_FALSE(scratch.has("state.broken"));
 }
 
@@ -167,19 +160,19 @@ TEST_CASE("a symbolic link is followed and kept", "[gateway][services][state_fil
     scratch.run(1'000);
     scratch.run(2'000);
     CHECK(std::filesystem::is_symlink(scratch.dir.path("state")));
-    CHECK_THAT(scratch.read("data/real"), Catch::Contains("1000") && Catch::Contains("2000"));
+    CHECK_THAT(scratch.dir.read("data/real"), Catch::Contains("1000") && Catch::Contains("2000"));
 }
 
 TEST_CASE("a symbolic link of another user is not followed", "[gateway][services][state_file]") {
     Scratch scratch;
-    scratch.write("precious", "kept");
+    scratch.dir.write("precious", "kept");
     std::filesystem::create_symlink("precious", scratch.dir.path("state"));
     if (::lchown(scratch.dir.path("state").c_str(), other_user, other_user) != 0) {
         WARN("only root can create a link owned by another user");
         return;
     }
     CHECK_THROWS_AS(StateFile(scratch.dir.path("state"), scratch.log), SettingFailure);
-    CHECK(scratch.read("precious") == "kept");
+    CHECK(scratch.dir.read("precious") == "kept");
 }
 
 TEST_CASE("links that refer to each other are refused", "[gateway][services][state_file]") {
@@ -192,7 +185,7 @@ TEST_CASE("links that refer to each other are refused", "[gateway][services][sta
 TEST_CASE("a missing folder is reported and does not stop the gateway", "[gateway][services][state_file]") {
     Scratch scratch;
     CHECK(scratch.run(1'000, "missing/state") == 1'000);
-    CHECK_THAT(scratch.read("log"), Catch::Contains("cannot lock state file") && Catch::Contains("cannot write"));
+    CHECK_THAT(scratch.dir.read("log"), Catch::Contains("cannot lock state file") && Catch::Contains("cannot write"));
 }
 
 TEST_CASE("the number of samples published since a past epoch is known if all epochs ended cleanly",
@@ -221,7 +214,7 @@ TEST_CASE("the number of samples published since a past epoch is known if all ep
 TEST_CASE("the next run reports a killed run with its last known numbers", "[gateway][state_file]") {
     Scratch scratch;
     scratch.run(1'000);
-    CHECK(scratch.read("log").empty());
+    CHECK(scratch.dir.read("log").empty());
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(2'000);
@@ -231,12 +224,12 @@ TEST_CASE("the next run reports a killed run with its last known numbers", "[gat
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(90'000);
     }
-    CHECK_THAT(scratch.read("log"),
+    CHECK_THAT(scratch.dir.read("log"),
                Catch::Contains("previous run did not stop cleanly epoch=2000 started=1970-01-01T00:00:02.000000000Z "
                                "last_known=1970-01-01T00:01:02.000000000Z sampled=7 published=5 filtered=0 queued=2 "));
     StateFile file(scratch.dir.path("state"), scratch.log);
     file.begin(95'000);
-    CHECK_THAT(scratch.read("log"), Catch::Contains("epoch=90000") && Catch::Contains("last_known=none"));
+    CHECK_THAT(scratch.dir.read("log"), Catch::Contains("epoch=90000") && Catch::Contains("last_known=none"));
     const std::vector<PreviousRun> starts = file.previous_runs();
     REQUIRE(starts.size() == 3);
     CHECK((starts[0].has_ended && starts[0].ledger.value().counts.published == 100));
