@@ -17,8 +17,7 @@ TEST_CASE("samples and gaps are delivered in order, once", "[uplink][runner]") {
         world.add(1, 5);
         world.sync();
     }
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     for (const auto& [key, received] : consume(world.back_end.stored())) {
         CHECK(received.inversions == 0);
     }
@@ -50,15 +49,11 @@ TEST_CASE("nothing is delivered that is not synced", "[uplink][runner]") {
 TEST_CASE("delivery continues where the last process saved its cursor", "[uplink][runner]") {
     World world(1);
     world.start();
-    world.add(0, 100);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(100);
     world.runner->stop();
     world.end_process();
     world.start();
-    world.add(0, 50);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(50);
     CHECK(world.runner->status().ledger.read == 50);
     CHECK(world.check_complete() == 0);
     CHECK(world.restarts == 0);
@@ -67,14 +62,11 @@ TEST_CASE("delivery continues where the last process saved its cursor", "[uplink
 TEST_CASE("a cursor of another log is not used", "[uplink][runner]") {
     World world(1);
     world.start();
-    world.add(0, 10);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(10);
     CursorFile file(world.disk, "/log", "cloud");
     (void)file.read();
     file.write({store::LogId{std::byte{1}}, 5});
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     REQUIRE(world.finish());
     CHECK(world.restarts == 1);
     CHECK(world.runner->status().ledger.read == 10);
@@ -90,8 +82,7 @@ TEST_CASE("samples that retention has removed before their delivery are reported
         world.sync();
     }
     REQUIRE(world.log->status().segments_removed > 0);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().ledger.gaps > 0);
 }
 
@@ -140,8 +131,7 @@ TEST_CASE("a refused sample moves to the quarantine and becomes a gap, and deliv
         world.add(1, 5);
         world.sync();
     }
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     const auto received = consume(world.back_end.stored());
     CHECK(received.at({1, "a"}).missing == std::set<std::uint64_t>{3, 40, 41});
     const UplinkStatus status = world.runner->status();
@@ -161,9 +151,7 @@ TEST_CASE("a message that is stored before the one before it is divided is not l
     refuse_samples(world, {13});
     world.start();
     for (const std::uint64_t count : {10U, 20U}) {
-        world.add(0, count);
-        world.sync();
-        REQUIRE(world.finish());
+        world.deliver(count);
     }
     CHECK(world.check_complete() == 0);
     CHECK(world.runner->status().counts.duplicates > 0);
@@ -174,14 +162,11 @@ TEST_CASE("a quarantined sample stays named after a restart and a rewind", "[upl
     World world(1);
     refuse_samples(world, {3});
     world.start();
-    world.add(0, 10);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(10);
     const auto stored = world.back_end.stored();
     const std::uint64_t refused = world.runner->status().counts.refused;
     CHECK(refused > 0);
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     REQUIRE(world.runner->rewind(RewindTarget(store::Position{0})) == UplinkRunner::RewindResult::done);
     REQUIRE(world.finish());
     CHECK(world.back_end.stored() == stored);
@@ -194,9 +179,7 @@ TEST_CASE("quarantined samples are sent again on request, and stay if they are r
     World world(1);
     refuse_samples(world, {3, 7});
     world.start();
-    world.add(0, 10);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(10);
     refuse_samples(world, {7});
     world.runner->retry_quarantined();
     REQUIRE(world.finish());
@@ -204,13 +187,11 @@ TEST_CASE("quarantined samples are sent again on request, and stay if they are r
     CHECK(world.runner->status().quarantined == 1);
     CHECK(world.runner->status().ledger.balanced());
     world.turn(true, seconds(2));
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     REQUIRE(world.runner->quarantined().size() == 1);
     CHECK(world.runner->quarantined().front().message.format == "lines");  // whatever the settings are now
     world.runner->clear_quarantine();
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     CHECK(world.runner->quarantined().empty());
 }
 
@@ -226,17 +207,14 @@ TEST_CASE("while the quarantine is full, a refused sample is sent again", "[upli
     CHECK(world.runner->status().quarantined == 10);
     CHECK(world.runner->status().is_behind);
     world.back_end.refuse = {};
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
 }
 
 TEST_CASE("a message that is too large is delivered in parts", "[uplink][runner]") {
     World world(1);
     world.back_end.payload_bytes_max = 15;  // two lines
     world.start();
-    world.add(0, 40);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(40);
     CHECK(world.check_complete() == 0);
     CHECK(world.runner->status().ledger.acknowledged == 40);
     CHECK(world.runner->status().quarantined == 0);
@@ -255,14 +233,11 @@ TEST_CASE("a paused uplink sends nothing, also after a restart, until it is resu
         CHECK(world.runner->status().is_paused);
         CHECK(world.runner->status().is_connected);
         CHECK(world.runner->status().counts.sent == 0);
-        world.runner.reset();
-        world.start_runner();
+        world.restart_runner();
     }
     world.runner->pause(false);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
-    world.runner.reset();
-    world.start_runner();
+    world.finish_without_repeats();
+    world.restart_runner();
     CHECK_FALSE(world.runner->status().is_paused);
 }
 
@@ -280,8 +255,7 @@ TEST_CASE("a rewound uplink restores what the back end has lost", "[uplink][runn
     CHECK(world.runner->rewind(RewindTarget(end + 1)) == UplinkRunner::RewindResult::not_delivered);
     CHECK(world.runner->status().settled == end);
     REQUIRE(world.runner->rewind(RewindTarget(store::Position{5})) == UplinkRunner::RewindResult::done);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().settled == end);
     CHECK(world.runner->status().counts.duplicates > 0);
     const std::uint64_t sent = world.runner->status().counts.sent;
@@ -295,9 +269,7 @@ TEST_CASE("messages that the back end has acknowledged and lost are delivered ag
     World world(1);
     world.start();
     for (int i = 0; i < 10; ++i) {
-        world.add(0, 10);
-        world.sync();
-        REQUIRE(world.finish());
+        world.deliver(10);
         world.turn(true, seconds(6));
     }
     world.back_end.lose_last(5);
@@ -314,8 +286,7 @@ TEST_CASE("messages that the back end has acknowledged and lost are delivered ag
     for (int i = 0; i < 15; ++i) {
         world.turn(true, seconds(1));
     }
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().losses == 1);
     CHECK(world.runner->status().ledger.balanced());
 }
@@ -324,9 +295,7 @@ TEST_CASE("messages in flight at a rewind do not hide a loss", "[uplink][runner]
     World world(1);
     world.start();
     for (int i = 0; i < 10; ++i) {
-        world.add(0, 10);
-        world.sync();
-        REQUIRE(world.finish());
+        world.deliver(10);
     }
     const store::Position settled = world.runner->status().settled;
     world.add(0, 30);
@@ -334,17 +303,14 @@ TEST_CASE("messages in flight at a rewind do not hide a loss", "[uplink][runner]
     REQUIRE(world.adapter->in_flight() > 0);
     world.back_end.lose_last(world.adapter->in_flight());
     REQUIRE(world.runner->rewind(RewindTarget(settled)) == UplinkRunner::RewindResult::done);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().losses == 1);
 }
 
 TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[uplink][runner]") {
     World world(1);
     world.start();
-    world.add(0, 100);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(100);
     world.turn(true, seconds(2));
     const store::Position end = world.runner->status().settled;
     CHECK(world.runner->keep_from() == 0);
@@ -354,8 +320,7 @@ TEST_CASE("the log is kept until ack_grace after the delivery was saved", "[upli
     CHECK(world.runner->keep_from() == 0);
     REQUIRE(world.finish());
     world.turn(true, seconds(2));
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     CHECK(world.runner->keep_from() == 0);
     world.turn(true, seconds(301));
     CHECK(world.runner->keep_from() == end);
@@ -373,8 +338,7 @@ TEST_CASE("rate_max limits the samples per second", "[uplink][runner]") {
     const std::size_t stored = world.back_end.stored().size() * lines_max;
     CHECK(stored > 300);
     CHECK(stored < 650);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
 }
 
 TEST_CASE("catch_up limits the backlog to a multiple of the live rate", "[uplink][runner]") {
@@ -409,9 +373,7 @@ TEST_CASE("catch_up limits the backlog to a multiple of the live rate", "[uplink
 TEST_CASE("a rewind that cannot be saved changes nothing", "[uplink][runner]") {
     World world(1);
     world.start();
-    world.add(0, 10);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(10);
     const store::Position end = world.runner->status().settled;
     world.disk.fail_always(std::errc::no_space_on_device);
     CHECK_THROWS_AS(world.runner->rewind(RewindTarget(store::Position{0})), std::system_error);
@@ -427,9 +389,7 @@ void make_outage(World& world) {
     world.order = UplinkRunner::Order::live_first;
     world.rates = {.samples_max = 200};
     world.start();
-    world.add(0, 100);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(100);
     world.runner->pause(true);
     for (int i = 0; i < 60; ++i) {
         world.add(0, 50);
@@ -482,8 +442,7 @@ TEST_CASE("with live_first, new samples are at most a second late while a backlo
     }
     CHECK(live_seconds > 15);  // the rate leaves 150 per second
     CHECK(live_seconds < 25);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
     CHECK(world.runner->status().counts.duplicates == 0);
     CHECK(world.runner->status().lag == 0);
@@ -508,8 +467,7 @@ TEST_CASE("a backlog continues after a restart where it was, with either order",
     world.add(0, 20);
     world.sync();
     CHECK(world.runner->status().backlog == before.backlog);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().counts.duplicates <= 8);  // messages that were in flight
     CHECK(seqs_of(world.back_end.stored(true)) == numbers(101, 3'100));
     const auto all = seqs_of(world.back_end.stored());
@@ -528,8 +486,7 @@ TEST_CASE("with live_first, samples older than ten seconds become a backlog at t
     world.order = UplinkRunner::Order::live_first;
     world.start_runner();
     world.runner->pause(false);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.back_end.stored(false).empty() == (age == seconds(15)));
 }
 
@@ -545,8 +502,7 @@ TEST_CASE("samples of a backlog that retention has removed are reported as missi
         world.turn(true, seconds(1));
     }
     REQUIRE(world.log->status().segments_removed > 0);
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().ledger.gaps > 0);
     CHECK(world.runner->status().ledger.balanced());
 }
@@ -566,9 +522,7 @@ TEST_CASE("with live_first, samples that are delivered again after a rewind are 
     CHECK(world.runner->status().settled == 0);
     CHECK(world.runner->status().backlog == end);
     CHECK(world.runner->keep_from() == 0);
-    world.add(0, 10);
-    world.sync();
-    REQUIRE(world.finish());
+    world.deliver(10);
     CHECK(world.check_complete() == 0);
     CHECK(seqs_of(world.back_end.stored(false)).back() == 110);
     CHECK(world.back_end.stored(true).size() == 6);
@@ -578,8 +532,7 @@ TEST_CASE("a refused sample of the backlog does not delay new samples", "[uplink
     World world(1);
     make_outage(world);
     refuse_samples(world, {150});
-    world.runner.reset();
-    world.start_runner();
+    world.restart_runner();
     world.runner->pause(false);
     for (int i = 0; i < 20; ++i) {
         world.add(0, 10);
@@ -591,8 +544,7 @@ TEST_CASE("a refused sample of the backlog does not delay new samples", "[uplink
             REQUIRE(seqs_of(world.back_end.stored(false)).back() == world.seqs[0]);
         }
     }
-    REQUIRE(world.finish());
-    CHECK(world.check_complete() == 0);
+    world.finish_without_repeats();
     CHECK(world.runner->status().ledger.quarantined == 1);
 }
 

@@ -156,6 +156,11 @@ class World {
         runner->log_synced(log->status().synced);
     }
 
+    void restart_runner() {
+        runner.reset();
+        start_runner();
+    }
+
     void end_process() {
         runner.reset();
         log.reset();
@@ -200,6 +205,19 @@ class World {
             }
         }
         return false;
+    }
+
+    /// Logs samples of the first channel, and delivers everything.
+    void deliver(std::uint64_t count) {
+        add(0, count);
+        sync();
+        REQUIRE(finish());
+    }
+
+    /// Delivers everything, and requires that nothing is missing and that no sample was received again.
+    void finish_without_repeats() {
+        REQUIRE(finish());
+        REQUIRE(check_complete() == 0);
     }
 
     /// Requires that everything synced has been received or reported as missing, and returns how often samples were
