@@ -1,5 +1,6 @@
 #include "base/json_object.hpp"
 
+#include "base/json_excerpt.hpp"
 #include "core/assert.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,10 +9,6 @@ namespace telegate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string replaced(std::string_view text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 bool is_plain(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(),
@@ -34,7 +31,7 @@ void append_quoted(std::string& out, std::string_view text) {
     if (is_plain(text)) {
         out.append("\"").append(text).append("\"");
     } else {
-        out += replaced(text);
+        out += json_text(text);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/ledger.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,9 +19,7 @@ class LogFields {
   public:
     /// Adds a value that is usually one word: as text, it is quoted only if needed.
     LogFields& add(std::string_view key, std::string_view word) { return put(key, Kind::word, word); }
-    LogFields& add(std::string_view key, const char* word) { return add(key, std::string_view(word)); }
-    LogFields& add(std::string_view key, const std::string& word) { return add(key, std::string_view(word)); }
-    template <class Number, std::enable_if_t<std::is_integral_v<Number>, int> = 0>
+    template <std::integral Number>
     LogFields& add(std::string_view key, Number value) {
         if constexpr (std::is_same_v<Number, bool>) {
             return number(key, value ? "true" : "false");

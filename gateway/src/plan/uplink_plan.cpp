@@ -65,7 +65,10 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     } catch (const std::runtime_error& error) {
         found.add("type", error.what());
     }
-    options.files = {uplink.credentials_file, uplink.tls_ca, uplink.tls_certificate, uplink.tls_key};
+    options.files.credentials_path = uplink.credentials_file;
+    options.files.tls_ca = uplink.tls_ca;
+    options.files.tls_certificate = uplink.tls_certificate;
+    options.files.tls_key = uplink.tls_key;
     options.tls_server_name = uplink.tls_server_name;
     options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
                         static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};

@@ -26,16 +26,14 @@ constexpr std::size_t credentials_bytes_max = 16'384;
 /// A message is sent again after at most acknowledge_max, retry_max and connect_max.
 constexpr std::chrono::seconds resend_max{60};
 /// Reads what a connection needs. Files may have been replaced since the last connection.
-uplink::AdapterSecrets read_secrets(const UplinkOptions::Files& files) {
-    const auto path = [](const std::string& file) {
-        return file.empty() ? "" : credential_path(file);
-    };
-    uplink::AdapterSecrets secrets{path(files.credentials), "", path(files.tls_ca), path(files.tls_certificate),
-                                   path(files.tls_key)};
-    if (!secrets.credentials_path.empty()) {
-        secrets.credentials = read_whole_file(secrets.credentials_path, credentials_bytes_max);
+uplink::AdapterSecrets read_secrets(uplink::AdapterSecrets files) {
+    for (std::string* const path : {&files.credentials_path, &files.tls_ca, &files.tls_certificate, &files.tls_key}) {
+        *path = path->empty() ? "" : credential_path(*path);
     }
-    return secrets;
+    if (!files.credentials_path.empty()) {
+        files.credentials = read_whole_file(files.credentials_path, credentials_bytes_max);
+    }
+    return files;
 }
 
 }  // namespace

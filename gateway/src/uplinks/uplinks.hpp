@@ -27,13 +27,7 @@ struct UplinkOptions {
     uplink::UplinkRunner::Options runner;  // Uplinks sets the directory of the log and the seed
     const uplink::AdapterModule* module = nullptr;
     std::vector<std::string> urls;
-    /// As in the settings; "": none.
-    struct Files {
-        std::string credentials;
-        std::string tls_ca;
-        std::string tls_certificate;
-        std::string tls_key;
-    } files;
+    uplink::AdapterSecrets files;  // paths as in the settings
     std::string tls_server_name;
     MessageEncoder::Options messages;
     std::chrono::milliseconds lag_alarm{60'000};
