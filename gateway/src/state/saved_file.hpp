@@ -20,18 +20,18 @@ inline constexpr std::size_t broken_files_max = 8;
 /// a file that cannot be renamed stays; the log line then has no `renamed_to`.
 void rename_broken(Log& log, std::string_view what, const std::string& path, std::string_view why);
 
-/// Returns what `read` reads from the text of a file, which returns an error text if it is invalid. Returns nullopt if
-/// there is no file, if `path` is "", or if the file cannot be used; it is then renamed. Threads: any.
+/// Reads a file and parses it with `parse`, which returns an error text if the content is invalid. Returns nullopt if
+/// there is no file, if `path` is "", or if the file cannot be used; such a file is renamed. Threads: any.
 template <class Content>
 [[nodiscard]] std::optional<Content> read_saved(Log& log, std::string_view what, const std::string& path,
                                                 std::size_t bytes_max,
-                                                std::variant<Content, std::string> (*read)(std::string_view text)) {
+                                                std::variant<Content, std::string> (*parse)(std::string_view text)) {
     if (path.empty()) {
         return std::nullopt;
     }
     std::string why;
     try {
-        auto result = read(read_whole_file(path, bytes_max));
+        auto result = parse(read_whole_file(path, bytes_max));
         if (auto* const content = std::get_if<Content>(&result)) {
             return std::move(*content);
         }
