@@ -1,5 +1,6 @@
 #include "uplinks/subject_template.hpp"
 
+#include "config/joined.hpp"
 #include "core/topic.hpp"
 #include "uplink/nats_address.hpp"
 
@@ -27,14 +28,6 @@ std::vector<std::string> split(std::string_view text) {
         }
         text.remove_prefix(dot + 1);
     }
-}
-
-std::string join(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ".") + word;
-    }
-    return text;
 }
 
 std::string as_word(std::string_view name) {
@@ -65,7 +58,7 @@ bool SubjectTemplate::is_valid(std::string_view text) {
     std::replace_if(
         words.begin(), words.end(), [](const std::string& word) { return is_of_channel(word) || word == machine_word; },
         std::string("word"));
-    const std::string subject = join(words);
+    const std::string subject = joined(words, ".");
     return uplink::is_nats_subject(subject) && subject.find_first_of("{}") == std::string::npos;
 }
 
@@ -76,13 +69,13 @@ std::string SubjectTemplate::subject(std::string_view device, std::string_view c
             word = as_word(word == device_word ? device : channel);
         }
     }
-    return join(words);
+    return joined(words, ".");
 }
 
 std::string SubjectTemplate::pattern() const {
     std::vector<std::string> words = words_;
     std::replace_if(words.begin(), words.end(), is_of_channel, std::string("*"));
-    return join(words);
+    return joined(words, ".");
 }
 
 }  // namespace telegate

@@ -26,7 +26,8 @@ TEST_CASE("a subject without such words is the same for all channels", "[gateway
 
 TEST_CASE("other words in braces, and subjects that NATS refuses, are invalid", "[gateway][uplinks]") {
     CHECK(SubjectTemplate::is_valid("a.{gateway}.{device}.{channel}"));
-    const auto* const text = GENERATE("", "a.{name}", "a.x{device}", "a.{device", "a..b", "a.*", "a.>", "{}");
+    const auto* const text =
+        GENERATE("", "a.{name}", "a.x{device}", "a.{device", "a..b", ".a", "a.", "a.*", "a.>", "{}");
     CAPTURE(text);
     CHECK_FALSE(SubjectTemplate::is_valid(text));
 }
