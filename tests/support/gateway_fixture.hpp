@@ -26,7 +26,7 @@ struct GatewayFixture {
     explicit GatewayFixture(const Settings& settings, ReloadSource source = {}) : log("off"), wanted(settings) {
         if (!source.load) {
             source.load = [this] {
-                return wanted;
+                return LoadedSettings{wanted, {}};
             };
         }
         gateway = std::make_unique<Gateway>(settings, make_plan(settings), log, std::move(source));

@@ -136,7 +136,6 @@ class Gateway {
     [[nodiscard]] StatusSnapshot take_snapshot() const;
     void take_counts(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
-    [[nodiscard]] ConfigHandlers config_handlers();
     [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
     [[nodiscard]] std::string change_settings(const SettingsApplier::Wanted& wanted);
     [[nodiscard]] std::string rest_url() const;

@@ -51,34 +51,7 @@ RestHandlers Gateway::rest_handlers() {
     handlers.streams = &consumers_.streams;
     handlers.log_level = &log_level_;
     handlers.traffic = &traffic_;
-    handlers.config = config_handlers();
-    return handlers;
-}
-
-ConfigHandlers Gateway::config_handlers() {
-    ConfigHandlers handlers;
-    handlers.in_force = [this] {
-        return live_settings_.in_force();
-    };
-    handlers.reload = [this](std::string_view who, bool dry_run) {
-        return live_settings_.reload(who, dry_run);
-    };
-    handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
-        return live_settings_.replace(replacement, who);
-    };
-    handlers.to_json = live_settings_.source().to_json;
-    handlers.from_json = live_settings_.source().from_json;
-    handlers.from_patch = live_settings_.source().from_patch;
-    handlers.origins = live_settings_.source().origins;
-    handlers.generations = [this] {
-        return live_settings_.generations();
-    };
-    handlers.rollback = [this](std::optional<std::uint64_t> generation, bool dry_run, std::string_view who) {
-        return live_settings_.rollback(generation, dry_run, who);
-    };
-    handlers.confirm = [this](std::string_view who) {
-        return live_settings_.confirm(who);
-    };
+    handlers.settings = &live_settings_;
     return handlers;
 }
 

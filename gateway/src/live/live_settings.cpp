@@ -1,11 +1,11 @@
 #include "live/live_settings.hpp"
 
 #include "log/log_line.hpp"
+#include "settings/settings_json.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -95,19 +95,23 @@ LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change
       log_(log),
       loaded_(std::move(in_force)),
       revert_timer_("tg-revert", [this] { return revert_if_due(); }) {
-    status_.path = source_.path;
-    status_.generation = 0;
     put_in_force(loaded_, 0, "start");
 }
 
-LiveSettings::InForce LiveSettings::in_force() const {
+ConfigGeneration LiveSettings::in_force() const {
     const std::lock_guard lock(mutex_);
-    return {now(), status_.hash, status_.generation};
+    return generations_.back();
 }
 
 ConfigStatus LiveSettings::status() const {
     const std::lock_guard lock(mutex_);
-    return status_;
+    const ConfigGeneration& now = generations_.back();
+    return {.path = source_.path,
+            .hash = now.hash,
+            .generation = now.number,
+            .loaded_at_utc_ns = now.time_utc_ns,
+            .last_reload = last_reload_,
+            .revert = revert_ ? std::optional(revert_->pending) : std::nullopt};
 }
 
 std::vector<ConfigGeneration> LiveSettings::generations() const {
@@ -120,7 +124,7 @@ std::optional<bool> LiveSettings::differs_from_file() {
         return std::nullopt;
     }
     const std::lock_guard lock(files_mutex_);
-    const std::uint64_t generation = status().generation;
+    const std::uint64_t generation = in_force().number;
     const MonoTime time = clock_.mono_now();
     if (file_check_.differs && generation == file_check_.generation && time < file_check_.at + files_age_max) {
         return file_check_.differs;
@@ -138,58 +142,74 @@ std::optional<bool> LiveSettings::differs_from_file() {
 /// Returns whether the sources differ from the settings in force; sources with problems count as different.
 bool LiveSettings::files_differ() const {
     try {
-        return !diff(in_force().settings, source_.load()).empty();
+        return !diff(*in_force().settings, source_.load().settings).empty();
     } catch (const std::runtime_error&) {
         return true;
     }
 }
 
-ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
-    const std::lock_guard turn(turn_);
+/// Runs `change`, turns its exceptions into the outcome, updates the pending revert, and logs the result unless it is a
+/// dry run.
+ReloadReport LiveSettings::attempt(std::string_view who, bool dry_run,
+                                   std::optional<std::chrono::milliseconds> revert_after,
+                                   const std::function<void(ReloadReport&)>& change) {
     ReloadReport report;
     const ConfigGeneration before = generations_.back();
+    const auto fail = [&](ReloadOutcome outcome, std::vector<SettingsProblem> problems) {
+        report.outcome = outcome;
+        report.problems = std::move(problems);
+    };
     try {
-        if (!source_.load) {
-            throw std::runtime_error("there is no settings source to reload from");
-        }
-        const Settings settings = source_.load();
-        report = change_to(settings, dry_run, who);
-        if (!dry_run) {
-            reload_files(settings, report);
-            loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
-        }
+        change(report);
     } catch (const SettingsError& error) {
-        report.outcome = ReloadOutcome::invalid;
-        report.problems = error.problems();
+        fail(ReloadOutcome::invalid, error.problems());
+    } catch (const std::length_error& error) {
+        fail(ReloadOutcome::needs_restart, {{{}, "", error.what()}});
     } catch (const std::exception& error) {
-        report = refusal(ReloadOutcome::failed, error.what());
+        fail(ReloadOutcome::failed, {{{}, "", error.what()}});
     }
-    settle(report, std::nullopt, before);
+    settle(report, revert_after, before);
     if (!dry_run) {
         note(report, who);
     }
     return report;
 }
 
+ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
+    const std::lock_guard turn(turn_);
+    return attempt(who, dry_run, std::nullopt, [&](ReloadReport& report) {
+        if (!source_.load) {
+            throw std::runtime_error("there is no settings source to reload from");
+        }
+        const Settings settings = source_.load().settings;
+        change_to(settings, dry_run, who, report);
+        if (!dry_run && !is_refusal(report.outcome)) {
+            reload_files(settings, report);
+            loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
+        }
+    });
+}
+
 void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) const {
-    if (!source_.reload_files || is_refusal(report.outcome)) {
+    if (!source_.reload_files) {
         return;
     }
+    std::vector<SettingsProblem> problems;
     try {
         report.credentials = source_.reload_files(settings);
-    } catch (const LateAnswer&) {
-        throw;
+        return;
+    } catch (const LateAnswer& error) {
+        report = refusal(ReloadOutcome::failed, error.what());
+        return;
     } catch (const SettingsError& error) {
-        if (report.outcome == ReloadOutcome::unchanged) {
-            throw;
-        }
-        report.problems.insert(report.problems.end(), error.problems().begin(), error.problems().end());
+        problems = error.problems();
     } catch (const std::runtime_error& error) {
-        if (report.outcome == ReloadOutcome::unchanged) {
-            report.outcome = ReloadOutcome::invalid;  // same as for such a file found along with other changes
-        }
-        report.problems.push_back({{}, "", error.what()});
+        problems.push_back({{}, "", error.what()});
     }
+    if (report.outcome == ReloadOutcome::unchanged) {
+        report.outcome = ReloadOutcome::invalid;  // same as for such a file found along with other changes
+    }
+    report.problems.insert(report.problems.end(), problems.begin(), problems.end());
 }
 
 ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_view who) {
@@ -198,32 +218,24 @@ ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_v
 }
 
 ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::string_view who) {
-    ReloadReport report;
-    const ConfigGeneration before = generations_.back();
-    try {
+    return attempt(who, replacement.dry_run, replacement.revert_after, [&](ReloadReport& report) {
         if (replacement.revert_after && !replacement.dry_run) {
             revert_timer_.start();  // first: if it throws, nothing has changed
         }
+        const ConfigGeneration& before = generations_.back();
         // First, so that an invalid request is rejected as invalid.
-        const Settings wanted = replacement.make ? replacement.make(*before.settings) : replacement.settings;
+        const Settings wanted = replacement.make(*before.settings);
         if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
             report = refusal(ReloadOutcome::conflict, "the settings in force have changed in the meantime");
-        } else {
-            report.problems = file_only_in(*before.settings, loaded_, wanted);
-            report.outcome = ReloadOutcome::invalid;
-            report = report.problems.empty() ? change_to(wanted, replacement.dry_run, who) : report;
+            return;
         }
-    } catch (const SettingsError& error) {
-        report.outcome = ReloadOutcome::invalid;
-        report.problems = error.problems();
-    } catch (const std::system_error& error) {
-        report = refusal(ReloadOutcome::failed, error.what());
-    }
-    settle(report, replacement.revert_after, before);
-    if (!replacement.dry_run) {
-        note(report, who);
-    }
-    return report;
+        report.problems = file_only_in(*before.settings, loaded_, wanted);
+        if (report.problems.empty()) {
+            change_to(wanted, replacement.dry_run, who, report);
+        } else {
+            report.outcome = ReloadOutcome::invalid;
+        }
+    });
 }
 
 std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> generation, bool dry_run,
@@ -235,7 +247,8 @@ std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> 
     if (found == generations_.end()) {
         return std::nullopt;
     }
-    return replace_in_turn({*found->settings, {}, dry_run}, who);
+    const std::shared_ptr<const Settings> settings = found->settings;
+    return replace_in_turn({.make = [&](const Settings&) { return *settings; }, .dry_run = dry_run}, who);
 }
 
 std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
@@ -245,9 +258,9 @@ std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
         return std::nullopt;
     }
     revert_.reset();
-    status_.revert.reset();
-    log_.info_each(LogLine("settings confirmed").add("generation", status_.generation).add("by", who));
-    return status_.generation;
+    const std::uint64_t generation = generations_.back().number;
+    log_.info_each(LogLine("settings confirmed").add("generation", generation).add("by", who));
+    return generation;
 }
 
 /// Updates the pending revert after a change: only a successful change starts or ends it.
@@ -259,16 +272,14 @@ void LiveSettings::settle(ReloadReport& report, std::optional<std::chrono::milli
         if (!revert_after) {
             revert_.reset();
         } else if (is_changed || revert_) {
-            const std::uint64_t generation = revert_ ? revert_->generation : before.number;
-            const std::shared_ptr<const Settings> settings = revert_ ? revert_->settings : before.settings;
-            revert_ = {generation, settings, clock_.mono_now() + *revert_after,
-                       clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count()};
+            revert_ = revert_.value_or(Revert{{.generation = before.number}, before.settings, {}});
+            revert_->at = clock_.mono_now() + *revert_after;
+            revert_->pending.at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
             revert_timer_.call_at(revert_->at);
         }
     }
-    status_.revert = revert_ ? std::optional(PendingRevert{revert_->generation, revert_->at_utc_ns}) : std::nullopt;
-    report.reverts_at_utc_ns = revert_ ? std::optional(revert_->at_utc_ns) : std::nullopt;
-    report.generation = status_.generation;
+    report.reverts_at_utc_ns = revert_ ? std::optional(revert_->pending.at_utc_ns) : std::nullopt;
+    report.generation = generations_.back().number;
 }
 
 MonoTime LiveSettings::revert_if_due() {
@@ -285,8 +296,13 @@ MonoTime LiveSettings::revert_if_due() {
 }
 
 MonoTime LiveSettings::revert(const Revert& due) {
-    log_.warn_each(LogLine("settings not confirmed in time").add("to_generation", due.generation));
-    const ReloadOutcome outcome = replace_in_turn({*due.settings}, "revert_after").outcome;
+    log_.warn_each(LogLine("settings not confirmed in time").add("to_generation", due.pending.generation));
+    const ReloadOutcome outcome = replace_in_turn({.make =
+                                                       [&](const Settings&) {
+                                                           return *due.settings;
+                                                       }},
+                                                  "revert_after")
+                                      .outcome;
     if (!is_refusal(outcome)) {
         return MonoTime::max();
     }
@@ -296,56 +312,40 @@ MonoTime LiveSettings::revert(const Revert& due) {
         return revert_->at;
     }
     revert_.reset();
-    status_.revert.reset();
     return MonoTime::max();
 }
 
-ReloadReport LiveSettings::change_to(const Settings& settings, bool dry_run, std::string_view who) {
-    ReloadReport report;
+void LiveSettings::change_to(const Settings& settings, bool dry_run, std::string_view who, ReloadReport& report) {
     const std::shared_ptr<const Settings> before = generations_.back().settings;
     report.changes = diff(*before, settings);
     report.problems = restarts_in(report.changes);
     if (!report.problems.empty()) {
         report.outcome = ReloadOutcome::needs_restart;
-        return report;
+        return;
     }
     if (report.changes.empty()) {
         report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::unchanged;
-        return report;
+        return;
     }
-    try {
-        const std::string left = change_({*before, settings, report.changes, dry_run});
-        report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
-        if (!left.empty()) {
-            report.problems.push_back({{}, "", left});
-        }
-    } catch (const SettingsError& error) {
-        report.outcome = ReloadOutcome::invalid;
-        report.problems = error.problems();
-    } catch (const std::length_error& error) {
-        report.outcome = ReloadOutcome::needs_restart;
-        report.problems.push_back({{}, "", error.what()});
-    } catch (const std::exception& error) {
-        report.outcome = ReloadOutcome::failed;
-        report.problems.push_back({{}, "", error.what()});
+    const std::string left = change_({*before, settings, report.changes, dry_run});
+    if (!left.empty()) {
+        report.problems.push_back({{}, "", left});
     }
-    if (report.outcome == ReloadOutcome::applied) {
+    report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
+    if (!dry_run) {
         put_in_force(settings, report.changes.size(), who);
     }
-    return report;
 }
 
 void LiveSettings::put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who) {
     ConfigGeneration next;
     next.time_utc_ns = clock_.utc_now_ns();
     next.who = who;
-    next.hash = source_.hash ? source_.hash(settings) : "";
+    next.hash = settings_hash(settings);
     next.changes_count = changes_count;
     next.settings = std::make_shared<const Settings>(settings);
     const std::lock_guard lock(mutex_);
-    status_.hash = next.hash;
-    status_.loaded_at_utc_ns = next.time_utc_ns;
-    next.number = ++status_.generation;
+    next.number = generations_.empty() ? 1 : generations_.back().number + 1;
     generations_.push_back(std::move(next));
     if (generations_.size() > config_generations_max) {
         generations_.pop_front();
@@ -362,7 +362,7 @@ void LiveSettings::note(const ReloadReport& report, std::string_view who) {
     last.problem = report.problems.empty() ? "" : report.problems.front().text();
     last.problems_count = report.problems.size();
     const std::lock_guard lock(mutex_);
-    status_.last_reload = std::move(last);
+    last_reload_ = std::move(last);
 }
 
 void LiveSettings::log(const ReloadReport& report, std::string_view who) const {

@@ -3,13 +3,13 @@
 #include "base/timer_thread.hpp"
 #include "config/settings.hpp"
 #include "core/clock.hpp"
-#include "live/config_generations.hpp"
 #include "live/reload_source.hpp"
 #include "live/settings_applier.hpp"
 #include "log/log.hpp"
 #include "status/reload_report.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,6 +21,20 @@
 #include <vector>
 
 namespace telegate {
+
+/// Settings that are or were in force, kept for rollback.
+struct ConfigGeneration {
+    std::uint64_t number = 1;  // as in /status
+    std::int64_t time_utc_ns = 0;
+    std::string who;
+    std::string hash;               // see settings_hash()
+    std::size_t changes_count = 0;  // from the previous generation
+    std::shared_ptr<const Settings> settings;
+};
+
+/// Maximum number of generations in memory, including the one in force; more than a person reverts in one session. The
+/// oldest is removed first.
+inline constexpr std::size_t config_generations_max = 16;
 
 /// The settings in force, which can change while the gateway runs. A change is a diff: only settings that differ are
 /// touched. A change that needs a restart, has problems or cannot be applied changes nothing. A change can be undone by
@@ -42,14 +56,10 @@ class LiveSettings {
     /// `change` is SettingsApplier::change().
     LiveSettings(Settings in_force, ReloadSource source, Change change, Log& log);
 
-    struct InForce {
-        Settings settings;
-        std::string hash;
-        std::uint64_t generation = 1;
-    };
-    [[nodiscard]] InForce in_force() const;
+    [[nodiscard]] ConfigGeneration in_force() const;
     [[nodiscard]] ConfigStatus status() const;
-    [[nodiscard]] const ReloadSource& source() const noexcept { return source_; }
+    /// Reads the sources again, without applying them. Throws SettingsError. Requires a source.
+    [[nodiscard]] LoadedSettings load() const { return source_.load(); }
 
     /// Returns whether a reload or a restart would change anything, because settings were changed over REST or a file
     /// was edited. nullopt: there is no source. Reads files, so it may wait for a disk.
@@ -61,13 +71,12 @@ class LiveSettings {
     ReloadReport reload(std::string_view who, bool dry_run = false);
 
     struct Replacement {
-        Settings settings;
+        /// Derives the new settings from those in force. Throws SettingsError.
+        std::function<Settings(const Settings& in_force)> make;
         /// Returns whether the settings in force, with this hash, are those that the sender has seen. Empty: not
         /// checked.
         std::function<bool(std::string_view hash)> is_based_on = {};
         bool dry_run = false;
-        /// Replaces `settings`: derives the new settings from those in force. Throws SettingsError.
-        std::function<Settings(const Settings& in_force)> make = {};
         /// The previous settings are restored after this time, unless confirm() is called.
         std::optional<std::chrono::milliseconds> revert_after = {};
     };
@@ -84,10 +93,9 @@ class LiveSettings {
 
   private:
     struct Revert {
-        std::uint64_t generation = 0;
+        PendingRevert pending;
         std::shared_ptr<const Settings> settings;
         MonoTime at;
-        std::int64_t at_utc_ns = 0;
     };
     struct FileCheck {
         MonoTime at = MonoTime::min();
@@ -97,7 +105,9 @@ class LiveSettings {
     };
 
     // The caller must hold turn_.
-    [[nodiscard]] ReloadReport change_to(const Settings& settings, bool dry_run, std::string_view who);
+    ReloadReport attempt(std::string_view who, bool dry_run, std::optional<std::chrono::milliseconds> revert_after,
+                         const std::function<void(ReloadReport&)>& change);
+    void change_to(const Settings& settings, bool dry_run, std::string_view who, ReloadReport& report);
     ReloadReport replace_in_turn(const Replacement& replacement, std::string_view who);
     void reload_files(const Settings& settings, ReloadReport& report) const;
     void put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who);
@@ -105,7 +115,6 @@ class LiveSettings {
                 const ConfigGeneration& before);
     [[nodiscard]] MonoTime revert_if_due();
     [[nodiscard]] MonoTime revert(const Revert& due);
-    [[nodiscard]] const Settings& now() const { return *generations_.back().settings; }
     [[nodiscard]] bool files_differ() const;
 
     void note(const ReloadReport& report, std::string_view who);
@@ -120,7 +129,7 @@ class LiveSettings {
     mutable std::mutex mutex_;                  // guards the members below; never held for long
     std::deque<ConfigGeneration> generations_;  // the last one is in force
     std::optional<Revert> revert_;
-    ConfigStatus status_;
+    std::optional<ReloadStatus> last_reload_;
     std::mutex files_mutex_;  // guards file_check_; held while files are read
     FileCheck file_check_;
     TimerThread revert_timer_;

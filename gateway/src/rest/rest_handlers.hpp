@@ -9,10 +9,10 @@
 #include "http/http_budget.hpp"
 #include "http/http_message.hpp"
 #include "line/history.hpp"
+#include "live/live_settings.hpp"
 #include "log/log_level.hpp"
 #include "log/log_line.hpp"
 #include "rest/event_streams.hpp"
-#include "rest/rest_config.hpp"
 #include "rest/rest_traffic.hpp"
 #include "status/health.hpp"
 #include "status/status.hpp"
@@ -66,7 +66,7 @@ struct RestHandlers {
     EventStreams* streams = nullptr;
     LogLevel* log_level = nullptr;
     RestTraffic* traffic = nullptr;
-    ConfigHandlers config;
+    LiveSettings* settings = nullptr;
     /// Returns the body of GET /status, shared by requests within a short time. Set by the REST server itself. nullptr:
     /// no response in time.
     std::function<std::shared_ptr<const std::string>()> status_body = {};

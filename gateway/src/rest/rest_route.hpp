@@ -104,6 +104,5 @@ template <class List, class Value>
 [[nodiscard]] std::span<const RestRoute> stream_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> metrics_routes() noexcept;
 [[nodiscard]] std::span<const RestRoute> config_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> rollback_routes() noexcept;
 
 }  // namespace telegate

@@ -34,7 +34,7 @@ struct CurveSettings {
     ReloadSource source() {
         ReloadSource source;
         source.load = [this] {
-            return parse_settings(text, "test.ini");
+            return LoadedSettings{parse_settings(text, "test.ini"), {}};
         };
         return source;
     }
@@ -122,7 +122,7 @@ TEST_CASE("the status shows public keys but no secret key", "[gateway][curve]") 
     CHECK(now.endpoints.at(0).curve_key.empty());
     CHECK(now.endpoints.at(1).curve_key == to_z85(g.server_key));
     CHECK(now.endpoints.at(1).clients == 1);
-    const std::string shown = status_json(now) + settings_json(g.gateway->live_settings().in_force().settings);
+    const std::string shown = status_json(now) + settings_json(*g.gateway->live_settings().in_force().settings);
     CHECK_THAT(shown, Catch::Contains(to_z85(g.files.anna.public_key)) && Catch::Contains(g.files.secret));
     CHECK_THAT(shown, !Catch::Contains(to_z85(g.files.server.secret_key)));
 }
@@ -228,7 +228,7 @@ TEST_CASE("enabling and disabling CURVE at an endpoint does not touch other conn
     CHECK(g.turn_until([&] { return g.keys_at(g.sealed_address) == std::vector{to_z85(g.files.anna.public_key)}; }));
     CHECK(g.receives(plain));
     CHECK(g.status().subscribers_revoked == 0);
-    CHECK(g.gateway->live_settings().in_force().generation == 3);
+    CHECK(g.gateway->live_settings().in_force().number == 3);
 }
 
 TEST_CASE("a settings change to other clients accepts the new ones and closes the old ones",
@@ -251,7 +251,9 @@ TEST_CASE("a dry run checks the key files", "[gateway][curve][reload]") {
     CurveGateway g;
     const auto try_out = [&](const std::string& other) {
         const std::string text = g.sealed(g.files.settings() + other);
-        return g.gateway->live_settings().replace({parse_settings(text, "sent"), {}, true}, "test").outcome;
+        return g.gateway->live_settings()
+            .replace({.make = [&](const Settings&) { return parse_settings(text, "sent"); }, .dry_run = true}, "test")
+            .outcome;
     };
     CHECK(try_out("last_value = yes\n") == ReloadOutcome::planned);
     std::filesystem::remove(g.files.secret);
@@ -262,8 +264,10 @@ TEST_CASE("a dry run checks the key files", "[gateway][curve][reload]") {
 TEST_CASE("REST can neither set keys and clients nor turn encryption off", "[gateway][curve][reload]") {
     CurveGateway g;
     const std::string curve = GENERATE("", "curve_secret_key_file = /elsewhere\ncurve_clients_dir = /elsewhere\n");
-    const ReloadReport report =
-        g.gateway->live_settings().replace({parse_settings(g.sealed(curve), "sent"), {}, false}, "test");
+    const auto make = [&](const Settings&) {
+        return parse_settings(g.sealed(curve), "sent");
+    };
+    const ReloadReport report = g.gateway->live_settings().replace({.make = make}, "test");
     CHECK(report.outcome == ReloadOutcome::invalid);
     REQUIRE(report.problems.size() == 2);
     CHECK(report.problems.at(0).key == "publish.sealed.curve_secret_key_file");

@@ -66,7 +66,7 @@ TEST_CASE("recordings start and end while the gateway runs", "[gateway][recorder
     std::string now = ini;
     ReloadSource source;
     source.load = [&] {
-        return parse_settings(now, "t.ini");
+        return LoadedSettings{parse_settings(now, "t.ini"), {}};
     };
     GatewayFixture gateway(parse_settings(ini, "t.ini"), source);
     CHECK(gateway.status().recorders.empty());

@@ -1,65 +1,41 @@
-#include "live/live_settings.hpp"
-
+#include "gateway/live/live_harness.hpp"
+#include "settings/settings_json.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 
 #include <chrono>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace telegate;
+using namespace std::chrono_literals;
 
 namespace {
 
-std::string hash_of(const Settings& settings) {
-    return "q" + std::to_string(settings.queue_size);
+LiveSettings::Replacement sent(const std::string& ini) {
+    return {.make = [ini](const Settings&) {
+        return parse_settings(ini, "sent");
+    }};
 }
 
-/// The settings in force, with parts that only record their calls.
-struct LiveHarness {
-    ReloadSource source() {
-        ReloadSource source;
-        source.path = "x.ini";
-        source.load = [this] {
-            return parse_settings(file, "x.ini");
-        };
-        source.hash = hash_of;
-        source.files_stamp = [this] {
-            return file;
-        };
-        return source;
-    }
-    std::string change(const SettingsApplier::Wanted& wanted) {
-        if (!fails_with.empty()) {
-            throw std::runtime_error(fails_with);
-        }
-        changes += wanted.dry_run ? 0 : 1;
-        return left;
-    }
-    ReloadReport replace(const std::string& ini, bool dry_run = false, std::string hash = "") {
-        LiveSettings::Replacement replacement{parse_settings(ini, "sent"), {}, dry_run};
-        if (!hash.empty()) {
-            replacement.is_based_on = [hash](std::string_view in_force) {
-                return in_force == hash;
-            };
-        }
+struct Live : test::LiveHarness {
+    ReloadReport replace(const std::string& ini) { return live.replace(sent(ini), "anna"); }
+    ReloadReport plan(const std::string& ini) {
+        LiveSettings::Replacement replacement = sent(ini);
+        replacement.dry_run = true;
         return live.replace(replacement, "anna");
     }
-
-    std::string file = "queue_size = 10\n";
-    std::string fails_with;
-    std::string left;
-    int changes = 0;
-    Log log{"off"};
-    LiveSettings live{parse_settings(file, "x.ini"), source(),
-                      [this](const SettingsApplier::Wanted& wanted) { return change(wanted); }, log};
+    ReloadReport try_for(const std::string& ini, std::chrono::milliseconds time) {
+        LiveSettings::Replacement replacement = sent(ini);
+        replacement.revert_after = time;
+        return live.replace(replacement, "anna");
+    }
 };
 
 }  // namespace
 
 TEST_CASE("a reload without changes touches nothing", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::unchanged);
     CHECK(report.generation == 1);
@@ -69,34 +45,34 @@ TEST_CASE("a reload without changes touches nothing", "[gateway][live]") {
 }
 
 TEST_CASE("after a reload other settings are in force, with their hash and the next generation", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file = "queue_size = 20\n";
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::applied);
     CHECK(report.generation == 2);
     REQUIRE(report.changes.size() == 1);
     CHECK(key_text(report.changes.at(0)) == "gateway.queue_size");
-    CHECK(h.live.in_force().settings.queue_size == 20);
-    CHECK(h.live.in_force().generation == 2);
-    CHECK(h.live.status().hash == "q20");
+    CHECK(h.queue_size() == 20);
+    CHECK(h.live.in_force().number == 2);
+    CHECK(h.live.status().hash == settings_hash(parse_settings(h.file, "x.ini")));
     CHECK(h.live.status().last_reload.value().changes_count == 1);
     CHECK(h.changes == 1);
 }
 
 TEST_CASE("invalid settings change nothing and are reported with their lines", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file = "queue_size = 20\nqueue_sise = 1\nlog_level = loud\n";
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::invalid);
     CHECK(report.problems.size() == 2);
     CHECK(report.generation == 1);
     CHECK(h.changes == 0);
-    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.queue_size() == 10);
     CHECK_THAT(h.live.status().last_reload.value().problem, Catch::StartsWith("x.ini:2: queue_sise: "));
 }
 
 TEST_CASE("changes that need a restart are named, and no other change is applied either", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file = "queue_size = 20\n[rest]\nlisten = 127.0.0.1:1\n[sampling]\nrealtime_priority = 3\n";
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::needs_restart);
@@ -104,23 +80,23 @@ TEST_CASE("changes that need a restart are named, and no other change is applied
     CHECK(report.problems.at(0).text() == "sampling.realtime_priority: needs a restart: changed from 0 to 3");
     CHECK(report.problems.at(1).key == "rest.listen");
     CHECK(h.changes == 0);
-    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.queue_size() == 10);
 }
 
 TEST_CASE("a change that fails leaves the settings in force", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file = "queue_size = 20\n";
     h.fails_with = "address in use";
     const ReloadReport report = h.live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::failed);
     CHECK(report.problems.at(0).what == "address in use");
-    CHECK(h.live.in_force().settings.queue_size == 10);
-    CHECK(h.live.in_force().generation == 1);
+    CHECK(h.queue_size() == 10);
+    CHECK(h.live.in_force().number == 1);
     CHECK(h.live.status().last_reload.value().outcome == ReloadOutcome::failed);
 }
 
 TEST_CASE("changes that are applied later are reported", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.left = "the endpoints follow";
     const ReloadReport report = h.replace("queue_size = 20\n");
     CHECK(report.outcome == ReloadOutcome::applied);
@@ -128,12 +104,12 @@ TEST_CASE("changes that are applied later are reported", "[gateway][live]") {
 }
 
 TEST_CASE("a dry run shows the changes, applies none and does not count as a reload", "[gateway][live]") {
-    LiveHarness h;
-    const ReloadReport report = h.replace("queue_size = 20\n", true);
+    Live h;
+    const ReloadReport report = h.plan("queue_size = 20\n");
     CHECK(report.outcome == ReloadOutcome::planned);
     CHECK(report.changes.size() == 1);
     CHECK(h.changes == 0);
-    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.queue_size() == 10);
     CHECK_FALSE(h.live.status().last_reload);
 }
 
@@ -146,7 +122,7 @@ TEST_CASE("a setting that runs a program or opens a path can be changed by a rel
                                                    "[device \"d\"]\ndriver = host\nsys_root = /x\n",
                                                    "[device \"d\"]\ndriver = modbus\nendpoint = rtu:///dev/x\n",
                                                    "[publish \"p\"]\nendpoint = ipc:///tmp/x\n"));
-    LiveHarness h;
+    Live h;
     const ReloadReport refused = h.replace(wanted);
     CHECK(refused.outcome == ReloadOutcome::invalid);
     REQUIRE(refused.problems.size() == 1);
@@ -158,13 +134,13 @@ TEST_CASE("a setting that runs a program or opens a path can be changed by a rel
 }
 
 TEST_CASE("an endpoint without a path can be set over REST", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     CHECK(h.replace("queue_size = 10\n[publish \"p\"]\nendpoint = tcp://127.0.0.1:0\n").outcome ==
           ReloadOutcome::applied);
 }
 
 TEST_CASE("REST cannot change a device to one that runs programs", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file += "[device \"d\"]\ndriver = host\n";
     REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
     CHECK(h.replace("queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n").outcome ==
@@ -173,11 +149,14 @@ TEST_CASE("REST cannot change a device to one that runs programs", "[gateway][li
 }
 
 TEST_CASE("settings derived from settings that are no longer in force are refused", "[gateway][live]") {
-    LiveHarness h;
-    CHECK(h.replace("queue_size = 20\n", false, "q10").outcome == ReloadOutcome::applied);
-    CHECK(h.replace("queue_size = 30\n", false, "q10").outcome == ReloadOutcome::conflict);
-    CHECK(h.live.in_force().settings.queue_size == 20);
-    CHECK(h.replace("queue_size = 30\n", false, "q20").outcome == ReloadOutcome::applied);
+    Live h;
+    LiveSettings::Replacement next = sent("queue_size = 20\n");
+    next.is_based_on = [hash = h.live.in_force().hash](std::string_view in_force) {
+        return in_force == hash;
+    };
+    CHECK(h.live.replace(next, "anna").outcome == ReloadOutcome::applied);
+    CHECK(h.live.replace(next, "anna").outcome == ReloadOutcome::conflict);
+    CHECK(h.queue_size() == 20);
 }
 
 TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
@@ -188,7 +167,7 @@ TEST_CASE("without a source there is nothing to reload", "[gateway][live]") {
 }
 
 TEST_CASE("a dry run of a reload shows what would change and changes nothing", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     h.file = "queue_size = 20\n";
     const ReloadReport report = h.live.reload("anna", true);
     CHECK(report.outcome == ReloadOutcome::planned);
@@ -199,23 +178,23 @@ TEST_CASE("a dry run of a reload shows what would change and changes nothing", "
 }
 
 TEST_CASE("a rollback restores the settings of an earlier generation as a new generation", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     CHECK_FALSE(h.live.rollback(std::nullopt, false, "anna"));
     h.replace("queue_size = 20\n");
     h.replace("queue_size = 30\n");
     CHECK(h.live.rollback(1, true, "anna").value().outcome == ReloadOutcome::planned);
-    CHECK(h.live.in_force().settings.queue_size == 30);
+    CHECK(h.queue_size() == 30);
     const ReloadReport report = h.live.rollback(std::nullopt, false, "anna").value();
     CHECK(report.outcome == ReloadOutcome::applied);
     CHECK(report.generation == 4);
-    CHECK(h.live.in_force().settings.queue_size == 20);
+    CHECK(h.queue_size() == 20);
     CHECK(h.live.rollback(1, false, "anna").value().outcome == ReloadOutcome::applied);
-    CHECK(h.live.in_force().settings.queue_size == 10);
+    CHECK(h.queue_size() == 10);
     CHECK_FALSE(h.live.rollback(9, false, "anna"));
 }
 
 TEST_CASE("the last sixteen generations are kept, with their author", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     for (int size = 11; size <= 30; ++size) {
         h.replace("queue_size = " + std::to_string(size) + "\n");
     }
@@ -224,53 +203,46 @@ TEST_CASE("the last sixteen generations are kept, with their author", "[gateway]
     CHECK(kept.front().number == 6);
     CHECK(kept.back().number == 21);
     CHECK(kept.back().who == "anna");
-    CHECK(kept.back().hash == "q30");
+    CHECK(kept.back().hash == settings_hash(*kept.back().settings));
     CHECK(kept.back().changes_count == 1);
     CHECK_FALSE(h.live.rollback(5, false, "anna"));
 }
 
 TEST_CASE("settings that are not confirmed in time are reverted to the previous ones", "[gateway][live]") {
-    LiveHarness h;
-    for (const auto* const size : {"20", "30"}) {  // the second one is temporary, too
-        LiveSettings::Replacement tried{parse_settings(std::string("queue_size = ") + size + '\n', "sent")};
-        tried.revert_after = std::chrono::milliseconds(20);
-        CHECK(h.live.replace(tried, "anna").outcome == ReloadOutcome::applied);
-    }
-    CHECK(test::eventually([&] { return h.live.in_force().settings.queue_size == 10; }));
+    Live h;
+    CHECK(h.try_for("queue_size = 20\n", 20ms).outcome == ReloadOutcome::applied);
+    CHECK(h.try_for("queue_size = 30\n", 20ms).outcome == ReloadOutcome::applied);  // temporary, too
+    CHECK(test::eventually([&] { return h.queue_size() == 10; }));
     CHECK(test::eventually([&] { return h.live.status().last_reload.value().who == "revert_after"; }));
     CHECK_FALSE(h.live.status().revert);
 }
 
 TEST_CASE("confirmed settings and permanent replacements stay", "[gateway][live]") {
-    LiveHarness h;
-    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
-    tried.revert_after = std::chrono::hours(1);
-    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    Live h;
+    CHECK(h.try_for("queue_size = 20\n", 1h).reverts_at_utc_ns);
     CHECK(h.live.status().revert.value().generation == 1);
     CHECK(h.live.confirm("anna") == 2);
     CHECK_FALSE(h.live.confirm("anna"));
     CHECK_FALSE(h.live.status().revert);
-    tried.settings.queue_size = 30;
-    CHECK(h.live.replace(tried, "anna").reverts_at_utc_ns);
+    CHECK(h.try_for("queue_size = 30\n", 1h).reverts_at_utc_ns);
     CHECK_FALSE(h.replace("queue_size = 40\n").reverts_at_utc_ns);
     CHECK_FALSE(h.live.status().revert);
 }
 
 TEST_CASE("a dry run neither starts nor ends a pending revert", "[gateway][live]") {
-    LiveHarness h;
-    LiveSettings::Replacement tried{parse_settings("queue_size = 20\n", "sent")};
-    tried.revert_after = std::chrono::hours(1);
+    Live h;
+    LiveSettings::Replacement tried = sent("queue_size = 20\n");
+    tried.revert_after = 1h;
     tried.dry_run = true;
     h.live.replace(tried, "anna");
     CHECK_FALSE(h.live.status().revert);
-    tried.dry_run = false;
-    h.live.replace(tried, "anna");
-    h.replace("queue_size = 30\n", true);
+    h.try_for("queue_size = 20\n", 1h);
+    h.plan("queue_size = 30\n");
     CHECK(h.live.status().revert);
 }
 
 TEST_CASE("settings in force that differ from the file are reported, whichever of them changed", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     CHECK(h.live.differs_from_file() == false);
     h.replace("queue_size = 20\n");
     CHECK(h.live.differs_from_file() == true);
@@ -285,7 +257,7 @@ TEST_CASE("settings in force that differ from the file are reported, whichever o
 }
 
 TEST_CASE("a program in the settings file can be restored over REST, but no other program", "[gateway][live]") {
-    LiveHarness h;
+    Live h;
     const std::string with_program = "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = /bin/true\n";
     h.file = with_program;
     REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);

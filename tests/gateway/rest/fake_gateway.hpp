@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gateway/live/live_harness.hpp"
 #include "rest/rest_server.hpp"
-#include "settings/settings_json.hpp"
 #include "status/status_json.hpp"
 
 #include <atomic>
@@ -30,17 +30,6 @@ class FakeGateway {
         };
         handlers.role_without_credentials = [](const HttpRequest& request) {
             return request.role;
-        };
-        handlers.config.in_force = [] {
-            return LiveSettings::InForce{};
-        };
-        handlers.config.to_json = settings_json;
-        handlers.config.from_json = settings_from_json;
-        handlers.config.origins = [](const Settings& in_force) {
-            return settings_origins_json(in_force, {});
-        };
-        handlers.config.generations = [] {
-            return std::vector<ConfigGeneration>(1);
         };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};
@@ -77,6 +66,7 @@ class FakeGateway {
         handlers.streams = &streams;
         handlers.log_level = &log_level;
         handlers.traffic = &traffic;
+        handlers.settings = &config.live;
         return handlers;
     }
 
@@ -110,6 +100,7 @@ class FakeGateway {
     Log log{"off"};
     LogLevel log_level{reactor, log, "info"};
     RestTraffic traffic;
+    LiveHarness config;
     Uplinks uplinks{{clock, log, "", {}}, {}};
 
   private:

@@ -1,246 +1,159 @@
-#include "rest/rest_routes.hpp"
-
+#include "gateway/rest/rest_call.hpp"
 #include "support/catch.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 using namespace telegate;
+using namespace telegate::test;
 using nlohmann::json;
 
 namespace {
 
-/// Handlers whose settings are a queue size: the JSON form is that number, the hash is "h" followed by it.
-struct ConfigHarness {
-    ConfigHandlers handlers() {
-        ConfigHandlers handlers;
-        handlers.in_force = [this] {
-            return LiveSettings::InForce{settings, hash(), 7};
-        };
-        handlers.reload = [this](std::string_view who, bool dry_run) {
-            last_who = who;
-            was_dry_run = dry_run;
-            return report;
-        };
-        handlers.replace = [this](const LiveSettings::Replacement& replacement, std::string_view who) {
-            return replace(replacement, who);
-        };
-        handlers.to_json = [](const Settings& each) {
-            return std::to_string(each.queue_size);
-        };
-        handlers.from_json = [](std::string_view text) {
-            if (text == "bad") {
-                throw SettingsError({{{}, "/queue/size", "is bad"}});
-            }
-            Settings sent;
-            sent.queue_size = std::stoll(std::string(text));
-            return sent;
-        };
-        handlers.from_patch = [](Settings base, std::string_view patch) {
-            base.queue_size += std::stoll(std::string(patch));
-            return base;
-        };
-        handlers.generations = [] {
-            return std::vector<ConfigGeneration>{{6, 0, "start", "a", 0, nullptr}, {7, 0, "anna", "b", 2, nullptr}};
-        };
-        handlers.rollback = [this](std::optional<std::uint64_t> generation, bool dry_run, std::string_view /*who*/) {
-            was_dry_run = dry_run;
-            return generation.value_or(6) == 6 ? std::optional(report) : std::nullopt;
-        };
-        handlers.confirm = [this](std::string_view /*who*/) {
-            return std::exchange(to_confirm, std::nullopt);
-        };
-        return handlers;
-    }
-    HttpResponse answer(const HttpRequest& request) {
-        RestHandlers all;
-        all.config = handlers();
-        return answer_rest(all, request);
-    }
-    ReloadReport replace(const LiveSettings::Replacement& replacement, std::string_view who) {
-        last_who = who;
-        was_dry_run = replacement.dry_run;
-        if (replacement.is_based_on && !replacement.is_based_on(hash())) {
-            return {ReloadOutcome::conflict, 7, {}, {{{}, "", "other settings are in force"}}};
-        }
-        last_revert_after = replacement.revert_after;
-        try {
-            settings = replacement.make(settings);
-        } catch (const SettingsError& error) {
-            return {ReloadOutcome::invalid, 7, {}, error.problems()};
-        }
-        return report;
-    }
-    std::string hash() const { return "h" + std::to_string(settings.queue_size); }
+std::string with_queue_size(int size) {
+    return json{{"gateway", {{"queue_size", size}}}}.dump();
+}
 
-    HttpResponse put(std::string_view body, std::map<std::string_view, std::string_view> fields = {},
-                     std::string_view target = "/config") {
-        return send("PUT", body, std::move(fields), target);
-    }
-    HttpResponse send(std::string_view method, std::string_view body,
-                      std::map<std::string_view, std::string_view> fields, std::string_view target) {
-        fields.try_emplace("Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json");
-        HttpRequest request{method, target.substr(0, target.find('?')), target, body};
-        request.who = "anna";
-        request.field = [fields](std::string_view name) {
-            const auto found = fields.find(name);
-            return found == fields.end() ? std::string_view() : found->second;
-        };
-        return answer(request);
-    }
+/// A gateway whose settings can be read and changed. The first ones have a queue of 10 samples.
+struct Configured : RestCaller {
+    Configured() { fields["Content-Type"] = "application/json"; }
 
-    Settings settings;
-    ReloadReport report{ReloadOutcome::applied, 8, {}, {}};
-    std::string last_who;
-    bool was_dry_run = false;
-    std::optional<std::chrono::milliseconds> last_revert_after;
-    std::optional<std::uint64_t> to_confirm;
+    HttpResponse put(int size, const std::string& query = "") {
+        return (*this)("PUT", "/config" + query, with_queue_size(size));
+    }
+    [[nodiscard]] std::int64_t queue_size() const { return gateway.config.queue_size(); }
+    /// Returns the ETag of the settings in force.
+    [[nodiscard]] std::string tag() const { return '"' + gateway.config.live.in_force().hash + '"'; }
+    [[nodiscard]] std::string last_who() const { return gateway.config.live.generations().back().who; }
 };
-
-std::string header(const HttpResponse& response, std::string_view name) {
-    for (const auto& [key, value] : response.headers) {
-        if (key == name) {
-            return value;
-        }
-    }
-    return "";
-}
-
-SettingChange queue_change() {
-    return {"gateway", "", "queue_size", "1024", "5", Applies::live, SettingChange::Kind::changed};
-}
 
 }  // namespace
 
 TEST_CASE("the settings in force are shown with their ETag", "[gateway][rest][config]") {
-    ConfigHarness h;
+    Configured call;
     const auto method = GENERATE(values<std::string_view>({"GET", "HEAD"}));
-    const HttpResponse response = h.answer({method, "/config", "/config"});
+    const HttpResponse response = call(method, "/config");
     CHECK(response.status == 200);
     CHECK(response.content_type == "application/json");
-    CHECK(response.body == "1024");
-    CHECK(header(response, "ETag") == "\"h1024\"");
+    CHECK(json::parse(response.body)["gateway"]["queue_size"] == 10);
+    CHECK(header_of(response, "ETag") == call.tag());
 }
 
 TEST_CASE("sent settings are put in force, and the response says what changed", "[gateway][rest][config]") {
-    ConfigHarness h;
-    h.report.changes = {queue_change(), {"device", "boiler", "", "", "", Applies::live, SettingChange::Kind::added}};
-    const HttpResponse response = h.put("5");
+    Configured call;
+    const HttpResponse response =
+        call("PUT", "/config", R"({"gateway":{"queue_size":5},"device":{"boiler":{"driver":"simulated"}}})");
     CHECK(response.status == 200);
-    CHECK(h.settings.queue_size == 5);
-    CHECK(h.last_who == "anna");
-    CHECK(header(response, "ETag") == "\"h5\"");
-    CHECK(json::parse(response.body) == json::parse(R"({"outcome":"applied","generation":8,"errors":[],
-              "credentials":"none","needs_restart":[],"reverts_at":null,"changes":[{"key":"gateway.queue_size","kind":"changed","from":"1024","to":"5","applies":"live"},
+    CHECK(call.queue_size() == 5);
+    CHECK(call.last_who() == "test");
+    CHECK(header_of(response, "ETag") == call.tag());
+    CHECK(json::parse(response.body) == json::parse(R"({"outcome":"applied","generation":2,"errors":[],
+              "credentials":"none","needs_restart":[],"reverts_at":null,"changes":[{"key":"gateway.queue_size","kind":"changed","from":"10","to":"5","applies":"live"},
               {"key":"device.boiler","kind":"added","applies":"live"}]})"));
 }
 
 TEST_CASE("If-Match decides whether settings are accepted", "[gateway][rest][config]") {
-    const auto [field, status] = GENERATE(table<std::string_view, int>({{"\"h1024\"", 200},
-                                                                        {"*", 200},
-                                                                        {"\"x\", \"h1024\"", 200},
-                                                                        {"\"x\"", 412},
-                                                                        {"W/\"h1024\"", 412},
-                                                                        {"h1024", 412}}));
-    CAPTURE(field);
-    ConfigHarness h;
-    CHECK(h.put("5", {{"If-Match", field}}).status == status);
-    CHECK((h.settings.queue_size == 5) == (status == 200));
+    Configured call;
+    const auto [before, after, status] = GENERATE(table<std::string, std::string, int>(
+        {{"\"", "\"", 200}, {"\"x\", \"", "\"", 200}, {"W/\"", "\"", 412}, {"", "", 412}, {"\"x", "\"", 412}}));
+    CAPTURE(before);
+    call.fields["If-Match"] = before + call.gateway.config.live.in_force().hash + after;
+    CHECK(call.put(5).status == status);
+    CHECK((call.queue_size() == 5) == (status == 200));
+    call.fields["If-Match"] = "*";
+    CHECK(call.put(6).status == 200);
 }
 
 TEST_CASE("dry_run requests only the plan", "[gateway][rest][config]") {
-    const auto [query, dry_run] = GENERATE(table<std::string_view, bool>({{"?dry_run=1", true},
-                                                                          {"?&dry_run=true", true},
-                                                                          {"?dry_run=0", false},
-                                                                          {"?dry_run=false&", false},
-                                                                          {"?", false}}));
-    ConfigHarness h;
-    CHECK(h.put("5", {}, "/config" + std::string(query)).status == 200);
-    CHECK(h.was_dry_run == dry_run);
+    const auto [query, dry_run] = GENERATE(table<std::string, bool>({{"?dry_run=1", true},
+                                                                     {"?&dry_run=true", true},
+                                                                     {"?dry_run=0", false},
+                                                                     {"?dry_run=false&", false},
+                                                                     {"?", false}}));
+    CAPTURE(query);
+    Configured call;
+    const HttpResponse response = call.put(5, query);
+    CHECK(response.status == 200);
+    CHECK(call.queue_size() == (dry_run ? 10 : 5));
+    CHECK(header_of(response, "ETag").empty() == dry_run);
 }
 
 TEST_CASE("an invalid value of dry_run is refused and named", "[gateway][rest][config]") {
-    const auto query = GENERATE(values<std::string_view>({"?dry_run=2", "?dry_run", "?dry_run="}));
-    ConfigHarness h;
-    const HttpResponse response = h.put("5", {}, "/config" + std::string(query));
+    const auto* const query = GENERATE("?dry_run=2", "?dry_run", "?dry_run=");
+    Configured call;
+    const HttpResponse response = call.put(5, query);
     CHECK(response.status == 422);
     CHECK(json::parse(response.body)["errors"][0]["parameter"] == "dry_run");
-    CHECK(h.settings.queue_size == 1'024);
+    CHECK(call.queue_size() == 10);
 }
 
 TEST_CASE("a body with a content type other than JSON is refused", "[gateway][rest][config]") {
-    const auto [type, status] = GENERATE(table<std::string_view, int>({{"application/json", 200},
-                                                                       {"Application/JSON; charset=utf-8", 200},
-                                                                       {"text/plain", 415},
-                                                                       {"", 415},
-                                                                       {"application/jsonx", 415}}));
+    const auto [type, status] = GENERATE(table<std::string, int>({{"application/json", 200},
+                                                                  {"Application/JSON; charset=utf-8", 200},
+                                                                  {"text/plain", 415},
+                                                                  {"", 415},
+                                                                  {"application/jsonx", 415}}));
     CAPTURE(type);
-    ConfigHarness h;
-    CHECK(h.put("5", {{"Content-Type", type}}).status == status);
+    Configured call;
+    call.fields["Content-Type"] = type;
+    CHECK(call.put(5).status == status);
 }
 
 TEST_CASE("problems of sent settings are reported with JSON pointers", "[gateway][rest][config]") {
-    ConfigHarness h;
-    const HttpResponse response = h.put("bad");
+    Configured call;
+    const HttpResponse response = call("PUT", "/config", R"({"queue":{"policy":"bad"}})");
     CHECK(response.status == 422);
     CHECK(response.content_type == "application/problem+json");
     const json body = json::parse(response.body);
-    CHECK(body["errors"] == json::parse(R"([{"pointer":"/queue/size","detail":"is bad"}])"));
+    CHECK(body["errors"].size() == 1);
+    CHECK(body["errors"][0]["pointer"] == "/queue/policy");
     CHECK(body["outcome"] == "invalid");
-    CHECK(body["generation"] == 7);
+    CHECK(body["generation"] == 1);
 }
 
-TEST_CASE("each outcome has its status code", "[gateway][rest][config]") {
-    const auto [outcome, status] = GENERATE(table<ReloadOutcome, int>({{ReloadOutcome::applied, 200},
-                                                                       {ReloadOutcome::unchanged, 200},
-                                                                       {ReloadOutcome::planned, 200},
-                                                                       {ReloadOutcome::invalid, 422},
-                                                                       {ReloadOutcome::needs_restart, 409},
-                                                                       {ReloadOutcome::failed, 503},
-                                                                       {ReloadOutcome::conflict, 412}}));
-    ConfigHarness h;
-    h.report = {outcome, 7, {queue_change()}, {{{"x.ini", 3}, "rest.listen", "takes a restart"}}};
-    HttpRequest request{"POST", "/-/reload", "/-/reload"};
-    request.who = "anna";
-    const HttpResponse response = h.answer(request);
+TEST_CASE("each outcome of a reload has its status code", "[gateway][rest][config]") {
+    const auto [file, fails_with, outcome, status] =
+        GENERATE(table<std::string, std::string, std::string, int>({{"queue_size = 5\n", "", "applied", 200},
+                                                                    {"queue_size = 10\n", "", "unchanged", 200},
+                                                                    {"queue_size = x\n", "", "invalid", 422},
+                                                                    {"[rest]\nlisten =\n", "", "needs_restart", 409},
+                                                                    {"queue_size = 5\n", "in use", "failed", 503}}));
+    CAPTURE(outcome);
+    Configured call;
+    call.gateway.config.file = file;
+    call.gateway.config.fails_with = fails_with;
+    const HttpResponse response = call("POST", "/-/reload");
     CHECK(response.status == status);
     const json body = json::parse(response.body);
-    CHECK(body["outcome"] == to_string(outcome));
-    CHECK(body["errors"][0]["detail"] == "x.ini:3: rest.listen: takes a restart");
-    CHECK(header(response, "Retry-After") == (status == 503 ? "1" : ""));
-    CHECK(h.last_who == "anna");
+    CHECK(body["outcome"] == outcome);
+    CHECK(body["errors"].empty() == (status == 200));
+    CHECK(header_of(response, "Retry-After") == (status == 503 ? "1" : ""));
+    CHECK(call.gateway.config.live.status().last_reload.value().who == "test");
+}
+
+TEST_CASE("a problem of a settings file is reported with its place", "[gateway][rest][config]") {
+    Configured call;
+    call.gateway.config.file = "\n\nqueue_size = x\n";
+    const json body = json::parse(call("POST", "/-/reload").body);
+    CHECK_THAT(body["errors"][0]["detail"].get<std::string>(), Catch::StartsWith("x.ini:3: queue_size: "));
+    const json origins = json::parse(call("GET", "/config/origins").body);
+    CHECK_THAT(origins["detail"].get<std::string>(), Catch::StartsWith("the settings files have problems: x.ini:3: "));
 }
 
 TEST_CASE("other methods are refused with the allowed ones", "[gateway][rest][config]") {
-    ConfigHarness h;
-    CHECK(header(h.answer({"POST", "/config", "/config"}), "Allow") == "GET, HEAD, PUT, PATCH");
-    CHECK(header(h.answer({"GET", "/-/reload", "/-/reload"}), "Allow") == "POST");
-}
-
-TEST_CASE("without a JSON form the settings are not available", "[gateway][rest][config]") {
-    ConfigHarness h;
-    RestHandlers handlers;
-    handlers.config = h.handlers();
-    handlers.config.to_json = nullptr;
-    CHECK(answer_rest(handlers, {"GET", "/config", "/config"}).status == 404);
+    Configured call;
+    CHECK(header_of(call("POST", "/config"), "Allow") == "GET, HEAD, PUT, PATCH");
+    CHECK(header_of(call("GET", "/-/reload"), "Allow") == "POST");
 }
 
 TEST_CASE("a change of settings is logged with its result, a dry run as such", "[gateway][rest][reload]") {
-    ConfigHarness h;
-    CHECK(h.put("20").log_note.text() == "outcome=applied generation=8 changes=0");
-    CHECK(h.put("bad").log_note.text() == "outcome=invalid generation=7 changes=0");
-    h.report.outcome = ReloadOutcome::planned;
-    CHECK(h.put("20", {}, "/config?dry_run=1").log_note.text() ==
-          "outcome=planned generation=8 changes=0 dry_run=true");
-    h.report.outcome = ReloadOutcome::needs_restart;
-    HttpRequest request{"POST", "/-/reload", "/-/reload"};
-    CHECK(h.answer(request).log_note.text() == "outcome=needs_restart generation=8 changes=0");
+    Configured call;
+    CHECK(call.put(20).log_note.text() == "outcome=applied generation=2 changes=1");
+    CHECK(call("PUT", "/config", "bad").log_note.text() == "outcome=invalid generation=2 changes=0");
+    CHECK(call.put(30, "?dry_run=1").log_note.text() == "outcome=planned generation=2 changes=1 dry_run=true");
+    call.gateway.config.file = "queue_size = 20\n[rest]\nlisten =\n";
+    CHECK(call("POST", "/-/reload").log_note.text() == "outcome=needs_restart generation=2 changes=1");
 }
 
 TEST_CASE("a reload that only requests the plan is a dry run", "[gateway][rest][reload]") {
@@ -252,68 +165,80 @@ TEST_CASE("a reload that only requests the plan is a dry run", "[gateway][rest][
                                                 {"/-/reload?dry_run=1&dry_run=0", 422, false},
                                                 {"/-/reload?dryrun=1", 422, false}}));
     CAPTURE(target);
-    ConfigHarness h;
-    const HttpResponse response = h.send("POST", "", {}, target);
-    CHECK(response.status == status);
-    CHECK(h.was_dry_run == dry_run);
-    CHECK((h.last_who == "anna") == (status == 200));
+    Configured call;
+    call.gateway.config.file = "queue_size = 5\n";
+    CHECK(call("POST", target).status == status);
+    CHECK(call.queue_size() == (status == 200 && !dry_run ? 5 : 10));
 }
 
 TEST_CASE("the settings that require a restart are listed", "[gateway][rest][config]") {
-    ConfigHarness h;
-    h.report.outcome = ReloadOutcome::needs_restart;
-    h.report.changes = {queue_change(),
-                        {"rest", "", "listen", "a", "b", Applies::restart, SettingChange::Kind::changed}};
-    const HttpResponse response = h.put("5", {}, "/config?dry_run=1");
+    Configured call;
+    const HttpResponse response =
+        call("PUT", "/config?dry_run=1", R"({"gateway":{"queue_size":5},"rest":{"listen":""}})");
     CHECK(response.status == 409);
     CHECK(json::parse(response.body)["needs_restart"] == json::parse(R"(["rest.listen"])"));
 }
 
 TEST_CASE("a merge patch changes the settings in force, with its own media type", "[gateway][rest][config]") {
-    ConfigHarness h;
-    const HttpResponse response = h.send("PATCH", "5", {{"If-Match", "\"h1024\""}}, "/config");
+    Configured call;
+    const std::string patch = with_queue_size(15);
+    call.fields["Content-Type"] = "application/merge-patch+json";
+    call.fields["If-Match"] = call.tag();
+    const HttpResponse response = call("PATCH", "/config", patch);
     CHECK(response.status == 200);
-    CHECK(h.settings.queue_size == 1'029);
-    CHECK(header(response, "ETag") == "\"h1029\"");
-    CHECK(h.send("PATCH", "5", {{"If-Match", "\"h1024\""}}, "/config").status == 412);
-    const HttpResponse refusal = h.send("PATCH", "5", {{"Content-Type", "application/json"}}, "/config");
+    CHECK(call.queue_size() == 15);
+    CHECK(header_of(response, "ETag") == call.tag());
+    CHECK(call("PATCH", "/config", with_queue_size(16)).status == 412);
+    call.fields["Content-Type"] = "application/json";
+    const HttpResponse refusal = call("PATCH", "/config", patch);
     CHECK(refusal.status == 415);
-    CHECK(header(refusal, "Accept-Patch") == "application/merge-patch+json");
-    CHECK(h.settings.queue_size == 1'029);
+    CHECK(header_of(refusal, "Accept-Patch") == "application/merge-patch+json");
+    CHECK(call.queue_size() == 15);
 }
 
 TEST_CASE("a change can be reverted after a time from a second to a day", "[gateway][rest][config]") {
     const auto [text, seconds] = GENERATE(table<std::string, int>(
         {{"90s", 90}, {"10m", 600}, {"24h", 86'400}, {"90", 0}, {"999ms", 0}, {"25h", 0}, {"", 0}, {"soon", 0}}));
     CAPTURE(text);
-    const auto* const method = GENERATE("PUT", "PATCH");
-    ConfigHarness h;
-    const HttpResponse response = h.send(method, "5", {}, "/config?revert_after=" + text);
+    const auto [method, type] = GENERATE(
+        table<std::string, std::string>({{"PUT", "application/json"}, {"PATCH", "application/merge-patch+json"}}));
+    Configured call;
+    call.fields["Content-Type"] = type;
+    const std::int64_t before_ns = call.gateway.clock.utc_now_ns();
+    const HttpResponse response = call(method, "/config?revert_after=" + text, with_queue_size(5));
     CHECK(response.status == (seconds > 0 ? 200 : 422));
-    CHECK(h.last_revert_after.value_or(std::chrono::milliseconds(0)) == std::chrono::seconds(seconds));
+    const std::optional<PendingRevert> revert = call.gateway.config.live.status().revert;
+    CHECK(revert.has_value() == (seconds > 0));
+    CHECK((!revert || (revert->at_utc_ns - before_ns) / 1'000'000'000 == seconds));
 }
 
 TEST_CASE("the available generations are listed, and one of them can be restored", "[gateway][rest][config]") {
-    ConfigHarness h;
-    const json list = json::parse(h.answer({"GET", "/config/generations", "/config/generations"}).body);
+    Configured call;
+    call.put(20);
+    const json list = json::parse(call("GET", "/config/generations").body);
     CHECK(list["generations"].size() == 2);
-    CHECK(list["generations"][1] == json::parse(R"({"generation":7,"time":"1970-01-01T00:00:00.000000000Z","by":"anna",
-                                                    "hash":"b","changes_count":2,"in_force":true})"));
-    CHECK(h.send("POST", "", {}, "/config/rollback").status == 200);
-    CHECK(h.send("POST", "", {}, "/config/rollback?generation=6&dry_run=1").status == 200);
-    CHECK(h.was_dry_run);
-    const HttpResponse refusal = h.send("POST", "", {}, "/config/rollback?generation=3");
+    json last = list["generations"][1];
+    CHECK(last["time"].get<std::string>().ends_with('Z'));
+    CHECK('"' + last["hash"].get<std::string>() + '"' == call.tag());
+    last.erase("time");
+    last.erase("hash");
+    CHECK(last == json::parse(R"({"generation":2,"by":"test","changes_count":1,"in_force":true})"));
+    CHECK(call("POST", "/config/rollback?generation=1&dry_run=1").status == 200);
+    CHECK(call.queue_size() == 20);
+    CHECK(call("POST", "/config/rollback").status == 200);
+    CHECK(call.queue_size() == 10);
+    const HttpResponse refusal = call("POST", "/config/rollback?generation=9");
     CHECK(refusal.status == 404);
-    CHECK(json::parse(refusal.body)["detail"] == "there is no generation 3; kept: 6 to 7, see GET /config/generations");
-    CHECK(h.send("POST", "", {}, "/config/rollback?generation=x").status == 422);
+    CHECK(json::parse(refusal.body)["detail"] == "there is no generation 9; kept: 1 to 3, see GET /config/generations");
+    CHECK(call("POST", "/config/rollback?generation=x").status == 422);
 }
 
 TEST_CASE("settings that would be reverted can be confirmed once", "[gateway][rest][config]") {
-    ConfigHarness h;
-    CHECK(h.send("POST", "", {}, "/config/confirm").status == 409);
-    h.to_confirm = 9;
-    const HttpResponse response = h.send("POST", "", {}, "/config/confirm");
+    Configured call;
+    CHECK(call("POST", "/config/confirm").status == 409);
+    call.put(5, "?revert_after=1h");
+    const HttpResponse response = call("POST", "/config/confirm");
     CHECK(response.status == 200);
-    CHECK(json::parse(response.body) == json::parse(R"({"confirmed":9})"));
-    CHECK(h.send("POST", "", {}, "/config/confirm").status == 409);
+    CHECK(json::parse(response.body) == json::parse(R"({"confirmed":2})"));
+    CHECK(call("POST", "/config/confirm").status == 409);
 }
