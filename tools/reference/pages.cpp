@@ -102,11 +102,8 @@ std::string with_metrics(std::string_view page) {
     std::string table = "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
     for (const MetricRow* row : metrics_table()) {
         const MetricName& metric = row->metric;
-        const char* const ending = metric.type == MetricType::counter ? "_total"
-                                   : metric.type == MetricType::info  ? "_info"
-                                                                      : "";
-        table += "| `" + std::string(metric.name) + ending + "` | " + std::string(to_string(metric.type)) + " | " +
-                 std::string(metric.unit) + " | " + std::string(row->labels) + " | " + std::string(metric.help) +
+        table += "| `" + metric.of_samples() + "` | " + std::string(to_string(metric.type)) + " | " +
+                 std::string(metric.unit()) + " | " + std::string(row->labels) + " | " + std::string(metric.help) +
                  " |\n";
     }
     return with_part(page, "metrics", table);

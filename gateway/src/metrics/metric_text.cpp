@@ -35,29 +35,29 @@ std::string_view to_string(MetricType type) noexcept {
     return "";
 }
 
+std::string MetricName::of_samples() const {
+    const char* const ending = type == MetricType::counter ? "_total" : type == MetricType::info ? "_info" : "";
+    return std::string(name) + ending;
+}
+
+std::string_view MetricName::unit() const noexcept {
+    const std::string_view last = name.substr(name.rfind('_') + 1);
+    return last == "seconds" || last == "bytes" ? last : "";
+}
+
 void MetricText::begin(const MetricName& metric) noexcept {
     metric_ = metric;
     has_head_ = false;
 }
 
-std::string MetricText::sample_name() const {
-    std::string name(metric_.name);
-    if (metric_.type == MetricType::counter) {
-        name += "_total";
-    } else if (metric_.type == MetricType::info) {
-        name += "_info";
-    }
-    return name;
-}
-
 void MetricText::add_head() {
     const bool open = format_ == MetricFormat::open_metrics;
-    const std::string name = open ? std::string(metric_.name) : sample_name();
+    const std::string name = open ? std::string(metric_.name) : metric_.of_samples();
     // The older format has no infos.
     const MetricType type = !open && metric_.type == MetricType::info ? MetricType::gauge : metric_.type;
     text_ += "# TYPE " + name + ' ' + std::string(to_string(type)) + '\n';
-    if (open && !metric_.unit.empty()) {
-        text_ += "# UNIT " + name + ' ' + std::string(metric_.unit) + '\n';
+    if (open && !metric_.unit().empty()) {
+        text_ += "# UNIT " + name + ' ' + std::string(metric_.unit()) + '\n';
     }
     text_ += "# HELP " + name + ' ' + std::string(metric_.help) + '\n';
     has_head_ = true;
@@ -67,7 +67,7 @@ void MetricText::add_line(std::span<const MetricLabel> labels, std::string_view 
     if (!has_head_) {
         add_head();
     }
-    text_ += sample_name();
+    text_ += metric_.of_samples();
     char before = '{';
     for (const MetricLabel& label : labels) {
         text_ += before;
@@ -89,10 +89,6 @@ void MetricText::add(std::initializer_list<MetricLabel> labels, double value) {
     std::array<char, 32> digits{};
     const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     add_line({labels.begin(), labels.size()}, {digits.data(), static_cast<std::size_t>(end - digits.data())});
-}
-
-void MetricText::add(std::initializer_list<MetricLabel> labels, std::uint64_t value) {
-    add_line({labels.begin(), labels.size()}, std::to_string(value));
 }
 
 std::string MetricText::finish() && {

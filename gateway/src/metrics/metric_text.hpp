@@ -1,7 +1,9 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +25,12 @@ struct MetricLabel {
 struct MetricName {
     std::string_view name;  // without _total and _info
     MetricType type = MetricType::gauge;
-    std::string_view unit = {};  // "" or the last word of the name
     std::string_view help;
+
+    /// Returns the name as samples have it: with _total or _info.
+    [[nodiscard]] std::string of_samples() const;
+    /// Returns the last word of the name if it is a unit; "" otherwise.
+    [[nodiscard]] std::string_view unit() const noexcept;
 };
 
 /// Writes metrics in one of the two text formats.
@@ -39,15 +45,22 @@ class MetricText {
     /// Starts a metric; the following add() calls belong to it. A metric without samples is not written.
     void begin(const MetricName& metric) noexcept;
     void add(std::initializer_list<MetricLabel> labels, double value);
-    void add(std::initializer_list<MetricLabel> labels, std::uint64_t value);
+    /// Adds a whole number, or a boolean as 0 or 1.
+    void add(std::initializer_list<MetricLabel> labels, std::unsigned_integral auto value) {
+        add_line({labels.begin(), labels.size()}, std::to_string(value));
+    }
+    /// Adds nothing without a value.
+    template <class Value>
+    void add(std::initializer_list<MetricLabel> labels, const std::optional<Value>& value) {
+        if (value) {
+            add(labels, *value);
+        }
+    }
     /// Adds an info: the labels are its content.
     void add_info(std::span<const MetricLabel> labels) { add_line(labels, "1"); }
-    /// Adds a boolean.
-    void add_flag(std::initializer_list<MetricLabel> labels, bool value) { add(labels, std::uint64_t{value}); }
     [[nodiscard]] std::string finish() &&;
 
   private:
-    [[nodiscard]] std::string sample_name() const;
     void add_head();
     void add_line(std::span<const MetricLabel> labels, std::string_view value);
 

@@ -6,8 +6,7 @@ namespace telegate {
 
 std::vector<const MetricRow*> metrics_table() {
     std::vector<const MetricRow*> table;
-    for (const auto rows : {line_metrics(), transport_metrics(), services_metrics(), service_metrics(), clock_metrics(),
-                            recorder_metrics(), log_metrics(), uplink_metrics(), alarm_metrics()}) {
+    for (const auto rows : {line_metrics, transport_metrics, service_metrics, storage_metrics, alarm_metrics}) {
         for (const MetricRow& row : rows) {
             table.push_back(&row);
         }

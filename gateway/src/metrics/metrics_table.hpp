@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,40 +25,51 @@ struct RequestCount {
     std::uint64_t requests = 0;
 };
 
-/// The data for the metrics, collected for one scrape. Metrics whose source is null or missing have no samples.
+/// The data for the metrics, collected for one scrape.
 struct MetricsSource {
     const StatusSnapshot& snapshot;
     Health health;
     ProcessFigures process;
-    std::vector<ChannelAlarm> alarms = {};
-    const EventLog* events = nullptr;
-    const History* history = nullptr;
-    std::vector<RequestCount> requests = {};
-    std::optional<std::size_t> streams = {};
-    std::optional<HttpFigures> http = {};
+    std::vector<ChannelAlarm> alarms;
+    const EventLog& events;
+    const History& history;
+    std::vector<RequestCount> requests;
+    std::size_t streams = 0;
+    HttpFigures http;
 };
 
 /// A metric: its description, and how its samples are collected.
 struct MetricRow {
+    using Add = void (*)(const MetricsSource& source, MetricText& text);
     MetricName metric;
-    std::string_view labels = {};  // "device, reason"
-    void (*add)(const MetricsSource& source, MetricText& text) = nullptr;
+    std::string_view labels;  // "device, reason"
+    Add add = nullptr;
 };
+
+constexpr MetricRow counter(std::string_view name, std::string_view labels, std::string_view help, MetricRow::Add add) {
+    return {{name, MetricType::counter, help}, labels, add};
+}
+constexpr MetricRow gauge(std::string_view name, std::string_view labels, std::string_view help, MetricRow::Add add) {
+    return {{name, MetricType::gauge, help}, labels, add};
+}
+/// Returns the function of a metric with one sample, of the value that `get(source)` returns.
+template <class Get>
+constexpr MetricRow::Add one(Get /*get*/) {
+    return [](const MetricsSource& source, MetricText& text) {
+        text.add({}, Get{}(source));
+    };
+}
 
 /// Maximum number of channels whose last value is a series; the others are counted as omitted. Prometheus keeps every
 /// combination of labels that it has ever seen.
 inline constexpr std::size_t metric_channels_max = 1'000;
 
 /// The rows, by subject.
-[[nodiscard]] std::span<const MetricRow> line_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> transport_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> services_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> service_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> clock_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> recorder_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> log_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> uplink_metrics() noexcept;
-[[nodiscard]] std::span<const MetricRow> alarm_metrics() noexcept;
+extern const std::span<const MetricRow> line_metrics;
+extern const std::span<const MetricRow> transport_metrics;
+extern const std::span<const MetricRow> service_metrics;
+extern const std::span<const MetricRow> storage_metrics;
+extern const std::span<const MetricRow> alarm_metrics;
 
 /// Returns all rows, in order. Threads: any.
 [[nodiscard]] std::vector<const MetricRow*> metrics_table();

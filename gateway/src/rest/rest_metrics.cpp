@@ -18,19 +18,15 @@ HttpResponse get_metrics(const RestCall& call) {
     }
     const bool open = call.media_type == gives_metrics[1];
     const RestHandlers& from = call.handlers;
-    MetricsSource source{*snapshot, from.health(), process_figures()};
-    source.alarms = from.alarms->all();
-    source.events = from.events;
-    source.history = from.history;
-    if (from.traffic != nullptr) {
-        source.requests = from.traffic->counts();
-    }
-    if (from.streams != nullptr) {
-        source.streams = from.streams->count();
-    }
-    if (from.http) {
-        source.http = from.http();
-    }
+    const MetricsSource source{.snapshot = *snapshot,
+                               .health = from.health(),
+                               .process = process_figures(),
+                               .alarms = from.alarms->all(),
+                               .events = *from.events,
+                               .history = *from.history,
+                               .requests = from.traffic->counts(),
+                               .streams = from.streams->count(),
+                               .http = from.http()};
     return {200,
             std::string(call.media_type),
             metrics_text(source, open ? MetricFormat::open_metrics : MetricFormat::prometheus),

@@ -61,9 +61,9 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, const 
                              .add("path", path.substr(0, logged_path_bytes_max))
                              .add("result", response.status)
                              .append(response.log_note);
-    if (request.role < HttpRole::admin && handlers.log_refused) {
+    if (request.role < HttpRole::admin) {
         handlers.log_refused(request.who, line);
-    } else if (handlers.log_change) {
+    } else {
         handlers.log_change(line);
     }
 }
@@ -120,14 +120,14 @@ HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& reques
         log_change(handlers, request, response);
     }
     const std::size_t row = match.found ? match.row : RestTraffic::no_row;
-    if (handlers.traffic != nullptr && response.later) {
+    if (response.later) {
         response.later = [later = std::move(response.later), traffic = handlers.traffic, row](HttpAnswer answer) {
             later([answer = std::move(answer), traffic, row](HttpResponse late) {
                 traffic->count(row, late.status);
                 answer(std::move(late));
             });
         };
-    } else if (handlers.traffic != nullptr) {
+    } else {
         handlers.traffic->count(row, response.status);
     }
     return response;

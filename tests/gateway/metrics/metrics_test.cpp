@@ -27,7 +27,7 @@ std::string frozen() {
     std::string text;
     for (const MetricRow* row : metrics_table()) {
         text += std::string(row->metric.name) + " | " + std::string(to_string(row->metric.type)) + " | " +
-                std::string(row->metric.unit) + " | " + std::string(row->labels) + " | " +
+                std::string(row->metric.unit()) + " | " + std::string(row->labels) + " | " +
                 std::string(row->metric.help) + '\n';
     }
     return text;
@@ -60,9 +60,7 @@ std::vector<std::string> series_of(const std::string& text) {
 std::set<std::string> names_of_table() {
     std::set<std::string> names;
     for (const MetricRow* row : metrics_table()) {
-        const MetricType type = row->metric.type;
-        const char* const ending = type == MetricType::counter ? "_total" : type == MetricType::info ? "_info" : "";
-        names.insert(std::string(row->metric.name) + ending);
+        names.insert(row->metric.of_samples());
     }
     return names;
 }
@@ -82,7 +80,6 @@ TEST_CASE("metrics are named according to the Prometheus conventions", "[gateway
         CHECK(seen.insert(metric.name).second);
         CHECK((metric.name.starts_with("telegate_") || metric.name.starts_with("process_")));
         CHECK_FALSE((metric.name.ends_with("_total") || metric.name.ends_with("_info")));
-        CHECK((metric.unit.empty() || metric.name.ends_with('_' + std::string(metric.unit))));
         CHECK(metric.help.ends_with('.'));
     }
 }
@@ -147,14 +144,14 @@ TEST_CASE("tags are the labels of one metric, which is absent without tags", "[g
 
 TEST_CASE("label values may contain any bytes", "[gateway][metrics]") {
     MetricText text(MetricFormat::prometheus);
-    text.begin({"telegate_x", MetricType::gauge, "", "X."});
-    text.add({{"a", "q\"b\\n\nz\xff"}}, std::uint64_t{1});
+    text.begin({"telegate_x", MetricType::gauge, "X."});
+    text.add({{"a", "q\"b\\n\nz\xff"}}, 1U);
     CHECK(has_line(std::move(text).finish(), "telegate_x{a=\"q\\\"b\\\\n\\nz\xEF\xBF\xBD\"} 1"));
 }
 
 TEST_CASE("numbers can be parsed back without loss", "[gateway][metrics]") {
     MetricText text(MetricFormat::prometheus);
-    text.begin({"telegate_x", MetricType::gauge, "", "X."});
+    text.begin({"telegate_x", MetricType::gauge, "X."});
     text.add({}, 0.1);
     text.add({}, std::nan(""));
     text.add({}, -HUGE_VAL);

@@ -31,6 +31,9 @@ class FakeGateway {
         handlers.role_without_credentials = [](const HttpRequest& request) {
             return request.role;
         };
+        handlers.http = [] {
+            return HttpFigures{};
+        };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};
         };
