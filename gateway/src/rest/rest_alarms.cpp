@@ -16,7 +16,6 @@ namespace {
 /// Number of alarm events in GET /alarms; GET /events has more.
 constexpr std::size_t recent_max = 100;
 
-constexpr std::array acknowledge_refusals{404, 409};
 constexpr std::array acknowledge_parameters{
     path_parameter("device", "Device of the alarm."),
     path_parameter("channel", "Channel whose values the alarm watches, without `.alarm`."),
@@ -118,14 +117,12 @@ constexpr std::array alarm_route_table{
               .summary = "Acknowledge an active alarm until its state changes.",
               .parameters = acknowledge_parameters,
               .answer_members = members_of<list_alarm, ChannelAlarm>,
-              .refusals = acknowledge_refusals,
+              .refusals = {404, 409},
               .answer = post_acknowledge},
 };
 
 }  // namespace
 
-std::span<const RestRoute> alarm_routes() noexcept {
-    return alarm_route_table;
-}
+constinit const std::span<const RestRoute> alarm_routes = alarm_route_table;
 
 }  // namespace telegate

@@ -24,7 +24,6 @@ constexpr std::chrono::seconds read_time_max{10};
 constexpr std::uint64_t number_max = 9'007'199'254'740'992;
 constexpr std::size_t text_characters_max = 64;
 
-constexpr std::array channel_refusals{404, 503};
 constexpr std::string_view time_schema =
     R"({"type":"string","pattern":"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z)"
     R"(|[1-9][0-9]{0,3}(ms|s|m|h|d))$"})";
@@ -317,14 +316,12 @@ constexpr std::array channel_route_table{
               .summary = "The samples of one channel, or their aggregates for intervals.",
               .parameters = channel_parameters,
               .answer_schema = "ChannelSamplesOrIntervals",
-              .refusals = channel_refusals,
+              .refusals = {404, 503},
               .answer = get_samples},
 };
 
 }  // namespace
 
-std::span<const RestRoute> channel_routes() noexcept {
-    return channel_route_table;
-}
+constinit const std::span<const RestRoute> channel_routes = channel_route_table;
 
 }  // namespace telegate

@@ -252,10 +252,6 @@ constexpr std::array rollback_parameters{
                   .meaning = "Generation to restore; by default the one before the one in force."},
     dry_run_parameter,
 };
-constexpr std::array refused_replacement{409, 412, 503};
-constexpr std::array refused_reload{409, 422, 503};
-constexpr std::array refused_rollback{404, 409, 503};
-constexpr std::array nothing_to_confirm{409};
 
 constexpr std::array config_route_table{
     RestRoute{
@@ -267,7 +263,7 @@ constexpr std::array config_route_table{
               .parameters = config_parameters,
               .body_schema = "Settings",
               .answer_members = members_of<list_report, ReloadReport>,
-              .refusals = refused_replacement,
+              .refusals = {409, 412, 503},
               .answer = put_config},
     RestRoute{.method = "PATCH",
               .path = "/config",
@@ -277,7 +273,7 @@ constexpr std::array config_route_table{
               .body_schema = "SettingsPatch",
               .body_type = "application/merge-patch+json",
               .answer_members = members_of<list_report, ReloadReport>,
-              .refusals = refused_replacement,
+              .refusals = {409, 412, 503},
               .answer = patch_config},
     RestRoute{.method = "POST",
               .path = "/-/reload",
@@ -285,12 +281,12 @@ constexpr std::array config_route_table{
               .summary = "Reload the settings.",
               .parameters = reload_parameters,
               .answer_members = members_of<list_report, ReloadReport>,
-              .refusals = refused_reload,
+              .refusals = {409, 422, 503},
               .answer = post_reload},
     RestRoute{.path = "/config/origins",
               .summary = "The origin of each setting in force.",
               .answer_schema = "Origins",
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_origins},
     RestRoute{.path = "/config/generations",
               .summary = "The latest generations of the settings.",
@@ -302,21 +298,19 @@ constexpr std::array config_route_table{
               .summary = "Restore earlier settings.",
               .parameters = rollback_parameters,
               .answer_members = members_of<list_report, ReloadReport>,
-              .refusals = refused_rollback,
+              .refusals = {404, 409, 503},
               .answer = post_rollback},
     RestRoute{.method = "POST",
               .path = "/config/confirm",
               .role = HttpRole::admin,
               .summary = "Confirm settings that would otherwise be reverted.",
               .answer_members = members_of<list_confirmed, std::uint64_t>,
-              .refusals = nothing_to_confirm,
+              .refusals = {409},
               .answer = post_confirm},
 };
 
 }  // namespace
 
-std::span<const RestRoute> config_routes() noexcept {
-    return config_route_table;
-}
+constinit const std::span<const RestRoute> config_routes = config_route_table;
 
 }  // namespace telegate

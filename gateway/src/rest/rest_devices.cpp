@@ -12,9 +12,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::array command_refusals{409, 503};
-constexpr std::array device_refusals{404, 503};
-constexpr std::array device_command_refusals{404, 409, 503};
 constexpr std::array device_name{path_parameter("name", "Device, as named in the settings.")};
 
 HttpResponse no_device(const RestCall& call, const std::vector<std::string>& known) {
@@ -115,7 +112,7 @@ constexpr RestRoute command_all(std::string_view path, std::string_view summary)
             .role = HttpRole::admin,
             .summary = summary,
             .answer_members = members_of<list_states, std::vector<DeviceAnswer>>,
-            .refusals = command_refusals,
+            .refusals = {409, 503},
             .answer = post_command<command>};
 }
 
@@ -123,7 +120,7 @@ template <DeviceCommand command>
 constexpr RestRoute command_one(std::string_view path, std::string_view summary) {
     RestRoute route = command_all<command>(path, summary);
     route.parameters = device_name;
-    route.refusals = device_command_refusals;
+    route.refusals = {404, 409, 503};
     return route;
 }
 
@@ -131,13 +128,13 @@ constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
               .summary = "All devices with their ledgers.",
               .answer_members = members_of<list_devices, std::vector<ShownDevice>>,
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_devices},
     RestRoute{.path = "/devices/{name}",
               .summary = "One device.",
               .parameters = device_name,
               .answer_members = members_of<list_device, ShownDevice>,
-              .refusals = device_refusals,
+              .refusals = {404, 503},
               .answer = get_device},
     command_one<DeviceCommand::start>("/devices/{name}/start", "Start one device."),
     command_one<DeviceCommand::stop>("/devices/{name}/stop", "Stop one device."),
@@ -149,8 +146,6 @@ constexpr std::array device_route_table{
 
 }  // namespace
 
-std::span<const RestRoute> device_routes() noexcept {
-    return device_route_table;
-}
+constinit const std::span<const RestRoute> device_routes = device_route_table;
 
 }  // namespace telegate

@@ -143,8 +143,6 @@ constexpr std::array event_route_table{
 
 }  // namespace
 
-std::span<const RestRoute> event_routes() noexcept {
-    return event_route_table;
-}
+constinit const std::span<const RestRoute> event_routes = event_route_table;
 
 }  // namespace telegate

@@ -12,7 +12,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::array not_well{503};
 constexpr std::size_t check_names_max = 32;  // more than the number of checks, per request
 constexpr std::size_t check_name_characters_max = 64;
 constexpr std::string_view check_names_schema = R"({"type":"array","maxItems":32})";
@@ -125,7 +124,7 @@ constexpr RestRoute health_route(std::string_view path, std::string_view summary
             .summary = summary,
             .parameters = health_parameters,
             .gives = gives_text,
-            .refusals = not_well,
+            .refusals = {503},
             .answer = answer};
 }
 
@@ -144,8 +143,6 @@ bool is_health_path(std::string_view path) noexcept {
                        [path](const RestRoute& route) { return route.path == path; });
 }
 
-std::span<const RestRoute> health_routes() noexcept {
-    return health_route_table;
-}
+constinit const std::span<const RestRoute> health_routes = health_route_table;
 
 }  // namespace telegate

@@ -84,14 +84,12 @@ constexpr std::array log_route_table{
     RestRoute{.path = "/log",
               .summary = "The durable log: its segments, size, write rate and remaining capacity.",
               .answer_members = members_of<list_log_report, ShownLog>,
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_log},
 };
 
 }  // namespace
 
-std::span<const RestRoute> log_routes() noexcept {
-    return log_route_table;
-}
+constinit const std::span<const RestRoute> log_routes = log_route_table;
 
 }  // namespace telegate

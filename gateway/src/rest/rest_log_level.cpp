@@ -117,8 +117,6 @@ constexpr std::array log_level_route_table{
 
 }  // namespace
 
-std::span<const RestRoute> log_level_routes() noexcept {
-    return log_level_route_table;
-}
+constinit const std::span<const RestRoute> log_level_routes = log_level_route_table;
 
 }  // namespace telegate

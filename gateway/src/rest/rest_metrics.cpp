@@ -37,14 +37,12 @@ constexpr std::array metrics_route_table{
     RestRoute{.path = "/metrics",
               .summary = "Metrics in the text format of Prometheus or OpenMetrics.",
               .gives = gives_metrics,
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_metrics},
 };
 
 }  // namespace
 
-std::span<const RestRoute> metrics_routes() noexcept {
-    return metrics_route_table;
-}
+constinit const std::span<const RestRoute> metrics_routes = metrics_route_table;
 
 }  // namespace telegate

@@ -95,6 +95,7 @@ Json operation_security(const RestRoute& route, HttpRole without_credentials) {
 /// Returns the route's own refusals and those that follow from its body and role.
 std::set<int> refusals_of(const RestRoute& route) {
     std::set<int> statuses(route.refusals.begin(), route.refusals.end());
+    statuses.erase(0);            // not used
     statuses.insert({406, 422});  // 422: a query with a parameter that the route does not list
     if (!route.body_schema.empty()) {
         statuses.insert({413, 415});

@@ -42,7 +42,7 @@ constexpr std::array overview_route_table{
     RestRoute{.path = "/status",
               .summary = "The status of the gateway.",
               .answer_members = members_of<list_status, StatusSnapshot>,
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_status},
     RestRoute{.path = "/openapi.json",
               .summary = "This API as an OpenAPI 3.1 document.",
@@ -57,8 +57,6 @@ constexpr std::array overview_route_table{
 
 }  // namespace
 
-std::span<const RestRoute> overview_routes() noexcept {
-    return overview_route_table;
-}
+constinit const std::span<const RestRoute> overview_routes = overview_route_table;
 
 }  // namespace telegate

@@ -58,13 +58,11 @@ struct RestRoute {
     std::span<const std::string_view> gives = gives_json;  // media types, the preferred one first
     void (*answer_members)(JsonObject& out) = nullptr;     // of a JSON response, see JsonObject
     std::string_view answer_schema = {};                   // without members: of a JSON response, see rest_schemas()
-    std::span<const int> refusals = {};                    // its own statuses, in addition to those of every route
+    std::array<int, 4> refusals{};                         // its own statuses, in addition to those of every route
     HttpResponse (*answer)(const RestCall& call) = nullptr;
 };
 
 inline constexpr std::array<std::string_view, 1> gives_text{"text/plain; charset=utf-8"};
-/// The additional error statuses of a route whose response needs another thread.
-inline constexpr std::array may_be_late{503};
 /// Maximum length of a topic prefix in a query.
 inline constexpr std::size_t prefix_characters_max = 256;
 
@@ -89,20 +87,20 @@ template <class List, class Value>
 [[nodiscard]] bool is_health_path(std::string_view path) noexcept;
 
 /// The rows, by subject; rest_table.cpp puts them in order.
-[[nodiscard]] std::span<const RestRoute> web_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> overview_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> health_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> device_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> event_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> alarm_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> sample_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> channel_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> subscriber_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> log_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> uplink_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> log_level_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> stream_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> metrics_routes() noexcept;
-[[nodiscard]] std::span<const RestRoute> config_routes() noexcept;
+extern const std::span<const RestRoute> web_routes;
+extern const std::span<const RestRoute> overview_routes;
+extern const std::span<const RestRoute> health_routes;
+extern const std::span<const RestRoute> device_routes;
+extern const std::span<const RestRoute> event_routes;
+extern const std::span<const RestRoute> alarm_routes;
+extern const std::span<const RestRoute> sample_routes;
+extern const std::span<const RestRoute> channel_routes;
+extern const std::span<const RestRoute> subscriber_routes;
+extern const std::span<const RestRoute> log_routes;
+extern const std::span<const RestRoute> uplink_routes;
+extern const std::span<const RestRoute> log_level_routes;
+extern const std::span<const RestRoute> stream_routes;
+extern const std::span<const RestRoute> metrics_routes;
+extern const std::span<const RestRoute> config_routes;
 
 }  // namespace telegate

@@ -142,14 +142,12 @@ constexpr std::array sample_route_table{
               .summary = "The latest sample of each channel.",
               .parameters = prefix_only,
               .answer_members = [](JsonObject& out) { list_latest(out, {}, nullptr); },
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_latest},
 };
 
 }  // namespace
 
-std::span<const RestRoute> sample_routes() noexcept {
-    return sample_route_table;
-}
+constinit const std::span<const RestRoute> sample_routes = sample_route_table;
 
 }  // namespace telegate

@@ -12,7 +12,6 @@ namespace telegate {
 namespace {
 
 constexpr std::array<std::string_view, 1> gives_events{"text/event-stream"};
-constexpr std::array too_many{503};
 constexpr std::array stream_parameters{
     RestParameter{.name = "prefix",
                   .schema = R"({"type":"array","maxItems":16,"items":{"type":"string","maxLength":256}})",
@@ -86,14 +85,12 @@ constexpr std::array stream_route_table{
               .summary = "Published samples as server-sent events.",
               .parameters = stream_parameters,
               .gives = gives_events,
-              .refusals = too_many,
+              .refusals = {503},
               .answer = get_stream},
 };
 
 }  // namespace
 
-std::span<const RestRoute> stream_routes() noexcept {
-    return stream_route_table;
-}
+constinit const std::span<const RestRoute> stream_routes = stream_route_table;
 
 }  // namespace telegate

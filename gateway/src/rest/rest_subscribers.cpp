@@ -10,7 +10,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::array no_such_subscriber{404, 503};
 constexpr std::array subscriber_id{
     RestParameter{.name = "id",
                   .place = RestParameter::Place::path,
@@ -79,7 +78,7 @@ constexpr std::array subscriber_route_table{
     RestRoute{.path = "/subscribers",
               .summary = "All connected subscribers.",
               .answer_members = members_of<list_subscribers, std::vector<SubscriberStatus>>,
-              .refusals = may_be_late,
+              .refusals = {503},
               .answer = get_subscribers},
     RestRoute{.method = "DELETE",
               .path = "/subscribers/{id}",
@@ -87,14 +86,12 @@ constexpr std::array subscriber_route_table{
               .summary = "Close the connection of one subscriber.",
               .parameters = subscriber_id,
               .answer_members = members_of<list_closed, std::string_view>,
-              .refusals = no_such_subscriber,
+              .refusals = {404, 503},
               .answer = delete_subscriber},
 };
 
 }  // namespace
 
-std::span<const RestRoute> subscriber_routes() noexcept {
-    return subscriber_route_table;
-}
+constinit const std::span<const RestRoute> subscriber_routes = subscriber_route_table;
 
 }  // namespace telegate

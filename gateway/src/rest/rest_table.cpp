@@ -11,9 +11,9 @@ namespace {
 
 std::vector<const RestRoute*> make_table() {
     std::vector<const RestRoute*> table;
-    for (const auto routes : {web_routes(), overview_routes(), health_routes(), device_routes(), event_routes(),
-                              alarm_routes(), sample_routes(), channel_routes(), stream_routes(), subscriber_routes(),
-                              metrics_routes(), log_routes(), uplink_routes(), log_level_routes(), config_routes()}) {
+    for (const auto routes : {web_routes, overview_routes, health_routes, device_routes, event_routes, alarm_routes,
+                              sample_routes, channel_routes, stream_routes, subscriber_routes, metrics_routes,
+                              log_routes, uplink_routes, log_level_routes, config_routes}) {
         for (const RestRoute& route : routes) {
             table.push_back(&route);
         }

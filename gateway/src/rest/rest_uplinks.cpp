@@ -25,9 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t rewind_bytes_max = 1'024;
 constexpr std::size_t rewind_depth_max = 4;
-constexpr std::array uplink_refusals{404};
-constexpr std::array uplink_command_refusals{404, 503};
-constexpr std::array rewind_refusals{404, 409, 422, 503};
 constexpr std::array uplink_name{path_parameter("name", "Uplink, as named in the settings.")};
 
 void list_uplinks(JsonObject& out, const std::vector<UplinkReport>& uplinks) {
@@ -178,7 +175,7 @@ constexpr RestRoute command(std::string_view method, std::string_view path, std:
             .summary = summary,
             .parameters = uplink_name,
             .answer_members = members_of<list_uplink, UplinkReport>,
-            .refusals = uplink_command_refusals,
+            .refusals = {404, 503},
             .answer = answer};
 }
 
@@ -187,7 +184,7 @@ constexpr RestRoute rewind_route() {
         "POST", "/uplinks/{name}/rewind",
         "Deliver again from a position of the log, or from a time. The position must be delivered.", post_rewind);
     route.body_schema = "UplinkRewind";
-    route.refusals = rewind_refusals;
+    route.refusals = {404, 409, 422, 503};
     return route;
 }
 
@@ -201,7 +198,7 @@ constexpr std::array uplink_route_table{
               .summary = "One uplink.",
               .parameters = uplink_name,
               .answer_members = members_of<list_uplink, UplinkReport>,
-              .refusals = uplink_refusals,
+              .refusals = {404},
               .answer = get_uplink},
     command("POST", "/uplinks/{name}/pause", "Stop sending, until the uplink is resumed.", post_pause<true>),
     command("POST", "/uplinks/{name}/resume", "Continue sending.", post_pause<false>),
@@ -210,7 +207,7 @@ constexpr std::array uplink_route_table{
               .summary = "The samples that the back end has refused.",
               .parameters = uplink_name,
               .answer_members = members_of<list_quarantine, std::vector<uplink::QuarantinedSample>>,
-              .refusals = uplink_command_refusals,
+              .refusals = {404, 503},
               .answer = get_quarantine},
     command("DELETE", "/uplinks/{name}/quarantine", "Remove all samples from the quarantine.", delete_quarantine),
     command("POST", "/uplinks/{name}/quarantine/retry", "Send the quarantined samples again.", post_retry),
@@ -218,8 +215,6 @@ constexpr std::array uplink_route_table{
 
 }  // namespace
 
-std::span<const RestRoute> uplink_routes() noexcept {
-    return uplink_route_table;
-}
+constinit const std::span<const RestRoute> uplink_routes = uplink_route_table;
 
 }  // namespace telegate

@@ -15,8 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 2> gives_index{gives_text[0], "text/html; charset=utf-8"};
 constexpr std::array<std::string_view, 4> gives_files{"text/html; charset=utf-8", "text/css; charset=utf-8",
                                                       "text/javascript; charset=utf-8", "image/svg+xml"};
-constexpr std::array index_refusals{401, 421, 429};
-constexpr std::array file_refusals{404, 421};
 constexpr std::array file_parameters{
     path_parameter("file", "A file of the page."),
 };
@@ -78,21 +76,19 @@ constexpr std::array web_route_table{
               .role = HttpRole::none,
               .summary = "The page of the gateway for browsers; for other readers, a list of all paths.",
               .gives = gives_index,
-              .refusals = index_refusals,
+              .refusals = {401, 421, 429},
               .answer = get_index},
     RestRoute{.path = "/web/{file}",
               .role = HttpRole::none,
               .summary = "The files of the page, compressed with gzip.",
               .parameters = file_parameters,
               .gives = gives_files,
-              .refusals = file_refusals,
+              .refusals = {404, 421},
               .answer = get_file},
 };
 
 }  // namespace
 
-std::span<const RestRoute> web_routes() noexcept {
-    return web_route_table;
-}
+constinit const std::span<const RestRoute> web_routes = web_route_table;
 
 }  // namespace telegate
