@@ -18,10 +18,8 @@
 namespace telegate {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
-/// `Json` determines whether the order of sections is kept.
-template <class Json>
 struct JsonOf {
     Json operator()(const ListenSlot&) const { return nullptr; }
     template <class Number>
@@ -34,17 +32,16 @@ struct JsonOf {
     }
 };
 
-template <class Json>
 Json value_of(const SettingSpot& spot) {
     const SettingSlot slot = spot.row.slot(spot.owner);
     if (std::holds_alternative<ListenSlot>(slot)) {
         return value_text(spot.row, spot.owner);
     }
-    return std::visit(JsonOf<Json>(), slot);
+    return std::visit(JsonOf(), slot);
 }
 
 /// `value` returns the JSON of a setting.
-template <class Json, class Value>
+template <class Value>
 Json document(const Settings& settings, const Value& value) {
     Json json = Json::object();
     Settings copy = settings;
@@ -71,14 +68,14 @@ Json document(const Settings& settings, const Value& value) {
     return json;
 }
 
-std::string text_of(const OrderedJson& document) {
-    return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
+std::string text_of(const Json& document) {
+    return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
-OrderedJson settings_document(const Settings& settings) {
-    return document<OrderedJson>(settings, value_of<OrderedJson>);
+Json settings_document(const Settings& settings) {
+    return document(settings, value_of);
 }
 
 std::string settings_json(const Settings& settings) {
@@ -97,7 +94,7 @@ std::string settings_origins_json(const Settings& settings, const Settings& sour
             given.emplace(spot.key(), std::move(origin));
         }
     });
-    return text_of(document<OrderedJson>(settings, [&](const SettingSpot& spot) {
+    return text_of(document(settings, [&](const SettingSpot& spot) {
         const SettingKey key = spot.key();
         const bool is_changed = changed.contains(key) || changed.contains({key.section, key.name, ""});
         const auto found = given.find(key);
@@ -106,8 +103,8 @@ std::string settings_origins_json(const Settings& settings, const Settings& sour
 }
 
 std::string settings_hash(const Settings& settings) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    const auto sorted = document<nlohmann::json>(settings, value_of<nlohmann::json>);
+    std::uint64_t hash = 0xcbf29ce484222325;                    // FNV-1a
+    const nlohmann::json sorted = settings_document(settings);  // its objects are in alphabetical order
     for (const char c : sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     }

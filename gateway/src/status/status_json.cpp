@@ -150,7 +150,7 @@ void list_transport(JsonObject& out, const StatusSnapshot& snapshot) {
     out.add("subscriptions", totals.subscriptions);
     out.add("subscriptions_refused", totals.subscriptions_refused);
     out.add("received", totals.received);
-    add_deliveries(out, {totals.matched, totals.sent, totals.dropped, totals.pending});
+    add_deliveries(out, totals);
     out.counts<LossReason>("lost", totals.lost);
     out.map(
         {"notices", "NoticesByFormat"}, payload_format_names.values,

@@ -1,12 +1,11 @@
 #include "status/status_parts.hpp"
 
-#include "base/json_object.hpp"
 #include "base/readable_bytes.hpp"
 #include "encode/time_text.hpp"
 
 #include <array>
 #include <chrono>
-#include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -31,24 +30,23 @@ void append_sample_value(std::string& out, const TelemetrySample& sample) {
     }
 }
 
-using Drops = std::pair<DropReason, ChannelDrops>;
-
-/// Returns the drops by reason, without empty ones.
-std::vector<Drops> drops_of(const std::array<ChannelDrops, drop_reasons>& drops) {
-    std::vector<Drops> found;
-    for (std::size_t reason = 0; reason < drop_reasons; ++reason) {
-        if (drops[reason].count > 0) {
-            found.emplace_back(static_cast<DropReason>(reason), drops[reason]);
+/// Returns the reasons whose count is not zero.
+template <class Reason, class Counts>
+std::vector<Reason> reasons_in(const Counts& counts) {
+    std::vector<Reason> reasons;
+    for (std::size_t reason = 0; reason < counts.size(); ++reason) {
+        if (counts[reason].count > 0) {
+            reasons.push_back(static_cast<Reason>(reason));
         }
     }
-    return found;
+    return reasons;
 }
 
-void add_drops(JsonObject& out, const std::vector<Drops>& drops) {
+void add_drops(JsonObject& out, const std::array<ChannelDrops, drop_reasons>& drops) {
     out.map(
-        {"drops", "DropsByReason"}, drops, [](const Drops& each) { return to_string(each.first); },
-        [](JsonObject& object, const Drops& each) {
-            const ChannelDrops& lost = each.second;
+        {"drops", "DropsByReason"}, reasons_in<DropReason>(drops), [](DropReason reason) { return to_string(reason); },
+        [&](JsonObject& object, DropReason reason) {
+            const ChannelDrops& lost = drops[static_cast<std::size_t>(reason)];
             object.name_schema("Drops");
             object.add("count", Described{lost.count, schema_from_1});
             object.add("first_seq", lost.first_seq);
@@ -74,30 +72,13 @@ void list_lost_sample(JsonObject& out, const LostSample& sample, std::int64_t ti
     out.add("time", time_or_null(time_utc_ns));
 }
 
-struct LossesOfReason {
-    LossReason reason{};
-    Losses losses;
-    LostSample first;
-    LostSample last;
-};
-
-/// Returns the last lost samples by reason, without empty ones.
-std::vector<LossesOfReason> losses_of(const SubscriberStatus& subscriber) {
-    std::vector<LossesOfReason> found;
-    for (std::size_t reason = 0; reason < loss_reasons; ++reason) {
-        if (subscriber.losses[reason].count > 0) {
-            const auto& [first, last] = subscriber.lost[reason];
-            found.push_back({static_cast<LossReason>(reason), subscriber.losses[reason], first, last});
-        }
-    }
-    return found;
-}
-
-void list_losses(JsonObject& out, const LossesOfReason& each) {
+void list_losses(JsonObject& out, const SubscriberStatus& subscriber, LossReason reason) {
+    const Losses& losses = subscriber.losses[static_cast<std::size_t>(reason)];
+    const auto& ends = subscriber.lost[static_cast<std::size_t>(reason)];
     out.name_schema("Losses");
-    out.add("count", each.losses.count);
-    out.object("first", [&](JsonObject& first) { list_lost_sample(first, each.first, each.losses.first_utc_ns); });
-    out.object("last", [&](JsonObject& last) { list_lost_sample(last, each.last, each.losses.last_utc_ns); });
+    out.add("count", losses.count);
+    out.object("first", [&](JsonObject& first) { list_lost_sample(first, ends.first, losses.first_utc_ns); });
+    out.object("last", [&](JsonObject& last) { list_lost_sample(last, ends.second, losses.last_utc_ns); });
 }
 
 }  // namespace
@@ -111,7 +92,7 @@ void list_ledger(JsonObject& out, const LedgerCounts& counts, std::optional<bool
 void list_channel_ledger(JsonObject& out, const ChannelLedgerCounts& counts) {
     out.name_schema("ChannelLedgerCounts");
     add_ledger(out, counts);
-    add_drops(out, drops_of(counts.drops));
+    add_drops(out, counts.drops);
 }
 
 std::vector<ShownDevice> shown_devices(const StatusSnapshot& snapshot, bool with_ledgers) {
@@ -181,8 +162,8 @@ void list_channel(JsonObject& out, const ChannelStatus& channel) {
     out.add("unit", channel.unit);
     out.add_named("quality", "Quality", channel.last.quality);
     out.set_optional(true);
-    if (const std::vector<Drops> drops = drops_of(channel.drops); out.describes() || !drops.empty()) {
-        add_drops(out, drops);
+    if (out.describes() || !reasons_in<DropReason>(channel.drops).empty()) {
+        add_drops(out, channel.drops);
     }
     out.set_optional(false);
 }
@@ -194,14 +175,6 @@ void add_connections(JsonObject& out, const SocketTotals& totals) {
     out.add("handshakes_failed", totals.handshakes_failed);
     out.add("violations", totals.violations);
     out.add("heartbeat_timeouts", totals.heartbeat_timeouts);
-}
-
-void add_deliveries(JsonObject& out, const DeliveryCounts& counts) {
-    out.add("matched", counts.matched);
-    out.add("sent", counts.sent);
-    out.add("dropped", counts.dropped);
-    out.add("pending", counts.pending);
-    out.add("balanced", counts.matched == counts.sent + counts.dropped + counts.pending);
 }
 
 void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::string_view text_id) {
@@ -218,10 +191,11 @@ void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::s
     out.add("peer", subscriber.peer);
     out.values("subscriptions", subscriber.subscriptions, [](const std::string& each) { return to_readable(each); });
     out.add("subscriptions_count", subscriber.subscriptions_count);
-    add_deliveries(out, {subscriber.matched, subscriber.sent, subscriber.dropped, subscriber.pending});
+    add_deliveries(out, subscriber);
     out.map(
-        {"losses", "LossesByReason"}, losses_of(subscriber),
-        [](const LossesOfReason& each) { return to_string(each.reason); }, list_losses);
+        {"losses", "LossesByReason"}, reasons_in<LossReason>(subscriber.losses),
+        [](LossReason reason) { return to_string(reason); },
+        [&](JsonObject& each, LossReason reason) { list_losses(each, subscriber, reason); });
     out.add("backlog_bytes", subscriber.backlog_bytes);
     out.add("blocking", subscriber.blocking);
     out.add("received", subscriber.received);
@@ -231,6 +205,28 @@ void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::s
     out.add("client", text_or_null(to_readable(subscriber.curve_name)));
     out.add("idle_ms", subscriber.silent.count());
     out.add("round_trip_s", subscriber.round_trip ? std::optional(to_seconds(*subscriber.round_trip)) : std::nullopt);
+}
+
+void list_services(JsonObject& out, const ServicesStatus& services) {
+    using Place = ServicesStatus::Place;
+    const SocketTotals& totals = services.totals;
+    out.name_schema("Services");
+    out.values("endpoints", services.endpoints, [](const Place& place) { return place.endpoint; });
+    out.array("security", services.endpoints,
+              [](JsonObject& each, const Place& place) { list_security(each, place.curve_key, place.clients); });
+    out.add("peers", services.peers);
+    add_connections(out, totals);
+    out.add("peers_revoked", services.peers_revoked);
+    out.counts<ServiceKind>("requests", services.requests);
+    out.counts<ServiceError>("errors", services.errors);
+    out.add("replays_active", services.replays_active);
+    out.add("replays_completed", services.replays_completed);
+    out.add("samples_replayed", services.samples_replayed);
+    out.add("replies_sent", totals.sent);
+    out.add("replies_dropped", totals.dropped);
+    out.add("replies_pending", totals.pending);
+    out.add("replies_lost", services.replies_lost);
+    out.add("backlog_bytes", services.backlog_bytes);
 }
 
 void list_change(JsonObject& out, const SettingChange& change) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/json_object.hpp"
 #include "config/settings_diff.hpp"
 #include "status/status.hpp"
 
@@ -11,8 +12,6 @@
 #include <vector>
 
 namespace telegate {
-
-class JsonObject;
 
 /// Add the members of parts of /status that other responses also contain. Threads: any.
 /// `balanced`: nullopt: not shown.
@@ -41,13 +40,14 @@ void list_security(JsonObject& out, const std::string& curve_key, std::optional<
 
 /// Adds the counters of connections that all sockets have.
 void add_connections(JsonObject& out, const SocketTotals& totals);
-/// The counters that PeerStatus and PublisherTotals have in common.
-struct DeliveryCounts {
-    std::uint64_t matched = 0;
-    std::uint64_t sent = 0;
-    std::uint64_t dropped = 0;
-    std::uint64_t pending = 0;
-};
-void add_deliveries(JsonObject& out, const DeliveryCounts& counts);
+/// Adds the counters of messages that SubscriberStatus and PublisherTotals have in common.
+template <class Counts>
+void add_deliveries(JsonObject& out, const Counts& counts) {
+    out.add("matched", counts.matched);
+    out.add("sent", counts.sent);
+    out.add("dropped", counts.dropped);
+    out.add("pending", counts.pending);
+    out.add("balanced", counts.matched == counts.sent + counts.dropped + counts.pending);
+}
 
 }  // namespace telegate
