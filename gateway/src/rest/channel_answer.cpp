@@ -3,10 +3,11 @@
 #include "base/json_object.hpp"
 #include "encode/time_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -29,19 +30,6 @@ template <class Get>
 void add_column(JsonObject& out, std::string_view name, const store::IntervalTable& table, const Get& get) {
     using Entry = store::IntervalTable::Intervals::value_type;
     out.values(name, table.intervals(), [&](const Entry& entry) { return get(entry.first, entry.second); });
-}
-struct OptionalColumn {
-    std::string_view name;
-    bool is_present;
-};
-/// The same for a column that may be absent.
-template <class Get>
-void add_column_if(JsonObject& out, OptionalColumn column, const store::IntervalTable& table, const Get& get) {
-    if (column.is_present || out.describes()) {
-        out.set_optional(true);
-        add_column(out, column.name, table, get);
-        out.set_optional(false);
-    }
 }
 
 }  // namespace
@@ -186,7 +174,14 @@ bool IntervalAnswer::take(const ChannelPart& part) {
 
 void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
     using store::Interval;
-    const Columns& columns = wanted_.columns;
+    const auto add_if_wanted = [&](std::string_view aggregate, std::string_view name, const auto& get) {
+        const auto& wanted = wanted_.columns;
+        if (out.describes() || std::find(wanted.begin(), wanted.end(), aggregate) != wanted.end()) {
+            out.set_optional(true);
+            add_column(out, name, table_, get);
+            out.set_optional(false);
+        }
+    };
     out.name_schema("ChannelIntervals");
     out.add("topic", topic);
     out.add("unit", unit_);
@@ -194,20 +189,17 @@ void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
     out.add("until", to_iso8601(wanted_.until_ns));
     out.add("interval_ms", Described{wanted_.interval.count(), schema_from_1});
     add_column(out, "time_ms", table_, [](std::int64_t start_ns, const Interval&) { return to_ms(start_ns); });
-    const std::array numbers{std::tuple{"min", columns.min, &Interval::min},
-                             std::tuple{"max", columns.max, &Interval::max},
-                             std::tuple{"mean", columns.mean, &Interval::mean}};
-    for (const auto& [name, is_wanted, number] : numbers) {
-        const auto get = [number = number](std::int64_t, const Interval& each) {
+    const std::array numbers{std::pair{"min", &Interval::min}, std::pair{"max", &Interval::max},
+                             std::pair{"mean", &Interval::mean}};
+    for (const auto& [name, number] : numbers) {
+        add_if_wanted(name, name, [number = number](std::int64_t, const Interval& each) {
             return each.numbers > 0 ? std::optional(each.*number) : std::nullopt;
-        };
-        add_column_if(out, {name, is_wanted}, table_, get);
+        });
     }
-    add_column_if(out, {"count", columns.count}, table_, [](std::int64_t, const Interval& each) { return each.count; });
-    add_column_if(out, {"first_time_ms", columns.first_time}, table_,
+    add_if_wanted("count", "count", [](std::int64_t, const Interval& each) { return each.count; });
+    add_if_wanted("first_time", "first_time_ms",
                   [](std::int64_t, const Interval& each) { return to_ms(each.first_ns); });
-    add_column_if(out, {"last_time_ms", columns.last_time}, table_,
-                  [](std::int64_t, const Interval& each) { return to_ms(each.last_ns); });
+    add_if_wanted("last_time", "last_time_ms", [](std::int64_t, const Interval& each) { return to_ms(each.last_ns); });
     add_column(out, "missing", table_, [](std::int64_t, const Interval& each) { return each.missing; });
     add_column(out, "not_good", table_, [](std::int64_t, const Interval& each) { return each.not_good; });
 }

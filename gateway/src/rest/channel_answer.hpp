@@ -4,12 +4,14 @@
 
 #include "store/interval_table.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telegate {
@@ -89,19 +91,15 @@ class IntervalAnswer final : public ChannelAnswer {
   public:
     static constexpr std::size_t intervals_max = 10'000;  // per response: about 1 MB
 
-    struct Columns {
-        bool min = false;
-        bool max = false;
-        bool mean = false;
-        bool count = false;
-        bool first_time = false;
-        bool last_time = false;
-    };
+    /// The columns that a request can select.
+    static constexpr std::array<std::string_view, 6> aggregates{"min",   "max",        "mean",
+                                                                "count", "first_time", "last_time"};
+
     struct Wanted {
         std::int64_t since_ns = 0;
         std::int64_t until_ns = 0;
         std::chrono::milliseconds interval{};
-        Columns columns;
+        std::vector<std::string_view> columns;  // of aggregates
     };
     explicit IntervalAnswer(const Wanted& wanted) : wanted_(wanted), table_(wanted.interval, intervals_max + 1) {}
 

@@ -1,4 +1,5 @@
 #include "base/parse_time.hpp"
+#include "config/joined.hpp"
 #include "config/quantity.hpp"
 #include "core/clock.hpp"
 #include "durable/channel_read.hpp"
@@ -13,6 +14,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -90,26 +92,20 @@ std::optional<std::int64_t> read_time(ParameterReader& reader, std::string_view 
     return std::nullopt;
 }
 
-IntervalAnswer::Columns read_columns(ParameterReader& reader, std::string_view list) {
-    using Columns = IntervalAnswer::Columns;
-    constexpr std::array<std::pair<std::string_view, bool Columns::*>, 6> names{{{"min", &Columns::min},
-                                                                                 {"max", &Columns::max},
-                                                                                 {"mean", &Columns::mean},
-                                                                                 {"count", &Columns::count},
-                                                                                 {"first_time", &Columns::first_time},
-                                                                                 {"last_time", &Columns::last_time}}};
-    Columns columns;
+std::vector<std::string_view> read_columns(ParameterReader& reader, std::string_view list) {
+    constexpr auto& known = IntervalAnswer::aggregates;
+    std::vector<std::string_view> columns;
     for (bool is_last = false; !is_last;) {
         const std::string_view name = list.substr(0, list.find(','));
         is_last = name.size() == list.size();
         list.remove_prefix(is_last ? name.size() : name.size() + 1);
-        const auto found = std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.first == name; });
-        if (found == names.end()) {
-            reader.fault("aggregate", "unknown aggregate " + quoted_text(name) +
-                                          ": must be a list of min, max, mean, count, first_time, last_time");
+        const auto* const found = std::find(known.begin(), known.end(), name);
+        if (found == known.end()) {
+            reader.fault("aggregate",
+                         "unknown aggregate " + quoted_text(name) + ": must be a list of " + joined(known));
             break;
         }
-        columns.*found->second = true;
+        columns.push_back(*found);
     }
     return columns;
 }
