@@ -362,6 +362,7 @@ TEST_CASE("a resource that the gateway does not provide in time is 503 with a ti
                                                                           {"GET", "/samples/latest"},
                                                                           {"GET", "/subscribers"},
                                                                           {"GET", "/metrics"},
+                                                                          {"POST", "/devices/host/stop"},
                                                                           {"DELETE", "/subscribers/json-3"}}));
     CAPTURE(path);
     const HttpResponse response = call(method, path);

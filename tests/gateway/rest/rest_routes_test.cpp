@@ -76,11 +76,13 @@ TEST_CASE("a method that a path does not support is 405 with the supported ones"
         GENERATE(table<std::string, std::string, std::string>({{"DELETE", "/log-level", "GET, HEAD, PUT"},
                                                                {"GET", "/subscribers/json-1", "DELETE"},
                                                                {"PUT", "/start", "POST"},
+                                                               {"GET", "/devices/host/start", "POST"},
                                                                {"BREW", "/metrics", "GET, HEAD"}}));
     CAPTURE(path);
     const HttpResponse response = call(method, path);
     CHECK(response.status == 405);
     CHECK(header_of(response, "Allow") == allowed);
+    CHECK(call.gateway.state("host") == DeviceState::idle);
 }
 
 TEST_CASE("a client that accepts none of a path's types gets 406", "[gateway][rest]") {

@@ -186,14 +186,6 @@ TEST_CASE("a device name with special bytes is 404 and shown escaped", "[gateway
     CHECK(detail_of(answer) == "there is no device \"\\xff\\x0aa\"; known devices: host, boiler");
 }
 
-TEST_CASE("a command without a response in time is 503 with a time to retry", "[gateway][rest]") {
-    RestFixture rest;
-    rest.gateway.answering = false;
-    const auto answer = rest.post("/devices/host/stop");
-    CHECK(is_problem(answer, 503, "/devices/host/stop"));
-    CHECK(answer->get_header_value("Retry-After") == "1");
-}
-
 TEST_CASE("an encoded slash does not separate parts of a path", "[gateway][rest]") {
     RestFixture rest;
     const auto status = [&](const std::string& target) {
@@ -223,16 +215,6 @@ TEST_CASE("a known path with the wrong method is 405 and lists the allowed ones"
     const auto answer = rest.client.send(request);
     CHECK(is_problem(answer, 405, "/status"));
     CHECK(answer->get_header_value("Allow") == "GET, HEAD");
-}
-
-TEST_CASE("commands are POST only", "[gateway][rest]") {
-    RestFixture rest;
-    const std::string path = GENERATE("/start", "/stop", "/reset", "/devices/host/start");
-    CAPTURE(path);
-    const auto answer = rest.client.Get(path);
-    CHECK(is_problem(answer, 405, path));
-    CHECK(answer->get_header_value("Allow") == "POST");
-    CHECK(rest.gateway.state("host") == DeviceState::idle);
 }
 
 TEST_CASE("a body up to the limit is ignored and one byte more is 413", "[gateway][rest]") {
