@@ -48,7 +48,8 @@ namespace {
 void append_frame(std::vector<std::byte>& out, const Frame& frame) {
     std::array<std::byte, frame_header_bytes_max> header{};
     const std::size_t header_bytes = write_frame_header(header.data(), frame.flags, frame.body.size());
-    TELEGATE_ASSERT(frame_at(header.data()).body.size() == frame.body.size());
+    const Bytes body = frame_at(header.data()).body;
+    TELEGATE_ASSERT(body.size() == frame.body.size() && body.data() == header.data() + header_bytes);
     out.insert(out.end(), header.begin(), header.begin() + static_cast<std::ptrdiff_t>(header_bytes));
     out.insert(out.end(), frame.body.begin(), frame.body.end());
 }

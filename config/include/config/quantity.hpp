@@ -20,7 +20,7 @@ namespace telegate {
 /// not fit in 64 bits becomes the nearest one that does, which is outside of every allowed range.
 [[nodiscard]] std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, std::string_view unit);
 
-/// Returns the number that the whole text is, without a unit; nullopt if it is none or does not fit in the type.
+/// Parses the whole text as a number without a unit. Returns nullopt if it is not a number or does not fit in the type.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
     Number number{};

@@ -176,9 +176,11 @@ bool PeerTable::disconnect(const Endpoint& endpoint) {
     std::vector<Dialer*> ending;
     for (const auto& dialer : dialers_) {
         if (dialer->endpoint() == endpoint) {
-            dialer->stop();
             ending.push_back(dialer.get());
         }
+    }
+    for (Dialer* dialer : ending) {
+        dialer->stop();
     }
     for (Dialer* dialer : ending) {
         if (Session* session = sessions_.of(*dialer)) {

@@ -43,8 +43,8 @@ int run(const CommandLine& command_line) {
     ServiceNotify notify(log);
     Gateway gateway(loaded.settings, std::move(loaded.plan), log, source_of(command_line.sources));
     gateway.start();
-    Daemon service(gateway, signals, notify,
-                   log);  // lives longer than finish(), because it ends a process that is stuck
+    // Lives longer than finish(), because it ends a process that is stuck.
+    Daemon service(gateway, signals, notify, log);
     service.run();
     gateway.finish();
     return exit_code::ok;

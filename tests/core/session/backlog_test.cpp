@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <random>
 #include <string>
 
 using namespace telegate;
@@ -232,6 +233,44 @@ TEST_CASE("a slow reader never makes the log exceed its limit", "[core][session]
     CHECK(lost + line.backlog.messages() == 5'000);
     CHECK(memory_max <= limit + 17 * segment);  // the spare segments
     CHECK(line.offered().ends_with(numbered(4'999, 20)));
+}
+
+TEST_CASE("whatever is sent and dropped, only whole messages come out, each at most once, in order",
+          "[core][session][backlog]") {
+    const unsigned seed = GENERATE(range(1U, 20U));
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    BacklogLine line(128, 8);
+    std::string stream;
+    std::uint64_t dropped = 0;
+    constexpr int messages = 2'000;
+    for (int number = 0; number < messages; ++number) {
+        dropped += line.add(numbered(number, random() % 40));
+        if (random() % 4 == 0) {
+            line.append("x");
+        }
+        stream += line.send(random() % 40);
+        if (random() % 10 == 0) {
+            dropped += line.backlog.drop_before(line.log.end() - random() % 500);
+        }
+        REQUIRE(line.completed + dropped + line.backlog.messages() == static_cast<std::uint64_t>(number) + 1);
+        REQUIRE(line.backlog.bytes() == line.offered().size());
+    }
+    stream += line.send(1'000'000);
+
+    std::uint64_t whole = 0;
+    int last = -1;
+    for (std::size_t at = 0; at < stream.size(); ++whole) {
+        REQUIRE(stream.compare(at, 4, std::string("\x01\x01t\0", 4)) == 0);
+        const auto payload_bytes = static_cast<unsigned char>(stream[at + 4]);
+        const int number = std::stoi(stream.substr(at + 5, payload_bytes));
+        REQUIRE(number > last);
+        last = number;
+        at += 5U + payload_bytes;
+    }
+    CHECK(whole == line.completed);
+    CHECK(whole + dropped == messages);
+    CHECK(line.backlog.empty());
 }
 
 TEST_CASE("a part in a segment names the segment, and a copied rest does not", "[core][session][backlog]") {

@@ -132,7 +132,7 @@ class StartFailures(Scratch):
 
     def test_a_missing_folder_is_named_with_the_setting(self):
         for text, setting, path in (('[publish "p"]\nendpoint = ipc:///nope/p\n', '[publish "p"] endpoint', "ipc:///nope/p"),
-                                    ("unix_socket = /nope/s\n", "[rest] unix_socket", "unix:/nope/s"),
+                                    ("unix_socket = /nope/s\n", "[rest] unix_socket", "ipc:///nope/s"),
                                     ("[logging]\nfile = /nope/l\n", "[logging] file", "/nope/l")):
             with self.subTest(setting):
                 answer = self.start(text)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <system_error>
 
@@ -25,6 +26,18 @@ HttpServerOptions on_unix(const std::string& path) {
     options.unix_socket = path;
     return options;
 }
+
+/// Changes the working directory until it is destroyed.
+class WorkingDirectory {
+  public:
+    explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+    ~WorkingDirectory() { std::filesystem::current_path(before_); }
+    WorkingDirectory(const WorkingDirectory&) = delete;
+    WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+  private:
+    const std::filesystem::path before_ = std::filesystem::current_path();
+};
 
 }  // namespace
 
@@ -54,9 +67,12 @@ TEST_CASE("TCP and a Unix socket are served at the same time", "[gateway][http][
 }
 
 TEST_CASE("the path of a Unix socket has no special forms as in endpoints", "[gateway][http][unix]") {
-    const std::string path = "@telegate-rest-" + std::to_string(::getpid());
+    const ScratchDir folder;
+    const std::string path = GENERATE("@rest", "*");
+    const WorkingDirectory there(folder.path());
     const HttpListener listener = HttpListener::on_unix(path);
-    CHECK(::access(path.c_str(), F_OK) == 0);
+    CHECK(listener.address() == "unix:./" + path);
+    CHECK(::access(folder.path(path).c_str(), F_OK) == 0);
 }
 
 TEST_CASE("a listening socket is adopted", "[gateway][http]") {

@@ -140,14 +140,16 @@ class Delivery {
     /// Records that next() was sent, and returns the number that its response refers to. `is_new`: it was never sent
     /// before.
     std::uint64_t sent(MonoTime now, std::uint64_t transmission = 0, bool is_new = false) noexcept;
-    /// A message that was in flight, and when and how it was sent.
-    struct Acknowledged {
+    /// A message in flight, and when and how it was sent.
+    struct InFlight {
         std::uint64_t quarantine_id = 0;  // see OutgoingMessage
         MonoTime sent_at{};
         Transmissions transmissions = {};
     };
-    /// Responses to numbers that are not in flight have no effect; for these, nullopt is returned.
-    std::optional<Acknowledged> acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
+    /// Returns nullopt if no message with this number is in flight.
+    [[nodiscard]] std::optional<InFlight> in_flight(std::uint64_t number) noexcept;
+    /// Responses to numbers that are not in flight have no effect.
+    void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
     /// The back end stores messages, so that the next failure counts as the first one in a row.
     void note_success() noexcept;

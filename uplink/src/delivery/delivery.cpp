@@ -122,12 +122,19 @@ Delivery::Entry* Delivery::find(std::uint64_t number) noexcept {
     return is_known && window_[index].status == Status::in_flight ? &window_[index] : nullptr;
 }
 
-std::optional<Delivery::Acknowledged> Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
-    Entry* const entry = find(number);
+std::optional<Delivery::InFlight> Delivery::in_flight(std::uint64_t number) noexcept {
+    const Entry* const entry = find(number);
     if (entry == nullptr) {
         return std::nullopt;
     }
-    const Acknowledged sent{entry->message.quarantine_id, entry->sent_at, entry->transmissions};
+    return InFlight{entry->message.quarantine_id, entry->sent_at, entry->transmissions};
+}
+
+void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
+    Entry* const entry = find(number);
+    if (entry == nullptr) {
+        return;
+    }
     entry->status = Status::acknowledged;
     --in_flight_;
     ++counts_.acknowledged;
@@ -137,7 +144,6 @@ std::optional<Delivery::Acknowledged> Delivery::acknowledged(std::uint64_t numbe
         state_ = DeliveryState::backing_off;
     }
     note_success();
-    return sent;
 }
 
 void Delivery::note_success() noexcept {

@@ -62,7 +62,8 @@ Adapter::Events UplinkRunner::events() {
         later_.ask();
     };
     events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
-        if (const auto sent = lane_of(number).delivery.acknowledged(number / 2, is_duplicate)) {
+        Delivery& delivery = lane_of(number).delivery;
+        if (const auto sent = delivery.in_flight(number / 2)) {
             if (sent->quarantine_id != 0) {
                 quarantine_.remove(sent->quarantine_id);
             }
@@ -70,6 +71,7 @@ Adapter::Events UplinkRunner::events() {
             if (place != 0) {
                 receipts_.note_stored(sent->transmissions, place, is_duplicate);
             }
+            delivery.acknowledged(number / 2, is_duplicate);  // last: without memory, the message is sent again
         }
         bool is_sending = true;
         for (Lane* const lane : lanes()) {

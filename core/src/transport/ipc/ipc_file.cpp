@@ -34,19 +34,23 @@ std::string directory_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Excludes others that bind in the same directory.
+/// Excludes others that bind in the same directory. Where the directory cannot be locked, simultaneous starts are not
+/// protected from each other: on file systems without locks, and if it may not be read.
 /// Threads: one. Limits: waits for at most a second. Failure: throws std::system_error.
 class DirectoryLock {
   public:
     explicit DirectoryLock(const Endpoint& endpoint)
         : directory_(::open(directory_of(endpoint.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        if (directory_.get() < 0 && errno == EACCES) {
+            return;
+        }
         if (directory_.get() < 0) {
             fail(errno, to_string(endpoint));
         }
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
         while (::flock(directory_.get(), LOCK_EX | LOCK_NB) != 0) {
             if (errno != EWOULDBLOCK && errno != EINTR) {
-                return;  // a file system without locks: simultaneous starts are not protected from each other
+                return;
             }
             if (std::chrono::steady_clock::now() >= end) {
                 fail(EWOULDBLOCK, to_string(endpoint) + " (another process holds a lock on its directory)");
