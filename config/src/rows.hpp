@@ -20,7 +20,7 @@ Owner& owner_of(const SettingOwner& owner, Value Owner::*) {
 }
 
 /// Returns the location of a member, or of a member of a member, in its owner: slot<&DeviceSettings::autostart>,
-/// slot<&DeviceSettings::host, &HostSettings::per_core>.
+/// slot<&Settings::rest, &RestSettings::unix_socket>.
 template <auto first, auto... rest>
 SettingSlot slot(const SettingOwner& owner) {
     return &((owner_of(owner, first).*first).*....*rest);

@@ -154,6 +154,23 @@ TEST_CASE("old segments are removed by age", "[store][log]") {
     CHECK(f.check() == "");
 }
 
+TEST_CASE("age does not remove a segment whose samples cannot be read", "[store][log]") {
+    LogFixture f;
+    for (int i = 0; i < 50; ++i) {
+        f.add(0, 50);
+        f.sync();
+    }
+    const auto segments = list_segments(f.disk, "/log");
+    REQUIRE(segments.size() > 2);
+    const std::string oldest = "/log/" + segments.front().name;
+    f.disk.make_unreadable(oldest, SegmentHead::bytes, f.disk.content(oldest).size());
+    f.limits = {.age_max_ns = 1};
+    f.start();
+    f.add(0, 50);
+    f.sync();
+    CHECK(f.disk.exists(oldest));
+}
+
 TEST_CASE("age does not remove segments that are still needed", "[store][log]") {
     LogFixture f;
     f.log->set_limits({.age_max_ns = 1, .keep_from = 0});

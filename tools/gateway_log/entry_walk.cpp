@@ -3,7 +3,6 @@
 #include "store/channel_cache.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 
 namespace telegate::log_tool {

@@ -6,26 +6,33 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace telegate::host {
 
 /// Gives names to channels, or to groups of channels, that are named after parts of the machine.
 ///
 /// Threads: one.
-/// Limits: keeps each name that it has returned.
+/// Limits: keeps each name in use.
 /// Failure: std::bad_alloc.
 class FreeNames {
   public:
     /// Returns `prefix` and the topic part closest to `name`, at most `bytes_max` long. Names that differ only in
-    /// letter case or special characters become x, x_2, x_3, in the order of the calls.
-    [[nodiscard]] std::string take(const std::string& prefix, std::string_view name, std::size_t bytes_max) {
+    /// letter case or special characters become x, x_2, x_3, in the order in which they are used.
+    [[nodiscard]] std::string find(const std::string& prefix, std::string_view name, std::size_t bytes_max) const {
         const std::string wanted = to_topic_part(name.substr(0, bytes_max));
         std::string part = wanted;
-        for (unsigned number = 2; !taken_.insert(prefix + part).second; ++number) {
+        for (unsigned number = 2; taken_.contains(prefix + part); ++number) {
             const std::string suffix = '_' + std::to_string(number);
             part = wanted.substr(0, bytes_max - suffix.size()) + suffix;
         }
         return prefix + part;
+    }
+    void use(std::string name) { taken_.insert(std::move(name)); }
+    [[nodiscard]] std::string take(const std::string& prefix, std::string_view name, std::size_t bytes_max) {
+        std::string found = find(prefix, name, bytes_max);
+        use(found);
+        return found;
     }
 
   private:

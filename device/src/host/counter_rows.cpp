@@ -100,9 +100,11 @@ std::size_t CounterRows::find(std::string_view name) const noexcept {
 
 void CounterRows::add(SampleBatch& batch, std::string_view name) {
     constexpr std::size_t part_bytes_max = 32;  // leaves space for the prefix and the longest column
+    rows_.reserve(rows_.size() + 1);            // first: without memory for the row, its name stays free
     Row row;
     row.name = name;
-    const std::string stem = names_.take(std::string(layout_.prefix) + '.', name, part_bytes_max) + '.';
+    const std::string free = names_.find(std::string(layout_.prefix) + '.', name, part_bytes_max);
+    const std::string stem = free + '.';
     auto channel = row.channels.begin();
     for (const CounterColumn& column : layout_.counters) {
         *channel++ = batch.add_channel(stem + column.name, column.unit);
@@ -110,6 +112,7 @@ void CounterRows::add(SampleBatch& batch, std::string_view name) {
     for (const RateColumn& column : layout_.rates) {
         *channel++ = batch.add_channel(stem + column.name, column.unit);
     }
+    names_.use(free);
     rows_.push_back(std::move(row));
 }
 

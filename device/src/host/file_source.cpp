@@ -153,8 +153,10 @@ void FileSource::add_file(const Tick& tick, std::size_t index, const PatternMatc
     const Entry& entry = entries_[index];
     const std::string name = entry.name + (entry.pattern.has_stars() ? '.' + match.stars : std::string());
     const std::string prefix = "file.";
-    const std::string free = names_.take(prefix, name, topic_part_bytes_max - prefix.size());
-    files_.push_back(File{index, match.path, ProcFile(match.path), tick.batch.add_channel(free, "")});
+    const std::string free = names_.find(prefix, name, topic_part_bytes_max - prefix.size());
+    File file{index, match.path, ProcFile(match.path), tick.batch.add_channel(free, "")};
+    names_.use(free);
+    files_.push_back(std::move(file));
 }
 
 }  // namespace telegate::host

@@ -143,8 +143,11 @@ class IioDriver final : public Driver {
             ++left_out_;
             return SampleBatch::Channel::none;
         }
-        const std::string free = names_.take("", name, topic_part_bytes_max);
-        known_.push_back({name, batch.add_channel(free, iio::kind_of(name).unit)});
+        known_.reserve(known_.size() + 1);  // first: without memory for the channel, its name stays free
+        const std::string free = names_.find("", name, topic_part_bytes_max);
+        Known added{name, batch.add_channel(free, iio::kind_of(name).unit)};
+        names_.use(free);
+        known_.push_back(std::move(added));
         return known_.back().channel;
     }
 

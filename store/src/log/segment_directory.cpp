@@ -88,7 +88,7 @@ std::int64_t SegmentDirectory::newest_sample(const std::string& path, std::int64
     if (const auto tail = SegmentReader::tail(files_, path)) {
         return tail->utc_max_ns;
     }
-    if (const auto reader = SegmentReader::open(files_, path)) {
+    if (const auto reader = SegmentReader::open(files_, path); reader != nullptr && !reader->has_read_error()) {
         return reader->index().utc_range_ns().second;
     }
     return files_.exists(path) ? utc_now_ns : 0;

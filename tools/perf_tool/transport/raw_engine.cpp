@@ -451,7 +451,7 @@ std::vector<Engine> raw_engines() {
 }
 
 LatencyEngine raw_latency() {
-    return {"raw", "the same kind of connection, non-blocking, epoll_wait() on both sides",
+    return {"raw", "the same kind of connection, epoll_wait() before each read on both sides",
             [](Transport transport) { return transport != Transport::inproc; }, run_raw_latency};
 }
 
