@@ -243,6 +243,7 @@ class SettingsBuilder {
         }
         const GivenSection& first = *group.pieces.front().section;
         std::vector<std::string_view> devices;
+        devices.reserve(drivers_.size());
         for (const auto& [name, driver] : drivers_) {
             devices.push_back(name);
         }

@@ -36,18 +36,12 @@ bool take_records(std::string_view topic, std::string_view payload, Splice& spli
     return true;
 }
 
-bool take_notice(PayloadFormat format, NoticeKind kind, std::string_view topic, std::string_view payload,
-                 Splice& splice) {
-    const auto fields = read_notice(format, kind, payload);
-    if (!fields || fields->seqs.last > seq_max) {
-        return false;
-    }
+void take_notice(NoticeKind kind, std::string_view topic, const NoticeFields& fields, Splice& splice) {
     if (kind == NoticeKind::gap) {
-        splice.gap({topic, fields->epoch_ms, fields->seqs.first, fields->seqs.last, parse_reason(fields->reason)});
+        splice.gap({topic, fields.epoch_ms, fields.seqs.first, fields.seqs.last, parse_reason(fields.reason)});
     } else {
-        splice.beat({topic, fields->epoch_ms, fields->seqs.last});
+        splice.beat({topic, fields.epoch_ms, fields.seqs.last});
     }
-    return true;
 }
 
 /// Passes a message to the splice. Returns false for a payload that is not of this format.
@@ -56,7 +50,12 @@ bool take_as(PayloadFormat format, std::string_view topic, std::string_view payl
          {std::pair(gap_suffix, NoticeKind::gap), std::pair(beat_suffix, NoticeKind::beat)}) {
         if (topic.ends_with(suffix)) {
             topic.remove_suffix(suffix.size());
-            return take_notice(format, kind, topic, payload, splice);
+            const auto fields = read_notice(format, kind, payload);
+            if (fields && fields->seqs.last <= seq_max) {
+                take_notice(kind, topic, *fields, splice);
+                return true;
+            }
+            return false;
         }
     }
     return format == PayloadFormat::record ? take_records(topic, payload, splice)

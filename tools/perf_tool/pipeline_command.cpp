@@ -172,11 +172,15 @@ struct NamedWork {
     std::string name;
     LineWork work;
 };
-using RatioGoals = std::vector<std::pair<const char*, Goal>>;  // by figure
+struct Comparison {
+    NamedWork before;
+    NamedWork after;
+    std::vector<std::pair<const char*, Goal>> ratios;  // by figure
+};
 
 /// Measures a workload before and after a change, in turn.
-void compare(Report& report, const NamedWork& before, const NamedWork& after, const RatioGoals& ratios,
-             std::size_t runs) {
+void compare(Report& report, const Comparison& comparison, std::size_t runs) {
+    const auto& [before, after, ratios] = comparison;
     report.ratios_heading = after.name + " over " + before.name + ", run by run";
     for (std::size_t run = 0; run < runs; ++run) {
         for (const NamedWork* const each : {&before, &after}) {
@@ -208,11 +212,13 @@ Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
     LineWork with = without;
     with.has_log = true;
     Report report{"pipeline", readers};
-    compare(report, {"without log", without}, {"with log", with},
-            {{received_by_all, Goal::at_least(0.9)},
-             {"delay p50, us", {}},
-             {"delay p99, us", Goal::at_most(1.1)},
-             {"CPU of tg-io, ns/sample", {}}},
+    compare(report,
+            {{"without log", without},
+             {"with log", with},
+             {{received_by_all, Goal::at_least(0.9)},
+              {"delay p50, us", {}},
+              {"delay p99, us", Goal::at_most(1.1)},
+              {"CPU of tg-io, ns/sample", {}}}},
             runs);
     return report;
 }
@@ -222,7 +228,7 @@ Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
     LineWork with = alone;
     with.stalled = options.stalled;
     Report report{"stalled", readers};
-    compare(report, {"alone", alone}, {"with stalled", with}, {{"delay p99, us", Goal::at_most(1.2)}}, runs);
+    compare(report, {{"alone", alone}, {"with stalled", with}, {{"delay p99, us", Goal::at_most(1.2)}}}, runs);
     return report;
 }
 

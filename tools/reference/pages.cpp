@@ -93,7 +93,9 @@ std::string with_code(std::string page, std::string_view source) {
     for (; at != std::string::npos; at = page.find(begin, at + begin.size())) {
         const std::size_t name_at = at + begin.size();
         const std::string name = page.substr(name_at, page.find(end, name_at) - name_at);
-        page = with_part(page, "code " + name, code_block(between(source, "// [" + name, "// " + name + ']')));
+        const std::string code = code_block(between(source, "// [" + name, "// " + name + ']'));
+        const std::string part = "code " + name;
+        page = with_part(page, part, code);
     }
     return page;
 }

@@ -194,8 +194,8 @@ class BoundEndpoints {
         return get_for(setting, wanted.endpoint.path, [&] {
             auto& socket = sockets_.of(wanted);
             const Security security = to_security(wanted.curve);
-            const Endpoint bound = wanted.adopted < 0 ? socket.bind(wanted.endpoint, security)
-                                                      : socket.bind_adopted(wanted.endpoint, wanted.adopted, security);
+            Endpoint bound = wanted.adopted < 0 ? socket.bind(wanted.endpoint, security)
+                                                : socket.bind_adopted(wanted.endpoint, wanted.adopted, security);
             sockets_.set_up(wanted, bound);  // no connection is accepted before the next iteration
             return bound;
         });

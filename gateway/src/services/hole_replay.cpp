@@ -150,20 +150,26 @@ void HoleReplay::take(Track& track, std::uint64_t first_seq, std::uint64_t last_
     track.seen = last_seq;
 }
 
+void HoleReplay::take(const store::LogGap& gap) {
+    if (Track* const track = track_of(gap.channel)) {
+        take(*track, gap.first_seq, gap.last_seq,
+             [&](const ServiceHole& part) { add_gone(gone_, track->topic, part, reason_of(gap.reason)); });
+    }
+}
+
+void HoleReplay::take(const TelemetrySample& sample) {
+    if (Track* const track = track_of(sample.channel)) {
+        take(*track, sample.seq, sample.seq, [&](const ServiceHole& /*part*/) { add(sample); });
+    }
+}
+
 /// Uses a part of the page.
 void HoleReplay::take_some() {
     for (std::size_t i = 0; i < step_samples && !is_over() && !needs_more_; ++i) {
         if (next_gap_ < page_.gaps.size() && page_.gaps[next_gap_].before_sample <= next_) {
-            const store::LogGap& gap = page_.gaps[next_gap_++].gap;
-            if (Track* const track = track_of(gap.channel)) {
-                take(*track, gap.first_seq, gap.last_seq,
-                     [&](const ServiceHole& part) { add_gone(gone_, track->topic, part, reason_of(gap.reason)); });
-            }
+            take(page_.gaps[next_gap_++].gap);
         } else if (next_ < page_.samples.size()) {
-            const TelemetrySample& sample = page_.samples[next_++];
-            if (Track* const track = track_of(sample.channel)) {
-                take(*track, sample.seq, sample.seq, [&](const ServiceHole& /*part*/) { add(sample); });
-            }
+            take(page_.samples[next_++]);
         }
     }
 }

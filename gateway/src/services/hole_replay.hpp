@@ -66,6 +66,8 @@ class HoleReplay final : public HistoryReplay {
     [[nodiscard]] Track* track_of(ChannelId channel);
     template <class Use>
     void take(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use);
+    void take(const store::LogGap& gap);
+    void take(const TelemetrySample& sample);
     void take_some();
     [[nodiscard]] Step settle_ends(SampleReader::Result end);
     void settle(const Track& track, const Hole& hole);

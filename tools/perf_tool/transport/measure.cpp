@@ -65,16 +65,17 @@ void measure_cell(Cell& cell, const MeasurePlan& plan) {
     };
     std::vector<Measured> all;  // one per series
     for (const Engine& engine : plan.engines) {
-        if (engine.can(cell.work)) {
-            Amount amount{cell.work.messages};
-            if (amount.messages == 0) {
-                amount = name_faults(engine, cell, [&] { return messages_in(plan.seconds, engine, cell.work); });
-            }
-            all.push_back({engine, cell.work});
-            all.back().work.messages = amount.messages;
-            cell.series.push_back({std::string(engine.name), engine.variant});
-            cell.series.back().is_cut = amount.is_cut;
+        if (!engine.can(cell.work)) {
+            continue;
         }
+        Amount amount{cell.work.messages};
+        if (amount.messages == 0) {
+            amount = name_faults(engine, cell, [&] { return messages_in(plan.seconds, engine, cell.work); });
+        }
+        all.push_back({engine, cell.work});
+        all.back().work.messages = amount.messages;
+        cell.series.push_back({std::string(engine.name), engine.variant});
+        cell.series.back().is_cut = amount.is_cut;
     }
     for (std::size_t run = 0; run < plan.runs; ++run) {
         for (std::size_t index = 0; index < all.size(); ++index) {
