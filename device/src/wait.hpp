@@ -15,7 +15,7 @@ struct WaitResult {
 };
 
 /// Waits for `events` of the descriptor, or for the signal, which takes precedence. A descriptor of -1 is ignored;
-/// `cancel` may be null.
+/// `cancel` may be null. Threads: any.
 [[nodiscard]] WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept;
 
 }  // namespace telegate

@@ -20,7 +20,7 @@ void check_frames(std::size_t count) {
     }
 }
 
-/// Has a message of `bytes` bytes flushed.
+/// Flushes the message that was just appended, at once or together with later ones. `bytes`: its size.
 void Route::appended(RouteContext& context, std::size_t bytes) {
     if (session_ == nullptr) {
         return open_tail(context, std::numeric_limits<std::size_t>::max());

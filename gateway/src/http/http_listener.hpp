@@ -15,7 +15,8 @@ namespace telegate {
 ///
 /// Threads: any; accept() may run on several at once.
 /// Limits: the backlog of the kernel.
-/// Failure: the factory functions throw std::system_error, which names the address.
+/// Failure: the factory functions throw std::system_error, which names the address; of an inherited socket that is not
+/// suitable, the setting.
 class HttpListener {
   public:
     /// Listens on TCP. `host` is a numeric address or "localhost"; `port` 0 means any free port.

@@ -142,7 +142,7 @@ std::optional<bool> LiveSettings::differs_from_file() {
 /// Returns whether the sources differ from the settings in force; sources with problems count as different.
 bool LiveSettings::files_differ() const {
     try {
-        return !diff(*in_force().settings, source_.load().settings).empty();
+        return !diff(*in_force().settings, load()).empty();
     } catch (const std::runtime_error&) {
         return true;
     }
@@ -181,7 +181,7 @@ ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
         if (!source_.load) {
             throw std::runtime_error("there is no settings source to reload from");
         }
-        const Settings settings = source_.load().settings;
+        const Settings settings = load();
         change_to(settings, dry_run, who, report);
         if (!dry_run && !is_refusal(report.outcome)) {
             reload_files(settings, report);

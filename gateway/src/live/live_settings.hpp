@@ -59,7 +59,7 @@ class LiveSettings {
     [[nodiscard]] ConfigGeneration in_force() const;
     [[nodiscard]] ConfigStatus status() const;
     /// Reads the sources again, without applying them. Throws SettingsError. Requires a source.
-    [[nodiscard]] LoadedSettings load() const { return source_.load(); }
+    [[nodiscard]] Settings load() const { return source_.load().settings; }
 
     /// Returns whether a reload or a restart would change anything, because settings were changed over REST or a file
     /// was edited. nullopt: there is no source. Reads files, so it may wait for a disk.

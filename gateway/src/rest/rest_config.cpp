@@ -123,10 +123,7 @@ HttpResponse get_config(const RestCall& call) {
 HttpResponse get_origins(const RestCall& call) {
     const LiveSettings& settings = *call.handlers.settings;
     try {
-        return {200,
-                "application/json",
-                settings_origins_json(*settings.in_force().settings, settings.load().settings),
-                {}};
+        return {200, "application/json", settings_origins_json(*settings.in_force().settings, settings.load()), {}};
     } catch (const SettingsError& error) {
         return unavailable(call.request, std::string("the settings files have problems: ") + error.what());
     }
