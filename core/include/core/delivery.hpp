@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/bytes.hpp"
 #include "core/limits.hpp"
+#include "core/sample_range.hpp"
 
 #include <array>
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -77,37 +78,31 @@ class NoticeWriter {
     std::uint64_t messages_ = 0;
 };
 
-/// A range of messages that a subscriber loses, oldest first.
+/// A range of messages that a subscriber loses.
 struct LostRun {
-    Bytes wire;  // whole messages, at least one
+    /// The samples of the messages that were published with samples, newest first.
+    std::span<const LoggedSamples> samples;
+    std::size_t bytes = 0;
     /// Position of the range in everything that the publisher has published, in bytes. Ranges with the same position
     /// and size are the same messages, even for different subscribers. nullopt for messages of one subscriber only,
     /// such as those of send_to().
     std::optional<std::uint64_t> position;
 };
 
-/// A lost message. The topic of a single-frame message is empty.
-struct LostMessage {
-    std::string_view topic;
-    std::string_view payload;
-};
-/// Removes the first message from `wire`, which is LostRun::wire, and returns it.
-[[nodiscard]] LostMessage take_message(Bytes& wire) noexcept;
-
 /// Callbacks for losses, so that each subscriber can be notified in its own stream of what it has missed. They must not
 /// throw or call the publisher. With several io_threads, each is called on any of the publisher's threads, also on
 /// several at the same time.
 struct LossHooks {
-    /// Called when a subscriber loses a range for the reason `slow` or `expired`. The bytes are valid during the call.
+    /// Called when a subscriber loses a range for the reason `slow` or `expired`. The run is valid during the call.
     /// If many subscribers lose the same range, it is called for each of them in succession, so processing of a range
     /// should be done once and reused.
     std::function<void(std::uint64_t id, const LostRun& run, LossReason reason)> lost;
     /// Called when the subscriber's stream reaches a position where messages are missing. Returns whether there are
     /// more notices to write; if so, it is called again when these have been sent, before anything else is sent.
     std::function<bool(std::uint64_t id, NoticeWriter& writer)> tell;
-    /// Called for a message that Publisher::send_to() accepted for a subscriber on another thread, if that thread finds
-    /// the subscriber over its limit. The message is counted as slow.
-    std::function<void(std::uint64_t id, const LostMessage& message)> refused;
+    /// Called with the samples of a message that Publisher::send_to() accepted for a subscriber on another thread, if
+    /// that thread finds the subscriber over its limit. The message is counted as slow.
+    std::function<void(std::uint64_t id, const SampleRange& samples)> refused;
 };
 
 }  // namespace telegate

@@ -4,6 +4,7 @@
 #include "core/endpoint.hpp"
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
+#include "core/sample_range.hpp"
 #include "core/socket_options.hpp"
 
 #include <chrono>
@@ -134,12 +135,15 @@ class Publisher {
     /// Sends a message to one subscriber, by PeerStatus::id, after its pending messages and regardless of its
     /// subscriptions. The message is written at the end of this event-loop iteration. Returns false if there is no such
     /// subscriber, or if it is over its limit; the latter is counted as slow and not reported to LossHooks::lost. For a
-    /// subscriber on another thread, the limit is checked later: see LossHooks::refused.
-    bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
+    /// subscriber on another thread, the limit is checked later: see LossHooks::refused. `samples`: see commit().
+    bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload,
+                 const std::optional<SampleRange>& samples = std::nullopt);
 
     /// Publishes the payload with its topic; copies it once. The message is written at the end of this event-loop
     /// iteration, or earlier. Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);
+    /// Like send(TopicId, payload), for a message that contains or reports these samples: see commit().
+    void send(TopicId topic, std::string_view payload, const SampleRange& samples);
     /// Like send(TopicId, payload), for a topic that is rarely used. The topic stays interned.
     void send(std::string_view topic, std::string_view payload) { send(intern(topic), payload); }
 
@@ -151,6 +155,9 @@ class Publisher {
     [[nodiscard]] char* prepare_if_wanted(TopicId topic, std::size_t payload_bytes_max);
     /// Publishes the first `payload_bytes` bytes of the buffer as one message. Call flush() later.
     void commit(std::size_t payload_bytes);
+    /// Like commit(), for a message that contains these samples, or reports them as missing. If a subscriber loses the
+    /// message, LossHooks::lost gets them. They take sizeof(LoggedSamples) bytes of the log.
+    void commit(std::size_t payload_bytes, const SampleRange& samples);
     /// Counts a message without subscribers and does not write it.
     void skip();
     /// Hands everything published to the sockets. Call once per batch of commits.

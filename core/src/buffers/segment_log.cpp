@@ -10,6 +10,20 @@
 
 namespace telegate {
 
+std::span<const LoggedSamples> samples_of(const Slice& messages) noexcept {
+    const Segment& segment = *messages.segment;
+    const std::byte* const list = segment.bytes.get() + segment.limit + segment_slack_bytes;
+    const std::span all(reinterpret_cast<const LoggedSamples*>(list),
+                        (segment.capacity - segment.limit) / sizeof(LoggedSamples));
+    const auto is_at_or_after = [](std::uint32_t offset) {
+        return [offset](const LoggedSamples& samples) {
+            return samples.offset >= offset;
+        };
+    };
+    const auto newest = std::partition_point(all.begin(), all.end(), is_at_or_after(messages.end));
+    return {newest, std::partition_point(newest, all.end(), is_at_or_after(messages.begin))};
+}
+
 SegmentRef& SegmentRef::operator=(SegmentRef&& other) noexcept {
     if (this != &other) {
         reset();
@@ -37,7 +51,7 @@ void SegmentHold::reset() noexcept {
     }
 }
 
-SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_bytes) {
+SegmentPool::SegmentPool(std::size_t segment_bytes) : segment_bytes_(segment_capacity(segment_bytes)) {
     spare_.reserve(spare_max + round_min);
     small_spare_.reserve(small_spare_max);
     medium_spare_.reserve(spare_max);
@@ -53,8 +67,8 @@ SegmentPool::~SegmentPool() {
 }
 
 SegmentRef SegmentPool::take(std::size_t bytes_min) {
-    const std::size_t capacity = std::max(segment_bytes_, bytes_min);
-    if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process) {
+    const std::size_t capacity = std::max(segment_bytes_, segment_capacity(bytes_min));
+    if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process + sizeof(LoggedSamples)) {
         return take_from(spare_, capacity);
     }
     const bool has_rested = spare_.size() >= round_min;
@@ -90,6 +104,7 @@ SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
     }
     std::unique_ptr<Segment> segment = std::move(spare.back());
     spare.pop_back();
+    segment->limit = segment->capacity;
     segment->used = 0;
     segment->goes_round = false;
     return SegmentRef(segment.release());
@@ -101,8 +116,10 @@ SegmentRef SegmentPool::make(std::size_t capacity) {
     }
     auto segment = std::make_unique<Segment>();
     segment->capacity = static_cast<std::uint32_t>(capacity);
+    segment->limit = segment->capacity;
     segment->pool = this;
     segment->bytes = std::make_shared_for_overwrite<std::byte[]>(capacity + segment_slack_bytes);
+    TELEGATE_ASSERT(reinterpret_cast<std::uintptr_t>(segment->bytes.get()) % alignof(LoggedSamples) == 0);
     memory_bytes_ += capacity;
     return SegmentRef(segment.release());
 }
@@ -111,6 +128,7 @@ SegmentRef SegmentPool::borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t
     auto segment = std::make_unique<Segment>();
     segment->start = start;
     segment->capacity = capacity;
+    segment->limit = capacity;
     segment->used = capacity;
     segment->pool = this;
     segment->bytes = std::move(bytes);

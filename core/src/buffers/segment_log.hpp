@@ -1,11 +1,14 @@
 #pragma once
 
 #include "core/assert.hpp"
+#include "core/sample_range.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,14 +17,16 @@ namespace telegate {
 
 class SegmentPool;
 
-/// Extra bytes after the capacity of every segment. A copy in steps of this size may write past the end by up to one
+/// Extra bytes after the limit of every segment. A copy in steps of this size may write past the limit by up to one
 /// step.
 inline constexpr std::size_t segment_slack_bytes = 32;
 
-/// A range of a log: complete wire bytes that any number of readers send from. Held by SegmentRef.
+/// A range of a log: complete wire bytes that any number of readers send from. The samples of its messages are listed
+/// at its end, backwards, after the slack. Held by SegmentRef.
 struct Segment {
     std::uint64_t start = 0;     // position of the first byte in the log
-    std::uint32_t capacity = 0;  // bytes
+    std::uint32_t capacity = 0;  // bytes for messages and their samples, a multiple of alignof(LoggedSamples)
+    std::uint32_t limit = 0;     // bytes for messages: the capacity less the listed samples
     std::uint32_t used = 0;
     std::uint32_t refs = 0;   // not atomic: one thread owns the log and all its readers
     std::uint32_t holds = 0;  // SegmentHolds set to this segment
@@ -80,6 +85,20 @@ struct Slice {
     std::uint32_t end;
 };
 
+/// Returns the capacity of a segment for `bytes` bytes.
+[[nodiscard]] constexpr std::size_t segment_capacity(std::size_t bytes) noexcept {
+    constexpr std::size_t step = alignof(LoggedSamples);
+    return (bytes + step - 1) / step * step;
+}
+/// Lists the samples of the message at `offset` in a segment with the limit `limit`, which is below the previous one by
+/// sizeof(LoggedSamples).
+inline void list_samples(std::byte* bytes, std::size_t limit, std::size_t offset, const SampleRange& samples) noexcept {
+    ::new (bytes + limit + segment_slack_bytes)
+        LoggedSamples{samples.first_seq, samples.last_seq, samples.channel, static_cast<std::uint32_t>(offset)};
+}
+/// Returns the samples of these messages, newest first.
+[[nodiscard]] std::span<const LoggedSamples> samples_of(const Slice& messages) noexcept;
+
 /// Unreferenced segments, kept for reuse by the logs of one socket. Outlives the logs and all their readers.
 ///
 /// Threads: one.
@@ -97,9 +116,9 @@ class SegmentPool {
     /// Counts the readers that read segments in memory, usually on another thread.
     void add_reader_in_process() noexcept { ++readers_in_process_; }
     void remove_reader_in_process() noexcept;
-    /// Returns a segment of the usual size, or of `bytes_min` if that is more. Prefers the most recently used segment,
-    /// which is still in the cache. For short messages with readers in the process, uses the least recently used of
-    /// many: see limits::short_bytes_in_process.
+    /// Returns a segment of the usual size, or of `bytes_min` if that is more: the size of a message and its samples.
+    /// Prefers the most recently used segment, which is still in the cache. For short messages with readers in the
+    /// process, uses the least recently used of many: see limits::short_bytes_in_process.
     [[nodiscard]] SegmentRef take(std::size_t bytes_min);
     /// Returns a segment of 4 KiB if that is enough for `bytes_min`; otherwise as take().
     [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
@@ -159,7 +178,7 @@ class SegmentLog {
     /// Returns at least `bytes_max` contiguous bytes at the end of the log. Opens a new segment if the current one is
     /// too full; a message larger than a segment gets its own segment.
     [[nodiscard]] std::byte* prepare(std::size_t bytes_max) {
-        if (current_.get() == nullptr || current_->capacity - current_->used < bytes_max) {
+        if (current_.get() == nullptr || current_->limit - current_->used < bytes_max) {
             open_segment(bytes_max);
         }
         return current_->bytes.get() + current_->used;
@@ -167,15 +186,22 @@ class SegmentLog {
     /// Appends the first `bytes` of the prepared bytes.
     [[nodiscard]] Slice commit(std::size_t bytes) noexcept {
         Segment* const segment = current_.get();
-        TELEGATE_ASSERT(segment != nullptr && bytes <= segment->capacity - segment->used);
+        TELEGATE_ASSERT(segment != nullptr && bytes <= segment->limit - segment->used);
         const std::uint32_t begin = segment->used;
         segment->used += static_cast<std::uint32_t>(bytes);
         return {segment, begin, segment->used};
     }
-    /// Returns the free part of the segment being filled; there must be one.
-    [[nodiscard]] std::span<std::byte> room() const noexcept {
-        return {current_->bytes.get() + current_->used, current_->capacity - current_->used};
+    /// Like commit(), for a message with these samples, if any. prepare() must have been called for
+    /// sizeof(LoggedSamples) more bytes than the message has.
+    [[nodiscard]] Slice commit(std::size_t bytes, const std::optional<SampleRange>& samples) noexcept {
+        if (samples) {
+            current_->limit -= static_cast<std::uint32_t>(sizeof(LoggedSamples));
+            list_samples(current_->bytes.get(), current_->limit, current_->used, *samples);
+        }
+        return commit(bytes);
     }
+    /// Returns the segment being filled; null if there is none.
+    [[nodiscard]] Segment* segment() const noexcept { return current_.get(); }
     /// Releases the segment being filled. For an idle log.
     void release() noexcept { current_.reset(); }
 
@@ -185,10 +211,10 @@ class SegmentLog {
     }
     /// Returns what end() will be after prepare(bytes).
     [[nodiscard]] std::uint64_t end_with(std::size_t bytes) const noexcept {
-        if (current_.get() != nullptr && current_->capacity - current_->used >= bytes) {
+        if (current_.get() != nullptr && current_->limit - current_->used >= bytes) {
             return end_;
         }
-        return end_ + std::max(pool_.segment_bytes(), bytes);
+        return end_ + std::max(pool_.segment_bytes(), segment_capacity(bytes));
     }
     /// Returns the end position of the last segment opened. It counts whole segments, so that a distance is a bound on
     /// memory.

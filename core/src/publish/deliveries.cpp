@@ -173,14 +173,15 @@ void Deliveries::tell_room() {
     }
 }
 
-bool Deliveries::send_to(Session* session, std::string_view topic, std::string_view payload) {
+bool Deliveries::send_to(Session* session, std::string_view topic, std::string_view payload,
+                         const std::optional<SampleRange>& samples) {
     if (session == nullptr || session->state() != Session::State::open) {
         return false;
     }
     if (session->outbox()->slow() == nullptr) {
         give_terms(*session, usual_);
     }
-    if (!session->outbox()->slow()->give(topic, payload)) {
+    if (!session->outbox()->slow()->give(topic, payload, samples)) {
         return false;
     }
     log_.enforce_kept_limit();

@@ -73,7 +73,8 @@ class Deliveries {
         }
     }
     /// Sends one message to one subscriber. Returns false if `session` is null or not open, or the message is refused.
-    [[nodiscard]] bool send_to(Session* session, std::string_view topic, std::string_view payload);
+    [[nodiscard]] bool send_to(Session* session, std::string_view topic, std::string_view payload,
+                               const std::optional<SampleRange>& samples);
 
   private:
     [[nodiscard]] bool blocking(const Session& session) const noexcept;

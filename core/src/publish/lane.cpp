@@ -111,14 +111,16 @@ void Lane::make_room(const Condition& is_too_much) {
     }
 }
 
-void Lane::send_to(const LaneReader& reader, std::string_view topic, std::string_view payload) {
+void Lane::send_to(const LaneReader& reader, std::string_view topic, std::string_view payload,
+                   const std::optional<SampleRange>& samples) {
     collect();
     const std::size_t bytes = topic.size() + payload.size();
     make_room([&] { return message_bytes_ > 0 && message_bytes_ + bytes > backlog_bytes_max_; });
     const std::uint64_t position = is_anything_waiting() ? waiting_.back().end_position() : next_position();
     Stretch stretch;
     stretch.messages = 1;
-    stretch.message = std::make_unique<LaneNote>(LaneMessage{reader, std::string(topic), std::string(payload)});
+    stretch.message =
+        std::make_unique<LaneNote>(LaneMessage{reader, std::string(topic), std::string(payload), samples});
     stretch.position = position;
     stretch.log_end = log_end_;
     push(std::move(stretch));
@@ -243,7 +245,7 @@ void Lane::put_note(std::unique_ptr<LaneNote> note, std::uint64_t log_end) noexc
     }
     log_end_reported_ = std::max(log_end_reported_, log_end);
     sent_[link_.put_count() % sent_.size()] = {next_position(), log_end_reported_};
-    link_.put({loan_, nullptr, note.release(), 0, 0, 0, log_end_reported_});
+    link_.put({loan_, nullptr, note.release(), 0, 0, 0, 0, log_end_reported_});
 }
 
 /// Returns a position that nothing is before that was not passed on yet.
@@ -270,7 +272,7 @@ void Lane::put(Stretch& stretch) {
         window_begin_ = log_end;
     }
     sent_[link_.put_count() % sent_.size()] = {segment->start + stretch.begin, log_end};
-    link_.put({loan_, stretch.readers, nullptr, stretch.begin, stretch.end, stretch.messages, log_end});
+    link_.put({loan_, stretch.readers, nullptr, stretch.begin, stretch.end, segment->limit, stretch.messages, log_end});
     stretch.readers->records_end = link_.put_count();
     log_end_reported_ = log_end;
     put_end_ = segment->start + stretch.end;
@@ -280,7 +282,7 @@ void Lane::put(Stretch& stretch) {
 void Lane::put_log_end() {
     loan_ = nullptr;
     sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // later records may be anywhere after that
-    link_.put({nullptr, nullptr, nullptr, 0, 0, 0, log_end_});
+    link_.put({nullptr, nullptr, nullptr, 0, 0, 0, 0, log_end_});
     log_end_reported_ = log_end_;
 }
 

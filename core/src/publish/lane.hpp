@@ -67,7 +67,8 @@ class Lane {
         readers_ = &readers;
     }
     /// Adds a message for one session, after all earlier messages.
-    void send_to(const LaneReader& reader, std::string_view topic, std::string_view payload);
+    void send_to(const LaneReader& reader, std::string_view topic, std::string_view payload,
+                 const std::optional<SampleRange>& samples);
     /// Passes on data that is too far behind, after a segment was opened that begins at `position` and ends at
     /// `log_end`.
     void enforce(std::uint64_t log_end, std::uint64_t position);

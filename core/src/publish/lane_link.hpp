@@ -2,6 +2,7 @@
 
 #include "buffers/segment_log.hpp"
 #include "core/limits.hpp"
+#include "core/sample_range.hpp"
 #include "core/waker.hpp"
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -47,6 +49,7 @@ struct LaneMessage {
     LaneReader reader;
     std::string topic;
     std::string payload;
+    std::optional<SampleRange> samples;
 };
 /// Messages that readers have lost, by reader.
 using LaneLosses = std::map<LaneReader, std::uint64_t>;
@@ -61,6 +64,7 @@ struct LaneRecord {
     LaneNote* note = nullptr;  // deleted by the side that takes the record
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
+    std::uint32_t limit = 0;  // of the segment; covers the samples of the range
     std::uint32_t messages = 0;
     std::uint64_t log_end = 0;  // end of the segment, or of the last one opened
 };

@@ -36,7 +36,7 @@ void PublishLog::send(Topic& topic, std::string_view payload) {
     tail_.settle();
     zmtp::write_frame_header(room_ + topic.frame.size(), 0, payload.size());
     const std::size_t bytes = topic.frame.size() + payload_header_bytes_ + payload.size();
-    give(bytes);
+    give(log_.commit(bytes));
     const bool is_short = bytes <= limits::short_bytes_in_process;
     const std::size_t flush_bytes = is_short ? options_.flush_bytes : topic.readers->flush_bytes;
     if (unflushed_bytes_ >= flush_bytes) {
@@ -59,24 +59,12 @@ std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
     payload_header_bytes_ = zmtp::frame_header_bytes(payload_bytes_max);
     const std::size_t bytes_max = topic.frame.size() + payload_header_bytes_ + payload_bytes_max;
     tail_.settle();
-    room_ = log_.prepare(bytes_max);
+    room_ = log_.prepare(bytes_max + sizeof(LoggedSamples));
     if (segments_seen_ != log_.segments_opened()) {
         enforce_limits();
     }
     topic.frame.copy_to(room_);
     return room_ + topic.frame.size() + payload_header_bytes_;
-}
-
-void PublishLog::commit(std::size_t payload_bytes) {
-    if (commit_on(payload_bytes)) {
-        return;
-    }
-    const std::size_t bytes = write_header(payload_bytes);
-    tail_.settle();
-    give(bytes);
-    if (!topic_->readers->keys.empty()) {
-        open_tail(0);
-    }
 }
 
 /// Lets the topic share the tail's reader set if both are equal, so that its messages go there. Returns true if it
@@ -94,11 +82,11 @@ bool PublishLog::share_readers(Topic& topic) const noexcept {
     return true;
 }
 
-/// Adds the message in room_, of `bytes` bytes, to each reader of topic_.
-void PublishLog::give(std::size_t bytes) {
+/// Adds the message in room_ to each reader of topic_.
+void PublishLog::give(const Slice& message) {
     ++messages_;
     ++given_;
-    const Slice message = log_.commit(bytes);
+    const std::size_t bytes = message.end - message.begin;
     TELEGATE_ASSERT(message.segment->bytes.get() + message.begin == room_);
     unflushed_bytes_ += bytes + static_cast<std::size_t>(tail_.bytes() - tail_bytes_seen_);
     tail_bytes_seen_ = tail_.bytes();

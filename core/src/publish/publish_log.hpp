@@ -64,7 +64,8 @@ class PublishLog final : public SharedLog {
     /// segment has space. Such a topic has readers, and they are up to date. Otherwise does nothing and returns null.
     [[nodiscard]] std::byte* prepare_on(Topic& topic, std::size_t payload_bytes_max) noexcept {
         const std::size_t header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
-        if (topic.readers.get() != readers_ || !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max)) {
+        if (topic.readers.get() != readers_ ||
+            !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max + sizeof(LoggedSamples))) {
             return nullptr;
         }
         topic_ = &topic;
@@ -75,15 +76,28 @@ class PublishLog final : public SharedLog {
     }
     /// Returns the topic that prepare() was called for.
     [[nodiscard]] Topic& prepared() const noexcept { return *topic_; }
-    /// Publishes the prepared message. The readers of its topic must be up to date. Does not flush.
-    void commit(std::size_t payload_bytes);
+    /// Publishes the prepared message, which contains `samples` if given. The readers of its topic must be up to date.
+    /// Does not flush.
+    template <class... Samples>
+    void commit(std::size_t payload_bytes, const Samples&... samples) {
+        if (commit_on(payload_bytes, samples...)) {
+            return;
+        }
+        const std::size_t bytes = write_header(payload_bytes);
+        tail_.settle();
+        give(log_.commit(bytes, samples...));
+        if (!topic_->readers->keys.empty()) {
+            open_tail(0);
+        }
+    }
     /// Like commit(), in a few steps, if nothing has changed since prepare() and the message follows the previous one.
     /// Otherwise does nothing and returns false. Every change of a topic's readers settles the tail.
-    [[nodiscard]] bool commit_on(std::size_t payload_bytes) noexcept {
+    template <class... Samples>
+    [[nodiscard]] bool commit_on(std::size_t payload_bytes, const Samples&... samples) noexcept {
         if (room_ != tail_.next() || topic_->readers.get() != readers_) {
             return false;
         }
-        tail_.add(write_header(payload_bytes));
+        tail_.add(write_header(payload_bytes), samples...);
         return true;
     }
     void skip() noexcept { ++messages_; }
@@ -143,7 +157,7 @@ class PublishLog final : public SharedLog {
         return topic_->frame.size() + header_bytes + payload_bytes;
     }
     [[nodiscard]] bool share_readers(Topic& topic) const noexcept;
-    void give(std::size_t bytes);
+    void give(const Slice& message);
     void open_tail(std::size_t bytes_max) noexcept;
     void begin(ReaderSet& readers);
     void enforce_limits();

@@ -20,30 +20,14 @@ constexpr std::size_t ring_runs_first = 4;
 constexpr std::size_t ring_runs_kept = 64;  // a larger ring is shrunk when it is empty and was little used
 
 LostRun lost_run(const Slice& messages, bool is_own) noexcept {
-    const Segment& segment = *messages.segment;
-    LostRun run{Bytes(segment.bytes.get() + messages.begin, messages.end - messages.begin), std::nullopt};
+    LostRun run{samples_of(messages), messages.end - messages.begin, std::nullopt};
     if (!is_own) {
-        run.position = segment.start + messages.begin;
+        run.position = messages.segment->start + messages.begin;
     }
     return run;
 }
 
 }  // namespace
-
-LostMessage take_message(Bytes& wire) noexcept {
-    zmtp::Frame last = zmtp::frame_at(wire.data());
-    LostMessage message{{}, as_text(last.body)};
-    if (last.more()) {
-        message.topic = message.payload;
-        last = zmtp::frame_at(last.end());
-        message.payload = as_text(last.body);
-    }
-    while (last.more()) {
-        last = zmtp::frame_at(last.end());
-    }
-    wire = wire.subspan(static_cast<std::size_t>(last.end() - wire.data()));
-    return message;
-}
 
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 
@@ -485,12 +469,13 @@ std::vector<bool> Backlog::newest_of(const std::vector<Run>& runs) {
     std::vector<bool> is_newest;
     std::unordered_map<std::string_view, std::size_t> newest;
     for (const Run& part : runs) {
-        for (Bytes wire(part.segment->bytes.get() + part.begin, part.end - part.begin); !wire.empty();) {
-            const LostMessage message = take_message(wire);
+        const std::byte* const end = part.segment->bytes.get() + part.end;
+        for (const std::byte* wire = part.segment->bytes.get() + part.begin; wire < end;
+             wire += message_bytes_at(wire)) {
             const std::size_t number = is_newest.size();
             is_newest.push_back(true);
-            if (message.topic.data() != nullptr) {
-                const auto known = newest.try_emplace(message.topic, number).first;
+            if (const zmtp::Frame topic = zmtp::frame_at(wire); topic.more()) {
+                const auto known = newest.try_emplace(as_text(topic.body), number).first;
                 is_newest[std::exchange(known->second, number)] = false;
                 is_newest[number] = true;
             }
@@ -512,12 +497,18 @@ std::uint64_t Backlog::conflate_into(SegmentLog& own, std::vector<Run>& old, con
     std::size_t number = 0;
     own.release();  // its own segment may be among the old ones
     for (Run& part : old) {
+        std::span<const LoggedSamples> samples = samples_of({part.segment.get(), part.begin, part.end});
         for (std::uint32_t at = part.begin; at < part.end;) {
             const std::byte* const wire = part.segment->bytes.get() + at;
             const std::size_t bytes = message_bytes_at(wire);
+            std::optional<SampleRange> of_message;
+            if (!samples.empty() && samples.back().offset == at) {
+                of_message = samples.back().range();
+                samples = samples.first(samples.size() - 1);
+            }
             if (is_newest[number++]) {
-                std::copy_n(wire, bytes, own.prepare(bytes));
-                const Slice copy = own.commit(bytes);
+                std::copy_n(wire, bytes, own.prepare(bytes + sizeof(LoggedSamples)));
+                const Slice copy = own.commit(bytes, of_message);
                 lost += add_own(copy, part.own_tick > 0 ? part.own_tick : tick_at(part.segment->start + at));
             } else {
                 ++lost;

@@ -90,7 +90,7 @@ void SlowReader::drop_pending() {
     outbox_.release_if_empty();
 }
 
-bool SlowReader::give(std::string_view topic, std::string_view payload) {
+bool SlowReader::give(std::string_view topic, std::string_view payload, const std::optional<SampleRange>& samples) {
     outbox_.settle();
     Backlog& backlog = outbox_.backlog_;
     const std::array frames{topic, payload};
@@ -101,8 +101,9 @@ bool SlowReader::give(std::string_view topic, std::string_view payload) {
         outbox_.lose(LossReason::slow, 1);
         return false;
     }
-    zmtp::write_message(outbox_.log_.prepare(bytes), frames);
-    outbox_.lose(LossReason::slow, backlog.add_own(outbox_.log_.commit(bytes), terms_->marks.tick()));
+    zmtp::write_message(outbox_.log_.prepare(bytes + sizeof(LoggedSamples)), frames);
+    const Slice message = outbox_.log_.commit(bytes, samples);
+    outbox_.lose(LossReason::slow, backlog.add_own(message, terms_->marks.tick()));
     ++outbox_.matched_;
     return true;
 }

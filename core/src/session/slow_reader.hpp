@@ -63,7 +63,8 @@ class SlowReader {
 
     /// Adds one message after the pending ones. Returns false if it was refused; the message is then counted as
     /// dropped.
-    [[nodiscard]] bool give(std::string_view topic, std::string_view payload);
+    [[nodiscard]] bool give(std::string_view topic, std::string_view payload,
+                            const std::optional<SampleRange>& samples);
 
     /// Called around each write; `is_full`: the stream accepted no more.
     void begin_write();

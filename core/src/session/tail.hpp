@@ -46,6 +46,15 @@ class Tail {
         next_ += bytes;
         ++messages_;
     }
+    /// Like add(), and lists the samples of the message. fits() must have allowed sizeof(LoggedSamples) more bytes.
+    /// has_room() is then false until the tail is opened again.
+    void add(std::size_t bytes, const SampleRange& samples) noexcept {
+        segment_end_ -= sizeof(LoggedSamples);
+        list_samples(segment_begin_, static_cast<std::size_t>(segment_end_ - segment_begin_),
+                     static_cast<std::size_t>(next_ - segment_begin_), samples);
+        add(bytes);
+        limit_ = next_;
+    }
 
     /// Returns the bytes added and not settled yet.
     [[nodiscard]] std::size_t open_bytes() const noexcept { return static_cast<std::size_t>(next_ - begin_); }
@@ -56,9 +65,10 @@ class Tail {
   private:
     void close() noexcept;
 
-    std::byte* next_ = nullptr;  // null while closed, like the three below
+    std::byte* next_ = nullptr;  // null while closed, like the four below
     std::byte* limit_ = nullptr;
-    std::byte* segment_end_ = nullptr;
+    std::byte* segment_end_ = nullptr;  // of the messages
+    std::byte* segment_begin_ = nullptr;
     std::byte* begin_ = nullptr;
     std::uint64_t messages_ = 0;
     std::uint64_t messages_settled_ = 0;

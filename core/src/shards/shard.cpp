@@ -260,6 +260,7 @@ void Shard::apply(const LaneRecord& record) {
     if (segment_.get() == nullptr) {
         return;
     }
+    segment_->limit = record.limit;
     position_ = segment_->start + record.end;
     oldest_ = std::min(oldest_, segment_->start + record.begin);
     const Slice stretch{segment_.get(), record.begin, record.end};
@@ -276,8 +277,10 @@ void Shard::apply(const LaneNote& note) {
     if (const auto* const message = std::get_if<LaneMessage>(&note)) {
         Session* const session = session_of(message->reader);
         const bool is_open = session != nullptr && session->state() == Session::State::open;
-        if (is_open && !deliveries_.send_to(session, message->topic, message->payload) && options_.loss_hooks.refused) {
-            options_.loss_hooks.refused(session->id(), {message->topic, message->payload});
+        const auto& samples = message->samples;
+        if (is_open && !deliveries_.send_to(session, message->topic, message->payload, samples) && samples &&
+            options_.loss_hooks.refused) {
+            options_.loss_hooks.refused(session->id(), *samples);
         }
         return;
     }

@@ -176,12 +176,13 @@ void Shards::forget_delivery(const std::string& endpoint) {
     }
 }
 
-bool Shards::send_to(std::uint64_t id, std::string_view topic, std::string_view payload) {
+bool Shards::send_to(std::uint64_t id, std::string_view topic, std::string_view payload,
+                     const std::optional<SampleRange>& samples) {
     const RemoteSession* const remote = remote_.find(id);
     if (remote == nullptr) {
         return false;
     }
-    lanes_[remote->shard]->send_to({remote->place, id}, topic, payload);
+    lanes_[remote->shard]->send_to({remote->place, id}, topic, payload, samples);
     peers_.flush_soon();
     return true;
 }

@@ -60,7 +60,8 @@ class Shards {
     void set_delivery(const std::string& endpoint, const Delivery& delivery);
     void forget_delivery(const std::string& endpoint);
     /// Sends one message to one session. Returns false if there is none.
-    [[nodiscard]] bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload);
+    [[nodiscard]] bool send_to(std::uint64_t id, std::string_view topic, std::string_view payload,
+                               const std::optional<SampleRange>& samples);
 
     /// Has a session closed by its thread, after all messages published before. Returns false if there is none.
     bool close_peer(std::uint64_t id, std::string_view why);

@@ -324,14 +324,15 @@ void Publisher::set_on_room(std::function<void()> on_room) {
     state_->deliveries.set_on_room(std::move(on_room));
 }
 
-bool Publisher::send_to(std::uint64_t id, std::string_view topic, std::string_view payload) {
+bool Publisher::send_to(std::uint64_t id, std::string_view topic, std::string_view payload,
+                        const std::optional<SampleRange>& samples) {
     if (state_->keys.find(id) == state_->keys.end()) {
         return false;  // unknown, or not a subscriber yet
     }
     if (Session* const session = state_->peers.find(id)) {
-        return state_->deliveries.send_to(session, topic, payload);
+        return state_->deliveries.send_to(session, topic, payload, samples);
     }
-    return state_->shards.send_to(id, topic, payload);
+    return state_->shards.send_to(id, topic, payload, samples);
 }
 
 bool Publisher::unbind(const Endpoint& endpoint) {
@@ -378,7 +379,7 @@ bool Publisher::wanted(TopicId topic) {
 }
 
 bool Publisher::has_room(std::size_t payload_bytes) const {
-    const std::size_t wire_bytes = zmtp::frame_header_bytes(payload_bytes) + payload_bytes;
+    const std::size_t wire_bytes = zmtp::frame_header_bytes(payload_bytes) + payload_bytes + sizeof(LoggedSamples);
     return state_->log.has_room(state_->topics.frame_bytes_max() + wire_bytes);
 }
 
@@ -387,6 +388,14 @@ void Publisher::send(TopicId id, std::string_view payload) {
     Topic& topic = state.topics[id];
     if (!state.log.send_short_on(topic, payload)) {
         state.send(topic, payload);
+    }
+}
+
+void Publisher::send(TopicId topic, std::string_view payload, const SampleRange& samples) {
+    if (char* const room = prepare_if_wanted(topic, payload.size())) {
+        payload.copy(room, payload.size());
+        commit(payload.size(), samples);
+        state_->peers.flush_soon();
     }
 }
 
@@ -413,6 +422,14 @@ void Publisher::commit(std::size_t payload_bytes) {
     if (!state.log.commit_on(payload_bytes)) {
         state.freshen(state.log.prepared());  // subscribers may have come or gone since prepare()
         state.log.commit(payload_bytes);
+    }
+}
+
+void Publisher::commit(std::size_t payload_bytes, const SampleRange& samples) {
+    State& state = *state_;
+    if (!state.log.commit_on(payload_bytes, samples)) {
+        state.freshen(state.log.prepared());
+        state.log.commit(payload_bytes, samples);
     }
 }
 

@@ -34,7 +34,7 @@ struct NoticeContext {
     std::int64_t epoch_ms;  // start of the gateway, ms since 1970 UTC
 };
 
-/// The sequence numbers of the samples in a published message, or of the samples that a gap notice reports as missing.
+/// The sequence numbers of samples that a notice reports.
 struct SeqRange {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
@@ -45,8 +45,8 @@ enum class NoticeKind : std::uint8_t { gap, beat };
 /// A notice as read from a payload. Its channel follows from the topic.
 struct NoticeFields {
     std::int64_t epoch_ms = 0;
-    SeqRange seqs;            // of a heartbeat: its `seq`, which is 0 if there was no sample yet
-    std::string_view reason;  // in the payload or constant; empty: a heartbeat, or a reason that is unknown here
+    SeqRange seqs;       // of a heartbeat: its `seq`, which is 0 if there was no sample yet
+    std::string reason;  // empty: a heartbeat, or a reason that is unknown here
 };
 
 [[nodiscard]] std::string gap_topic(const ChannelInfo& channel);

@@ -25,17 +25,12 @@ void NoticeEncoder::append(const BeatNotice& notice, std::string& out) const {
                  [&]<class Encoder>(std::type_identity<Encoder>) { Encoder::Notices::append(context_, notice, out); });
 }
 
-std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind, std::string_view payload) noexcept {
+std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind, std::string_view payload) {
     const auto fields = with_encoder(
         format, [&]<class Encoder>(std::type_identity<Encoder>) { return Encoder::Notices::read(kind, payload); });
     const bool is_plausible =
         fields && (kind == NoticeKind::beat || (fields->seqs.first != 0 && fields->seqs.first <= fields->seqs.last));
     return is_plausible ? fields : std::nullopt;
-}
-
-std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload) noexcept {
-    return with_encoder(
-        format, [&]<class Encoder>(std::type_identity<Encoder>) { return Encoder::Notices::read_seqs(payload); });
 }
 
 std::string gap_topic(const ChannelInfo& channel) {

@@ -28,9 +28,6 @@ class NoticeEncoder {
 
 /// Reads the payload of a notice. The keys of an object may have any order; unknown keys are ignored. nullopt: not a
 /// notice of this kind and format. Threads: any.
-[[nodiscard]] std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind,
-                                                      std::string_view payload) noexcept;
-/// Reads the sequence numbers from a payload of samples. nullopt: not such a payload. Threads: any.
-[[nodiscard]] std::optional<SeqRange> read_seqs(PayloadFormat format, std::string_view payload) noexcept;
+[[nodiscard]] std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind, std::string_view payload);
 
 }  // namespace telegate

@@ -51,7 +51,7 @@ void RecordNotices::append(const NoticeContext& context, const BeatNotice& notic
     append_record({notice.time_utc_ns, context.epoch_ms, notice.seq, beat_record, Quality::bad, 0, 0, 0, {}}, out);
 }
 
-std::optional<NoticeFields> RecordNotices::read(NoticeKind kind, std::string_view payload) noexcept {
+std::optional<NoticeFields> RecordNotices::read(NoticeKind kind, std::string_view payload) {
     Record record;
     if (payload.size() != sizeof record) {
         return std::nullopt;
@@ -67,16 +67,6 @@ std::optional<NoticeFields> RecordNotices::read(NoticeKind kind, std::string_vie
         fields.reason = reason < reasons.size() ? reasons[reason] : std::string_view();
     }
     return fields;
-}
-
-std::optional<SeqRange> RecordNotices::read_seqs(std::string_view payload) noexcept {
-    if (payload.empty() || payload.size() % sizeof(Record) != 0) {
-        return std::nullopt;
-    }
-    const auto seq_at = [&payload](std::size_t record) {
-        return load_little_endian<std::uint64_t>(payload.data() + record + offsetof(Record, seq));
-    };
-    return SeqRange{seq_at(0), seq_at(payload.size() - sizeof(Record))};
 }
 
 }  // namespace telegate

@@ -12,9 +12,8 @@ namespace telegate {
 struct RecordNotices {
     static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
     static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
-    /// See read_notice() and read_seqs().
-    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload) noexcept;
-    [[nodiscard]] static std::optional<SeqRange> read_seqs(std::string_view payload) noexcept;
+    /// See read_notice().
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload);
 };
 
 }  // namespace telegate

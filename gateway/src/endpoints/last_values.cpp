@@ -151,7 +151,8 @@ void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::st
     payload_.clear();
     parts_.feeds.append(key.first, payload_, sample);
     spend(payload_.size());
-    if (!parts_.publishers.send_to(key.first, key.second, topic, payload_)) {
+    const SampleRange samples{sample.channel, sample.seq, sample.seq};
+    if (!parts_.publishers.send_to(key.first, key.second, topic, payload_, samples)) {
         parts_.gaps.note_left_out(key.first, key.second, {sample.channel, sample.seq});
     }
 }

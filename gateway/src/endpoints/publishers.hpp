@@ -90,7 +90,8 @@ class Publishers {
     /// Returns whether new subscriptions at the endpoint, as bound, receive last values.
     [[nodiscard]] bool has_last_value(PayloadFormat format, std::string_view endpoint) const;
     /// See Publisher::send_to().
-    bool send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload);
+    bool send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload,
+                 const SampleRange& samples);
     /// See Publisher::close(); `done` is called after all publishers are closed.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 

@@ -65,7 +65,8 @@ class EncodedFeed final : public FormatFeed {
         for (const TelemetrySample& sample : samples) {
             end += encoder_.encode(sample, end);
         }
-        publisher_.commit(static_cast<std::size_t>(end - payload));
+        publisher_.commit(static_cast<std::size_t>(end - payload),
+                          {samples.front().channel, samples.front().seq, samples.back().seq});
     }
 
     Encoder encoder_;
@@ -89,8 +90,8 @@ FormatFeed::~FormatFeed() {
 }
 
 /// Returns whether a subscriber wanted the notice.
-template <class Notice>
-bool FormatFeed::publish(Topics& topics, const Notice& notice) {
+template <class Notice, class... Missing>
+bool FormatFeed::publish(Topics& topics, const Notice& notice, const Missing&... missing) {
     if (!publisher_.has_subscriptions()) {
         return false;
     }
@@ -103,14 +104,14 @@ bool FormatFeed::publish(Topics& topics, const Notice& notice) {
     }
     payload_.clear();
     notice_encoder_.append(notice, payload_);
-    publisher_.send(*topic, payload_);
+    publisher_.send(*topic, payload_, missing...);
     return true;
 }
 
 void FormatFeed::gap(const SampleGap& gap) {
     ledger_.missing += gap.samples();
     const GapNotice notice{gap.channel, gap.first_seq, gap.last_seq, to_string(gap.reason), clock_.utc_now_ns()};
-    if (publish(gap_topics_, notice)) {
+    if (publish(gap_topics_, notice, SampleRange{gap.channel, gap.first_seq, gap.last_seq})) {
         ++notices_.gaps;
     }
 }

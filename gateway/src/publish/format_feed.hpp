@@ -70,8 +70,8 @@ class FormatFeed : public SampleConsumer {
 
   private:
     using Topics = PerChannel<std::optional<TopicId>>;
-    template <class Notice>
-    bool publish(Topics& topics, const Notice& notice);
+    template <class Notice, class... Missing>
+    bool publish(Topics& topics, const Notice& notice, const Missing&... missing);
 
     const PayloadFormat format_;
     const ChannelTable& channels_;

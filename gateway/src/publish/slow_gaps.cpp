@@ -6,8 +6,7 @@
 
 namespace telegate {
 
-SlowGaps::SlowGaps(Parts parts, std::size_t entries_max_in)
-    : parts_(std::move(parts)), entries_max_(entries_max_in), runs_(parts_.channels) {}
+SlowGaps::SlowGaps(Parts parts, std::size_t entries_max_in) : parts_(std::move(parts)), entries_max_(entries_max_in) {}
 
 LossHooks SlowGaps::hooks(PayloadFormat format) {
     LossHooks hooks;
@@ -17,8 +16,8 @@ LossHooks SlowGaps::hooks(PayloadFormat format) {
     hooks.tell = [this, format](std::uint64_t id, NoticeWriter& writer) {
         return tell({format, id}, writer);
     };
-    hooks.refused = [this, format](std::uint64_t id, const LostMessage& message) {
-        refused({format, id}, message);
+    hooks.refused = [this, format](std::uint64_t id, const SampleRange& samples) {
+        note_left_out(format, id, {samples.channel, samples.last_seq});
     };
     return hooks;
 }
@@ -80,18 +79,7 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
 
 void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
     const std::scoped_lock lock(mutex_);
-    leave_out({format, id}, sample);
-}
-
-void SlowGaps::refused(const Key& key, const LostMessage& message) {
-    const std::scoped_lock lock(mutex_);
-    if (const auto sample = runs_.sample_in(key.first, message)) {
-        leave_out(key, *sample);
-    }
-}
-
-void SlowGaps::leave_out(const Key& key, const SamplePlace& sample) {
-    auto& [first, last] = counts_[key].ends[static_cast<std::size_t>(LossReason::slow)];
+    auto& [first, last] = counts_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
     first = first.seq == 0 ? sample : first;
     last = sample;
 }

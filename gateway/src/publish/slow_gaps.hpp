@@ -75,10 +75,8 @@ class SlowGaps {
     };
 
     void lost(const Key& key, const LostRun& run, LossReason reason);
-    void refused(const Key& key, const LostMessage& message);
     bool tell(const Key& key, NoticeWriter& writer);
     void close_largest();
-    void leave_out(const Key& key, const SamplePlace& sample);
     [[nodiscard]] LostSample named(const SamplePlace& place) const;
 
     const Parts parts_;

@@ -19,14 +19,13 @@ GapStore::Page& GapStore::page_of(ChannelId channel) {
 }
 
 void GapStore::add(const RunDigest& lost, LossReason reason) {
-    for (const MissingSamples& missing : lost.parts) {
+    for (const SampleRange& missing : lost.parts) {
         Page& page = page_of(missing.channel);
         Gap& latest = page.latest[to_index(missing.channel) % page_channels];
-        if (latest.seqs.first != 0 && latest.seqs.last + 1 == missing.seqs.first && latest.reason == reason)
-            [[likely]] {
-            latest.seqs.last = missing.seqs.last;
+        if (latest.seqs.first != 0 && latest.seqs.last + 1 == missing.first_seq && latest.reason == reason) [[likely]] {
+            latest.seqs.last = missing.last_seq;
         } else {
-            add_range(page, latest, missing.channel, {missing.seqs, reason});
+            add_range(page, latest, missing.channel, {{missing.first_seq, missing.last_seq}, reason});
         }
     }
 }

@@ -21,6 +21,11 @@ Slice append(SegmentLog& log, std::string_view text) {
     return log.commit(text.size());
 }
 
+Slice append(SegmentLog& log, std::string_view text, const SampleRange& samples) {
+    std::memcpy(log.prepare(text.size() + sizeof(LoggedSamples)), text.data(), text.size());
+    return log.commit(text.size(), samples);
+}
+
 std::string text_of(const Slice& slice) {
     return {reinterpret_cast<const char*>(slice.segment->bytes.get()) + slice.begin, slice.end - slice.begin};
 }
@@ -85,6 +90,43 @@ TEST_CASE("a message larger than a segment gets its own segment, which is not ke
     CHECK(log.end() == large.size() + segment_bytes);
 }
 
+TEST_CASE("the samples of any part of a segment are listed, newest first", "[core][session][log]") {
+    SegmentPool pool(256);
+    SegmentLog log(pool);
+    const Slice first = append(log, "one", {ChannelId{1}, 10, 12});
+    append(log, "a message without samples");
+    const Slice second = append(log, "two", {ChannelId{2}, 20, 20});
+    const Slice third = append(log, "three", {ChannelId{1}, 13, 13});
+    const auto all = samples_of({first.segment, 0, third.end});
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].channel == ChannelId{1});
+    CHECK(all[0].first_seq == 13);
+    CHECK(all[0].offset == third.begin);
+    CHECK(all[2].range().last_seq == 12);
+    REQUIRE(samples_of(second).size() == 1);
+    CHECK(samples_of(second).front().channel == ChannelId{2});
+    CHECK(samples_of({first.segment, first.end, second.begin}).empty());
+    CHECK(samples_of({first.segment, first.end, third.begin}).size() == 1);
+}
+
+TEST_CASE("messages and their samples share a segment, and a reused segment has none", "[core][session][log]") {
+    SegmentPool pool(256);
+    SegmentLog log(pool);
+    std::uint64_t seq = 0;
+    for (std::uint64_t segment = 1; segment < 10; ++segment) {
+        Slice last{};
+        for (int count = 0; count < 4; ++count, ++seq) {
+            last = append(log, std::string(40, 'x'), {ChannelId{0}, seq, seq});
+            CHECK(log.segments_opened() == segment);
+            CHECK(text_of(last) == std::string(40, 'x'));
+        }
+        CHECK(samples_of({last.segment, 0, last.end}).size() == 4);
+        CHECK(samples_of({last.segment, 0, last.end}).back().first_seq == seq - 4);
+        CHECK(log.position() == 256 * segment - 96);
+    }
+    CHECK(pool.memory_bytes() == 256);
+}
+
 TEST_CASE("a segment without readers is reused", "[core][session][log]") {
     SegmentPool pool(segment_bytes);
     SegmentLog log(pool);
@@ -125,24 +167,25 @@ TEST_CASE("short messages for readers in the process rotate through many segment
     SegmentPool pool(usual_bytes);
     pool.add_reader_in_process();
     SegmentLog log(pool);
+    constexpr std::size_t short_bytes = 1536 + sizeof(LoggedSamples);  // a message and its samples
     std::vector<const Segment*> used;
     for (std::size_t count = 0; count < 100; ++count) {
-        used.push_back(append(log, std::string(1536, 's')).segment);
-        append(log, std::string(1536, 's'));
+        used.push_back(append(log, std::string(short_bytes, 's')).segment);
+        append(log, std::string(short_bytes, 's'));
     }
     const std::set<const Segment*> round(used.begin(), used.begin() + 8);
     CHECK(round.size() == 8);
     CHECK(std::equal(used.begin() + 8, used.end(), used.begin()));
     CHECK(pool.memory_bytes() == 8 * usual_bytes);
-    const Segment* const filled = append(log, std::string(1537, 'l')).segment;
+    const Segment* const filled = append(log, std::string(short_bytes + 1, 'l')).segment;
     for (int count = 0; count < 100; ++count) {
-        append(log, std::string(1537, 'l'));
-        CHECK(append(log, std::string(1537, 'l')).segment == filled);
+        append(log, std::string(short_bytes + 1, 'l'));
+        CHECK(append(log, std::string(short_bytes + 1, 'l')).segment == filled);
     }
     pool.remove_reader_in_process();
     for (int count = 0; count < 100; ++count) {
-        append(log, std::string(1536, 's'));
-        CHECK(append(log, std::string(1536, 's')).segment == filled);
+        append(log, std::string(short_bytes, 's'));
+        CHECK(append(log, std::string(short_bytes, 's')).segment == filled);
     }
 }
 

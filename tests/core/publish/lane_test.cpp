@@ -279,7 +279,7 @@ TEST_CASE("a message for one session and losses reach the shard in order with th
     LaneBench b;
     const LaneShare share = b.share(1);
     b.give(share);
-    b.lane.send_to({0, 7}, "topic", "payload");
+    b.lane.send_to({0, 7}, "topic", "payload", std::nullopt);
     b.give(share);
     b.lane.flush();
     CHECK(b.apply(1).size() == 1);
@@ -336,7 +336,7 @@ TEST_CASE("messages for single sessions reach an idle shard at once, however far
     }
     b.lane.enforce(b.log.end(), b.log.end() - lane_segment_bytes);
     for (int number = 0; number < 100; ++number) {
-        b.lane.send_to({0, 1}, "t", "x");
+        b.lane.send_to({0, 1}, "t", "x", std::nullopt);
     }
     b.lane.flush();
     CHECK(b.lane.empty());
@@ -351,7 +351,7 @@ TEST_CASE("messages for single sessions use bounded memory, and the oldest are l
     const std::string payload(1'000, 'x');
     constexpr std::size_t count = 100;
     for (std::size_t number = 0; number < count; ++number) {
-        b.lane.send_to({0, 1}, "t", payload);
+        b.lane.send_to({0, 1}, "t", payload, std::nullopt);
     }
     for (b.lane.flush(); !b.lane.empty(); b.lane.flush()) {
         b.apply();

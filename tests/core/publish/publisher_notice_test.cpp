@@ -40,6 +40,7 @@ TEST_CASE("a slow subscriber receives gap notices exactly where messages are mis
     const Transport transport = GENERATE(Transport::tcp, Transport::ipc);
     const std::size_t bytes = GENERATE(100U, 1000U, 30'000U);
     SlowBench bench(small_backlog(), transport);
+    bench.messages_per_flush = GENERATE(1U, 7U);
     bench.deliver(policy);
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     for (int round = 0; round < 4; ++round) {

@@ -113,7 +113,7 @@ TEST_CASE("within one iteration a subscriber with the disconnect policy keeps no
     bench.deliver(SlowPolicy::disconnect);
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
     for (int i = 0; i < 20'000; ++i) {
-        bench.h.commit("t", SlowBench::payload(bench.next++, 1000));
+        bench.commit("t", 980);
     }
     CHECK(bench.h.last_status().backlog_bytes <= 64 * 1024);
     CHECK(bench.h.last_status().losses[static_cast<std::size_t>(LossReason::disconnected)].count > 10'000);
@@ -213,7 +213,7 @@ TEST_CASE("a fast subscriber receives everything, whatever its policy and howeve
     RawPeer peer = bench.h.subscriber({"t"});
     for (int batch = 0; batch < 50; ++batch) {
         for (int i = 0; i < 100; ++i) {  // several times its limit
-            bench.h.commit("t", SlowBench::payload(bench.next++, 1000));
+            bench.commit("t", 980);
         }
         bench.h.publisher->flush();
         REQUIRE(bench.h.turn_until([&] { return peer.read().size() == bench.h.last_status().bytes_sent; }));
@@ -228,7 +228,7 @@ TEST_CASE("a subscriber slightly over its limit drops messages after the flush, 
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
     while (bench.next < 100'000 && bench.h.last_status().dropped < 100) {
         const std::uint64_t dropped = bench.h.last_status().dropped;
-        bench.h.commit("t", SlowBench::payload(bench.next++, 1000));
+        bench.commit("t", 980);
         bench.h.publisher->flush();
         REQUIRE(bench.h.last_status().dropped == dropped);
         bench.h.turn();
@@ -294,7 +294,8 @@ TEST_CASE("a message for one subscriber that is over its limit is refused and co
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     const std::uint64_t id = bench.h.last_status().id;
     while (bench.lost(LossReason::slow) == 0) {
-        bench.next += bench.h.publisher->send_to(id, "u", SlowBench::payload(bench.next, 1000)) ? 1U : 0U;
+        const SampleRange samples{SlowBench::direct_channel, bench.next, bench.next};
+        bench.next += bench.h.publisher->send_to(id, "u", SlowBench::payload(bench.next, 1000), samples) ? 1U : 0U;
         bench.h.turn();
         REQUIRE(bench.next < 100'000);
     }

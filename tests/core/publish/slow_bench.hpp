@@ -115,11 +115,25 @@ class SlowBench {
     }
 
     /// Publishes the next number, and returns it.
-    std::uint64_t publish(std::string_view topic = "t", std::size_t bytes = 1000) {
-        const std::uint64_t number = next++;
-        h.publish(topic, payload(number, bytes));
+    std::uint64_t publish(std::string_view topic = "t", std::size_t bytes = 980) {
+        const std::uint64_t number = commit(topic, bytes);
+        if (next % messages_per_flush == 0) {
+            h.publisher->flush();
+            h.turn();
+        }
         REQUIRE(adds_up());
         return number;
+    }
+    std::uint64_t commit(std::string_view topic, std::size_t bytes) {
+        const TopicId id = h.publisher->intern(topic);
+        {
+            const std::scoped_lock lock(mutex_);
+            topics_[static_cast<ChannelId>(id)] = topic;
+        }
+        const std::string text = payload(next, bytes);
+        text.copy(h.publisher->prepare(id, text.size()), text.size());
+        h.publisher->commit(text.size(), {static_cast<ChannelId>(id), next, next});
+        return next++;
     }
     [[nodiscard]] static std::string payload(std::uint64_t number, std::size_t bytes) {
         std::string text = std::to_string(number);
@@ -203,8 +217,10 @@ class SlowBench {
         return io_threads == 1 ? one : 2 * one;
     }
 
+    static constexpr ChannelId direct_channel{1000};  // of the messages of send_to()
     const std::size_t io_threads;
     std::uint64_t next = 0;
+    std::uint64_t messages_per_flush = 1;
     std::ptrdiff_t numbers_per_notice = 1000;
     std::string padding;  // of each gap notice's topic
     std::atomic<std::size_t> calls_of_tell{0};
@@ -218,18 +234,17 @@ class SlowBench {
     PublisherOptions with_hooks(PublisherOptions options) {
         options.loss_hooks.lost = [this](std::uint64_t id, const LostRun& run, LossReason reason) {
             const std::scoped_lock lock(mutex_);
-            for (Bytes wire = run.wire; !wire.empty(); ++heard_) {
-                const LostMessage message = take_message(wire);
-                unreported_[id].push_back({std::string(message.topic), number_in(message.payload), reason});
+            for (auto each = run.samples.rbegin(); each != run.samples.rend(); ++each, ++heard_) {
+                unreported_[id].push_back({topics_.at(each->channel), each->first_seq, reason});
             }
         };
         options.loss_hooks.tell = [this](std::uint64_t id, NoticeWriter& writer) {
             const std::scoped_lock lock(mutex_);
             return tell(unreported_[id], writer);
         };
-        options.loss_hooks.refused = [this](std::uint64_t, const LostMessage&) {
+        options.loss_hooks.refused = [this](std::uint64_t, const SampleRange& samples) {
             const std::scoped_lock lock(mutex_);
-            ++refused_;
+            refused_ += samples.channel == direct_channel ? 1U : 0U;
         };
         return options;
     }
@@ -255,7 +270,8 @@ class SlowBench {
         return is_full;
     }
 
-    mutable std::mutex mutex_;                                     // guards the following three
+    mutable std::mutex mutex_;  // guards the following four
+    std::map<ChannelId, std::string> topics_;
     std::map<std::uint64_t, std::vector<Unreported>> unreported_;  // by subscriber
     std::uint64_t heard_ = 0;
     std::uint64_t refused_ = 0;

@@ -181,6 +181,27 @@ TEST_CASE("a tail that was given more than it was opened for accepts nothing", "
     CHECK(shared.tail.fits(1));
 }
 
+TEST_CASE("messages with samples in a tail are listed in their segment", "[core][session][tail]") {
+    Shared shared(1);
+    shared.give(std::string(16, 'x'), shared.all);
+    shared.tail.open(shared.log, shared.all, tail_segment_bytes);
+    for (std::uint64_t seq = 1; seq <= 4; ++seq) {
+        const std::size_t room = tail_segment_bytes - 16 - (seq - 1) * (30 + sizeof(LoggedSamples));
+        CHECK(shared.tail.fits(room));
+        CHECK_FALSE(shared.tail.fits(room + 1));
+        write(shared.tail.next(), std::string(30, 'y'));
+        shared.tail.add(30, {ChannelId{3}, seq, seq});
+        CHECK_FALSE(shared.tail.has_room(1));
+    }
+    shared.tail.settle();
+    Segment* const segment = shared.log.segment();
+    REQUIRE(samples_of({segment, 0, segment->used}).size() == 4);
+    REQUIRE(samples_of({segment, 16, 46}).size() == 1);
+    CHECK(samples_of({segment, 16, 46}).front().first_seq == 1);
+    shared.tail.open(shared.log, shared.all, tail_segment_bytes);
+    CHECK_FALSE(shared.tail.has_room(tail_segment_bytes - 16 - 4 * (30 + sizeof(LoggedSamples)) + 1));
+}
+
 TEST_CASE("every read of an outbox includes the tail", "[core][session][tail]") {
     Shared shared(3);
     shared.give(frame(0, "first"), shared.all);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/channel_table.hpp"
+#include "core/endian.hpp"
 #include "core/telemetry_sample.hpp"
 #include "encode/encoders.hpp"
+#include "encode/notice.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -85,6 +87,19 @@ struct EncoderHarness {
     }
     std::string encode(const TelemetrySample& sample) { return encoded(encoder, sample); }
 };
+
+/// Returns the sequence numbers of the samples in a payload, read with nlohmann/json or from the documented offset.
+inline SeqRange seqs_of(PayloadFormat format, std::string_view payload) {
+    if (format != PayloadFormat::record) {
+        const auto document =
+            format == PayloadFormat::json ? nlohmann::json::parse(payload) : nlohmann::json::from_cbor(payload);
+        return {document.at("seq"), document.at("seq")};
+    }
+    constexpr std::size_t record_bytes = 64;
+    constexpr std::size_t seq_at = 16;
+    return {load_little_endian<std::uint64_t>(payload.data() + seq_at),
+            load_little_endian<std::uint64_t>(payload.data() + payload.size() - record_bytes + seq_at)};
+}
 
 /// Implemented differently from the encoders.
 inline std::string iso_text(std::int64_t utc_ns) {

@@ -100,6 +100,36 @@ TEST_CASE("the record of a heartbeat notice has its sequence number and no value
     CHECK(std::string(record.value.data(), record.value.size()) == std::string(32, '\0'));
 }
 
+TEST_CASE("notices of every format are read as they were written", "[gateway][notices]") {
+    const auto format = GENERATE(from_range(payload_format_names.values));
+    const NoticeHarness h;
+    const std::string payload = h.encode(format, h.gap(43, 70'000, "queue_overflow"));
+    const auto gap = read_notice(format, NoticeKind::gap, payload);
+    REQUIRE(gap);
+    CHECK(gap->epoch_ms == epoch_ms);
+    CHECK(gap->seqs.first == 43);
+    CHECK(gap->seqs.last == 70'000);
+    CHECK(gap->reason == "queue_overflow");
+    CHECK_FALSE(read_notice(format, NoticeKind::beat, payload));
+    const std::string beat_payload = h.encode(format, BeatNotice{h.channel, 99, notice_time_ns});
+    const auto beat = read_notice(format, NoticeKind::beat, beat_payload);
+    REQUIRE(beat);
+    CHECK(beat->epoch_ms == epoch_ms);
+    CHECK(beat->seqs.last == 99);
+    CHECK_FALSE(read_notice(format, NoticeKind::gap, beat_payload));
+}
+
+TEST_CASE("an invalid payload is not a notice", "[gateway][notices]") {
+    const auto format = GENERATE(from_range(payload_format_names.values));
+    const std::string payload = GENERATE(std::string(), std::string("\xA8\x63"), std::string("{\"seq\":x"),
+                                         std::string("[1]"), std::string("\xA1\x63seq\x9B\x7F", 7) + "1234567",
+                                         std::string(100'000, '['), std::string(100'000, '\x81'),
+                                         std::string(R"({"epoch":-1,"seq":1,"first_seq":1,"last_seq":2,"reason":""})"),
+                                         std::string(R"({"epoch":1,"first_seq":3,"last_seq":2,"reason":"slow"})"));
+    CHECK_FALSE(read_notice(format, NoticeKind::gap, payload));
+    CHECK_FALSE(read_notice(format, NoticeKind::beat, payload));
+}
+
 TEST_CASE("a notice is appended to existing text, and its topic is that of its channel with a suffix",
           "[gateway][notices]") {
     const NoticeHarness h;

@@ -2,6 +2,7 @@
 
 #include "core/subscriber.hpp"
 #include "encode/notice_encoder.hpp"
+#include "gateway/encode/encoder_harness.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 #include "support/socket_harness.hpp"
@@ -70,7 +71,7 @@ struct LastValuesLine {
         }));
         std::map<std::string, std::vector<std::uint64_t>> result;
         for (const Frames& frames : inbox.messages) {
-            result[frames.at(0)].push_back(read_seqs(PayloadFormat::json, frames.at(1)).value().first);
+            result[frames.at(0)].push_back(seqs_of(PayloadFormat::json, frames.at(1)).first);
         }
         return result;
     }

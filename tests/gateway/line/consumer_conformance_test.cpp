@@ -3,6 +3,7 @@
 #include "core/subscriber.hpp"
 #include "durable/durable_log.hpp"
 #include "encode/notice_encoder.hpp"
+#include "gateway/encode/encoder_harness.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"
 #include "line/sample_cursor.hpp"
@@ -77,7 +78,7 @@ ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
             const bool is_gap = topic.ends_with(gap_suffix);
             topic.resize(topic.size() - (is_gap ? gap_suffix.size() : 0));
             const SeqRange seqs = is_gap ? read_notice(format, NoticeKind::gap, frames.at(1)).value().seqs
-                                         : read_seqs(format, frames.at(1)).value();
+                                         : seqs_of(format, frames.at(1));
             result[topic].push_back({seqs.first, seqs.last, is_gap});
         }
         return result;
