@@ -5,7 +5,6 @@ namespace {
 
 constexpr std::string_view schemas = R"json({
 "Count": {"type": "integer", "minimum": 0},
-"Mechanism": {"enum": ["NULL", "CURVE"]},
 "Tags": {"type": "object", "additionalProperties": {"type": "string"}},
 "Sample": {
   "type": "object",

@@ -1,6 +1,7 @@
 #include "status/status_parts.hpp"
 
 #include "base/readable_bytes.hpp"
+#include "core/curve.hpp"
 #include "encode/time_text.hpp"
 
 #include <array>
@@ -147,7 +148,7 @@ void list_device(JsonObject& out, const ShownDevice& shown) {
 
 void list_security(JsonObject& out, const std::string& curve_key, std::optional<std::size_t> clients) {
     out.name_schema("Security");
-    out.add("mechanism", Described{curve_key.empty() ? "NULL" : "CURVE", schema_reference("Mechanism")});
+    out.add_named("mechanism", "Mechanism", curve_key.empty() ? Mechanism::null : Mechanism::curve);
     out.add_if("public_key", text_or_null(curve_key));
     out.add_text_if(!curve_key.empty(), "clients", R"({"type":["integer","null"],"minimum":0})",
                     [&](std::string& text) { append_json(text, clients); });
@@ -200,8 +201,8 @@ void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::s
     out.add("blocking", subscriber.blocking);
     out.add("received", subscriber.received);
     out.add("zmtp", "3." + std::to_string(subscriber.zmtp_minor));
-    out.add("mechanism", Described{subscriber.mechanism, schema_reference("Mechanism")});
-    out.add("curve_key", text_or_null(subscriber.curve_key));
+    out.add_named("mechanism", "Mechanism", subscriber.mechanism);
+    out.add("curve_key", subscriber.curve_key ? std::optional(to_z85(*subscriber.curve_key)) : std::nullopt);
     out.add("client", text_or_null(to_readable(subscriber.curve_name)));
     out.add("idle_ms", subscriber.silent.count());
     out.add("round_trip_s", subscriber.round_trip ? std::optional(to_seconds(*subscriber.round_trip)) : std::nullopt);
