@@ -4,6 +4,7 @@
 #include "core/endian.hpp"
 #include "encode/cbor_items.hpp"
 #include "encode/digits.hpp"
+#include "encode/sample_members.hpp"
 #include "encode/time_text.hpp"
 
 #include <algorithm>
@@ -328,6 +329,7 @@ std::optional<NoticeFields> read_notice_from(Entries entries, NoticeKind kind) n
 /// Reads no further than `seq`, which the gateway writes before the value.
 template <class Entries>
 std::optional<SeqRange> read_seqs_from(Entries entries) noexcept {
+    static_assert(sample_member::seq.name == "seq");  // comparing with a literal is faster
     while (const auto entry = entries.next()) {
         if (entry->key == "seq") {
             return entry->number ? std::optional(SeqRange{*entry->number, *entry->number}) : std::nullopt;

@@ -4,6 +4,7 @@
 #include "base/json_object.hpp"
 #include "config/payload_format.hpp"
 #include "config/settings_table.hpp"
+#include "encode/sample_text.hpp"
 #include "http/problem.hpp"
 #include "rest/channel_answer.hpp"
 #include "rest/rest_query.hpp"
@@ -59,6 +60,7 @@ Json schemas_json() {
         add_faults(out, {});
         add_device_states(out, {});
     });
+    described.describe(describe_sample);
     described.describe(describe_sample_list);
     described.describe(describe_intervals);
     for (const RestRoute* route : rest_table()) {

@@ -6,23 +6,6 @@ namespace {
 constexpr std::string_view schemas = R"json({
 "Count": {"type": "integer", "minimum": 0},
 "Tags": {"type": "object", "additionalProperties": {"type": "string"}},
-"Sample": {
-  "type": "object",
-  "required": ["device", "channel", "epoch", "seq", "time", "value", "unit", "quality"],
-  "properties": {
-    "device": {"type": "string"},
-    "channel": {"type": "string"},
-    "epoch": {"$ref": "#/components/schemas/Count"},
-    "seq": {"type": "integer", "minimum": 1},
-    "time": {"type": "string"},
-    "value": {"type": ["number", "string", "boolean", "null"]},
-    "unit": {"type": "string"},
-    "tags": {"$ref": "#/components/schemas/Tags"},
-    "quality": {"$ref": "#/components/schemas/Quality"},
-    "time_quality": {"enum": ["unsynchronized"]},
-    "mono_ns": {"type": "integer"}
-  }
-},
 "ChannelSamplesOrIntervals": {
   "oneOf": [{"$ref": "#/components/schemas/ChannelSamples"}, {"$ref": "#/components/schemas/ChannelIntervals"}]
 },

@@ -2,6 +2,7 @@
 
 #include "base/readable_bytes.hpp"
 #include "core/curve.hpp"
+#include "encode/sample_members.hpp"
 #include "encode/time_text.hpp"
 
 #include <array>
@@ -158,7 +159,7 @@ void list_channel(JsonObject& out, const ChannelStatus& channel) {
     out.name_schema("ChannelStatus");
     out.add("seq", channel.last.seq);
     out.add("time", channel.last.seq == 0 ? std::nullopt : std::optional(to_iso8601(channel.last.time_utc_ns)));
-    out.add_text("value", R"({"type":["number","string","boolean","null"]})",
+    out.add_text("value", sample_member::value.schema,
                  [&](std::string& text) { append_sample_value(text, channel.last); });
     out.add("unit", channel.unit);
     out.add_named("quality", "Quality", channel.last.quality);
