@@ -67,8 +67,8 @@ TEST_CASE("a publisher and a subscriber talk under CURVE, in either role, whiche
     CHECK(adds_up(pair.first.totals()));
     CHECK(pair.first.totals().sent == sent.size());
     const PeerStatus peer = pair.first.subscribers().at(0);
-    CHECK(peer.mechanism == "CURVE");
-    CHECK(peer.curve_key == to_z85(publisher_serves ? client_keys().public_key : server_keys().public_key));
+    CHECK(peer.mechanism == Mechanism::curve);
+    CHECK(peer.curve_key == (publisher_serves ? client_keys().public_key : server_keys().public_key));
     pair.second.unsubscribe("topic");
     CHECK(pair.turn_until([&] { return pair.first.totals().subscriptions == 1; }));
 }
@@ -215,7 +215,7 @@ TEST_CASE("CURVE is not used over inproc, where it would protect nothing", "[con
     subscriber.subscribe("");
     subscriber.connect(endpoint);
     REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
-    CHECK(publisher.subscribers().at(0).mechanism == "NULL");
+    CHECK(publisher.subscribers().at(0).mechanism == Mechanism::null);
 }
 
 TEST_CASE("an identity can be taken over only with the same key", "[conformance][curve]") {

@@ -47,7 +47,7 @@ TEST_CASE("a publisher reaches a subscriber, whichever binds", "[conformance]") 
     CHECK(inbox.messages.at(0) == Frames{"topic", "payload"});
     CHECK(peers_of(pair.first).at(0).socket_type == "SUB");
     CHECK(peers_of(pair.second).at(0).socket_type == "PUB");
-    CHECK(peers_of(pair.second).at(0).mechanism == "NULL");
+    CHECK(peers_of(pair.second).at(0).mechanism == Mechanism::null);
     CHECK(peers_of(pair.second).at(0).zmtp_minor == 1);
 }
 

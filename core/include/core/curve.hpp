@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -87,5 +88,15 @@ struct CurveClient {
 
 /// Mechanism of a socket: NULL, or CURVE in one of its roles. inproc uses none, since it stays within one process.
 using Security = std::variant<std::monostate, CurveServer, CurveClient>;
+
+enum class Mechanism : std::uint8_t { null, curve };
+/// Returns the mechanism as it is written in a greeting.
+[[nodiscard]] constexpr std::string_view to_string(Mechanism mechanism) noexcept {
+    switch (mechanism) {
+        case Mechanism::null: return "NULL";
+        case Mechanism::curve: return "CURVE";
+    }
+    return "";
+}
 
 }  // namespace telegate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,8 @@ struct EndpointFault {
 /// "ipc:///run/telegate/pub.sock", "ipc://@telegate", "ipc://*" or "inproc://name". Does not check whether an interface
 /// exists; bind and connect do.
 [[nodiscard]] std::variant<Endpoint, EndpointFault> parse_endpoint(std::string_view text);
+/// Returns why `host` cannot be the host of a tcp endpoint; nullopt if it can.
+[[nodiscard]] std::optional<EndpointFault> check_tcp_host(std::string_view host);
 
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 

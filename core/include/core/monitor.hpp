@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/curve.hpp"
 #include "core/delivery.hpp"
 
 #include <array>
@@ -50,10 +51,10 @@ struct PeerStatus {
     std::string peer;         // "127.0.0.1:50312"; "pid=712 uid=1000" over ipc; "inproc" over inproc
     std::string identity;     // routing identity, any bytes
     std::string socket_type;  // of the peer, for example "SUB"
-    std::string mechanism;    // "NULL" or "CURVE"
-    std::string curve_key;    // the peer's public key in Z85, if it has one
-    std::string curve_name;   // a client's name from its key file, see CurveClients
-    unsigned zmtp_minor = 0;  // minor version of ZMTP 3
+    Mechanism mechanism = Mechanism::null;
+    std::optional<CurveKey> curve_key;  // the peer's public key
+    std::string curve_name;             // a client's name from its key file, see CurveClients
+    unsigned zmtp_minor = 0;            // minor version of ZMTP 3
 
     std::vector<std::string> subscriptions;  // publisher only: the first few prefixes, any bytes
     std::size_t subscriptions_count = 0;

@@ -530,7 +530,8 @@ void PeerTable::note_opened(Session& session) {
     }
     if (monitor_.is_on()) {
         const PeerStatus status = session.status();
-        monitor_.tell(MonitorEventKind::handshake_done, session, status.socket_type + ' ' + status.mechanism, status);
+        const std::string detail = status.socket_type + ' ' + std::string(to_string(status.mechanism));
+        monitor_.tell(MonitorEventKind::handshake_done, session, detail, status);
     }
     if (session.state() != Session::State::closed) {
         guard(session, [&] { events_.opened(session); });

@@ -491,10 +491,8 @@ PeerStatus Session::status() const {
     status.peer = origin_.peer;
     status.identity = identity_;
     status.socket_type = zmtp::to_string(peer_.socket_type);
-    status.mechanism = cipher_ == nullptr ? "NULL" : "CURVE";
-    if (peer_.curve_key) {
-        status.curve_key = to_z85(*peer_.curve_key);
-    }
+    status.mechanism = cipher_ == nullptr ? Mechanism::null : Mechanism::curve;
+    status.curve_key = peer_.curve_key;
     status.curve_name = peer_.curve_name;
     status.zmtp_minor = peer_.minor;
     status.matched = outbox_->matched();

@@ -13,7 +13,7 @@ namespace telegate::zmtp {
 namespace {
 
 [[nodiscard]] std::string_view mechanism_of(const Security& security) noexcept {
-    return std::holds_alternative<std::monostate>(security) ? "NULL" : "CURVE";
+    return to_string(std::holds_alternative<std::monostate>(security) ? Mechanism::null : Mechanism::curve);
 }
 
 }  // namespace

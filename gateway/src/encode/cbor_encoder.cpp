@@ -2,7 +2,9 @@
 
 #include "core/utf8.hpp"
 #include "encode/cbor_items.hpp"
+#include "encode/sample_members.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -18,20 +20,22 @@ constexpr std::uint8_t false_item = 0xF4;
 constexpr std::uint8_t true_item = 0xF5;
 constexpr std::uint8_t null_item = 0xF6;
 constexpr std::uint8_t real_item = 0xFB;
-constexpr std::size_t key_count = 8;
-constexpr std::size_t key_count_with_doubt = 10;
+constexpr std::size_t key_count = std::ranges::count(sample_member::all, true, &sample_member::Member::is_required);
+constexpr std::size_t key_count_with_doubt = key_count + 2;
+constexpr std::string_view time_head = "\x78\x1E";  // of a text of TimeText::time_bytes
 
-/// Keys and heads of constant length; the head of a text of up to 23 bytes contains its length.
-constexpr std::string_view cbor_time_key = "\x64time\x78\x1E";
-constexpr std::string_view cbor_value_key = "\x65value";
+/// Appends a text of up to 23 bytes, whose head contains its length.
+constexpr ConstantText& add_short_text(ConstantText& to, std::string_view text) {
+    return to.add(static_cast<char>(static_cast<std::size_t>(CborMajor::text) | text.size())).add(text);
+}
 
-constexpr std::string_view cbor_doubt =
-    "\x6C"
-    "time_quality"
-    "\x6E"
-    "unsynchronized"
-    "\x67"
-    "mono_ns";
+constexpr ConstantText cbor_doubt_text = [] {
+    ConstantText text;
+    add_short_text(text, sample_member::time_quality.name);
+    add_short_text(text, "unsynchronized");
+    return add_short_text(text, sample_member::mono_ns.name);
+}();
+constexpr std::string_view cbor_doubt = cbor_doubt_text.text();
 
 /// Indexed by Quality.
 constexpr std::array cbor_endings{ShortText("\x64good"), ShortText("\x69uncertain"),
@@ -76,8 +80,14 @@ void append_text(std::string& out, std::string_view text) {
     out += sound;
 }
 
+std::string cbor_key(const sample_member::Member& member) {
+    std::string key;
+    append_text(key, member.name);
+    return key;
+}
+
 void append_tags(std::string& out, const Tags& tags) {
-    append_text(out, "tags");
+    append_text(out, sample_member::tags.name);
     std::array<char, cbor_item_bytes_max> head;
     out.append(head.data(), put_cbor_head(head.data(), CborMajor::map, tags.size()));
     for (const Tag& tag : tags) {
@@ -89,26 +99,29 @@ void append_tags(std::string& out, const Tags& tags) {
 }  // namespace
 
 CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags)
-    : epoch_ms_(epoch_ms), tags_(std::move(tags)), frames_(channels), time_(cbor_time_key, cbor_value_key) {}
+    : epoch_ms_(epoch_ms),
+      tags_(std::move(tags)),
+      frames_(channels),
+      time_(cbor_key(sample_member::time).append(time_head), cbor_key(sample_member::value)) {}
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     static_assert(cbor_doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
     std::string before;
     before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | (key_count + (tags_.empty() ? 0 : 1)));
-    append_text(before, "device");
+    append_text(before, sample_member::device.name);
     append_text(before, info.device);
-    append_text(before, "channel");
+    append_text(before, sample_member::channel.name);
     append_text(before, info.channel);
-    append_text(before, "epoch");
+    append_text(before, sample_member::epoch.name);
     append_integer(before, epoch_ms_);
-    append_text(before, "seq");
+    append_text(before, sample_member::seq.name);
     std::string after;
-    append_text(after, "unit");
+    append_text(after, sample_member::unit.name);
     append_text(after, info.unit);
     if (!tags_.empty()) {
         append_tags(after, tags_);
     }
-    append_text(after, "quality");
+    append_text(after, sample_member::quality.name);
     Frame frame{StepText(before), StepText(after), 0};
     // Text is copied in large steps; later members overwrite the excess bytes, except those of the last step.
     frame.bytes_max = frame.before.size() + cbor_item_bytes_max + TimeText::copied_bytes + cbor_item_bytes_max +

@@ -2,6 +2,7 @@
 
 #include "core/utf8.hpp"
 #include "encode/digits.hpp"
+#include "encode/sample_members.hpp"
 
 #include <array>
 #include <charconv>
@@ -13,15 +14,19 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t real_bytes_max = 32;  // the longest is 24
-constexpr std::string_view json_time_key = ",\"time\":\"";
-constexpr std::string_view json_value_key = "\",\"value\":";
 
 /// Indexed by Quality: the text after `"quality":"`.
 constexpr std::array json_endings{ShortText("good\"}"), ShortText("uncertain\"}"), ShortText("bad\"}"),
                                   ShortText("stale\"}")};
 
+constexpr ConstantText json_doubt_text = ConstantText()
+                                             .add(",\"")
+                                             .add(sample_member::time_quality.name)
+                                             .add("\":\"unsynchronized\",\"")
+                                             .add(sample_member::mono_ns.name)
+                                             .add("\":");
 /// Replaces the closing brace.
-constexpr std::string_view json_doubt = ",\"time_quality\":\"unsynchronized\",\"mono_ns\":";
+constexpr std::string_view json_doubt = json_doubt_text.text();
 static_assert(json_doubt.size() + whole_bytes_max + 2 <= JsonEncoder::doubt_bytes_max);
 
 char* put(char* out, std::string_view text) noexcept {
@@ -149,18 +154,26 @@ std::string json_string(std::string_view text) {
     return string;
 }
 
+/// Returns `"name":`.
+std::string json_key(const sample_member::Member& member) {
+    return '"' + std::string(member.name) + "\":";
+}
+
 }  // namespace
 
 JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags)
     : epoch_(std::to_string(epoch_ms)),
       tags_(json_tags_member(tags)),
       frames_(channels),
-      time_(json_time_key, json_value_key) {}
+      time_(',' + json_key(sample_member::time) + '"', "\"," + json_key(sample_member::value)) {}
 
 JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
-    Frame frame{StepText("{\"device\":" + json_string(info.device) + ",\"channel\":" + json_string(info.channel) +
-                         ",\"epoch\":" + epoch_ + ",\"seq\":"),
-                StepText(",\"unit\":" + json_string(info.unit) + tags_ + ",\"quality\":\""), 0};
+    Frame frame{StepText('{' + json_key(sample_member::device) + json_string(info.device) + ',' +
+                         json_key(sample_member::channel) + json_string(info.channel) + ',' +
+                         json_key(sample_member::epoch) + epoch_ + ',' + json_key(sample_member::seq)),
+                StepText(',' + json_key(sample_member::unit) + json_string(info.unit) + tags_ + ',' +
+                         json_key(sample_member::quality) + '"'),
+                0};
     // Later members overwrite the excess bytes of each copy step, except those of the last step.
     frame.bytes_max = frame.before.size() + whole_bytes_max + time_.size() + real_bytes_max + frame.after.size() +
                       StepText::step_bytes;

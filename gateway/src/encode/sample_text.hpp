@@ -8,6 +8,8 @@
 
 namespace telegate {
 
+class JsonObject;
+
 /// Encodes samples for REST in the `json` format of subscribers. All requests share one encoder, because it has an
 /// entry per channel.
 ///
@@ -28,5 +30,8 @@ class SampleText {
     JsonEncoder encoder_;
     const std::int64_t epoch_ms_;
 };
+
+/// Describes a sample as SampleText encodes it. Threads: one.
+void describe_sample(JsonObject& out);
 
 }  // namespace telegate

@@ -54,4 +54,21 @@ class ShortText {
     std::size_t size_;
 };
 
+/// A constant text that is put together at compile time. Threads: any. Limits: 64 bytes; a longer text does not
+/// compile. Failure: none.
+class ConstantText {
+  public:
+    constexpr ConstantText& add(std::string_view text) {
+        std::copy(text.begin(), text.end(), bytes_.begin() + size_);
+        size_ += text.size();
+        return *this;
+    }
+    constexpr ConstantText& add(char byte) { return add(std::string_view(&byte, 1)); }
+    [[nodiscard]] constexpr std::string_view text() const { return {bytes_.data(), size_}; }
+
+  private:
+    std::array<char, 64> bytes_{};
+    std::size_t size_ = 0;
+};
+
 }  // namespace telegate

@@ -233,8 +233,7 @@ class BoundEndpoints {
         const std::string at = to_string(bound.as_bound);
         std::size_t closed = 0;
         for (const PeerStatus& peer : sockets_.peers(bound.wanted)) {
-            const std::optional<CurveKey> key = parse_z85(peer.curve_key);
-            const bool may_stay = peer.endpoint != at || (key && clients->allows(*key));
+            const bool may_stay = peer.endpoint != at || (peer.curve_key && clients->allows(*peer.curve_key));
             if (!may_stay && sockets_.of(bound.wanted).close_peer(peer.id, "client key no longer allowed")) {
                 ++closed;
             }

@@ -1,5 +1,6 @@
 #include "endpoints/peer_log.hpp"
 
+#include "core/curve.hpp"
 #include "log/log_line.hpp"
 
 #include <string>
@@ -13,10 +14,10 @@ LogFields peer_fields(const MonitorEvent& event) {
 
 /// Returns the CURVE identity of the peer: its name, or its key if it has no name.
 LogFields client_fields(const MonitorEvent& event) {
-    if (event.status == nullptr || event.status->curve_key.empty()) {
+    if (event.status == nullptr || !event.status->curve_key) {
         return {};
     }
-    return event.status->curve_name.empty() ? LogFields().quote("key", event.status->curve_key)
+    return event.status->curve_name.empty() ? LogFields().quote("key", to_z85(*event.status->curve_key))
                                             : LogFields().quote("client", event.status->curve_name);
 }
 

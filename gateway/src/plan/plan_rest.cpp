@@ -14,7 +14,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace telegate {
 namespace {
@@ -24,8 +23,7 @@ void check_address(const Settings& settings, SectionProblems& complaints) {
     if (settings.rest_host.empty()) {
         return;
     }
-    const auto parsed = parse_endpoint(to_string(Endpoint{Transport::tcp, settings.rest_host, 0, ""}));
-    if (const auto* fault = std::get_if<EndpointFault>(&parsed)) {
+    if (const auto fault = check_tcp_host(settings.rest_host)) {
         complaints.add("listen", '"' + settings.rest_host + "\": " + fault->what);
         return;
     }

@@ -1,7 +1,6 @@
-#include "base/json_excerpt.hpp"
-#include "base/strict_json.hpp"
 #include "config/load.hpp"
 #include "encode/time_text.hpp"
+#include "rest/rest_body.hpp"
 #include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
@@ -9,68 +8,43 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 namespace telegate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t body_bytes_max = 1'024;
-constexpr std::size_t body_depth_max = 8;
-
-/// The parsed body, or its faults.
 struct LevelChange {
     std::string level;
     std::optional<std::chrono::milliseconds> revert_after;
-    std::vector<RestFault> faults;
-
-    void fault(std::string pointer, std::string detail) {
-        faults.push_back({RestFault::Where::body, std::move(pointer), std::move(detail)});
-    }
 };
 
-void read_member(LevelChange& change, const std::string& name, const Json& value) {
-    if (name == "level") {
+/// Returns the body that is read to `change`.
+RequestBody level_change_body(LevelChange& change) {
+    const auto read_level = [&change](const Json& value) {
         change.level = value.is_string() ? value.get<std::string>() : "";
-        if (!is_log_level(change.level)) {
-            change.fault("/level", json_excerpt(value) + " is not a level: must be " + log_level_choices());
-        }
-    } else if (name == "revert_after") {
+        return is_log_level(change.level);
+    };
+    const auto read_revert_after = [&change](const Json& value) {
         change.revert_after = value.is_string() ? parse_revert_after(value.get<std::string>()) : std::nullopt;
-        if (!change.revert_after) {
-            change.fault("/revert_after",
-                         json_excerpt(value) + " is not a valid time: must be " + std::string(revert_allowed));
-        }
-    } else {
-        change.fault(json_pointer_part(name), "is unknown: must be level or revert_after");
-    }
-}
-
-LevelChange to_change(std::string_view body) {
-    LevelChange change;
-    if (body.size() > body_bytes_max) {
-        change.fault("", "is too large: must be at most " + std::to_string(body_bytes_max) + " bytes");
-        return change;
-    }
-    Json json;
-    if (const auto fault = read_strict_json(body, {body_depth_max}, json)) {
-        change.fault(fault->pointer, fault->what);
-        return change;
-    }
-    if (!json.is_object()) {
-        change.fault("", "is not a JSON object: must be like {\"level\":\"debug\",\"revert_after\":\"10m\"}");
-        return change;
-    }
-    for (const auto& [name, value] : json.items()) {
-        read_member(change, name, value);
-    }
-    if (!json.contains("level")) {
-        change.fault("/level", "is missing: must be " + log_level_choices());
-    }
-    return change;
+        return change.revert_after.has_value();
+    };
+    return {.form = R"(is not a JSON object: must be like {"level":"debug","revert_after":"10m"})",
+            .depth_max = 8,
+            .members = {{.name = "level",
+                         .schema = schema_reference("Level"),
+                         .kind = "a level",
+                         .allowed = log_level_choices(),
+                         .read = read_level,
+                         .is_required = true},
+                        {.name = "revert_after",
+                         .schema = schema_reference("RevertAfter"),
+                         .kind = "a valid time",
+                         .allowed = std::string(revert_allowed),
+                         .read = read_revert_after}}};
 }
 
 void list_log_level(JsonObject& out, const LogLevelStatus& status) {
@@ -87,9 +61,9 @@ HttpResponse get_level(const RestCall& call) {
 }
 
 HttpResponse put_level(const RestCall& call) {
-    const LevelChange change = to_change(call.request.body);
-    if (!change.faults.empty()) {
-        return unprocessable(call.request, change.faults);
+    LevelChange change;
+    if (const auto faults = read_body(call.request.body, level_change_body(change)); !faults.empty()) {
+        return unprocessable(call.request, faults);
     }
     HttpResponse response = json_response(
         list_log_level, call.handlers.log_level->set(change.level, change.revert_after, call.request.who));
@@ -111,6 +85,7 @@ constexpr std::array log_level_route_table{
               .role = HttpRole::admin,
               .summary = "Change the log level, temporarily if revert_after is given.",
               .body_schema = "LogLevelChange",
+              .describe_body = body_schema_of<level_change_body, LevelChange>,
               .answer_members = members_of<list_log_level, LogLevelStatus>,
               .answer = put_level},
 };

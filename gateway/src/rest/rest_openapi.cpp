@@ -4,6 +4,7 @@
 #include "base/json_object.hpp"
 #include "config/payload_format.hpp"
 #include "config/settings_table.hpp"
+#include "encode/sample_text.hpp"
 #include "http/problem.hpp"
 #include "rest/channel_answer.hpp"
 #include "rest/rest_query.hpp"
@@ -50,7 +51,19 @@ std::string answer_schema(const RestRoute& route, JsonSchemas& schemas) {
     return route.answer_members == nullptr ? std::string(route.answer_schema) : schemas.describe(route.answer_members);
 }
 
-/// Returns all schemas, including those from other tables.
+/// The schemas that have no table: they do not describe the members of an object.
+constexpr std::string_view other_schemas = R"json({
+"Count": {"type": "integer", "minimum": 0},
+"Tags": {"type": "object", "additionalProperties": {"type": "string"}},
+"ChannelSamplesOrIntervals": {
+  "oneOf": [{"$ref": "#/components/schemas/ChannelSamples"}, {"$ref": "#/components/schemas/ChannelIntervals"}]
+},
+"Origins": {"type": "object"},
+"SettingsPatch": {"type": "object"},
+"OpenApi": {"type": "object"}
+})json";
+
+/// Returns all schemas.
 Json schemas_json() {
     JsonSchemas described;
     described.describe([](JsonObject& out) {
@@ -59,12 +72,16 @@ Json schemas_json() {
         add_faults(out, {});
         add_device_states(out, {});
     });
+    described.describe(describe_sample);
     described.describe(describe_sample_list);
     described.describe(describe_intervals);
     for (const RestRoute* route : rest_table()) {
         (void)answer_schema(*route, described);
+        if (route->describe_body != nullptr) {
+            described.add(std::string(route->body_schema), route->describe_body());
+        }
     }
-    Json schemas = Json::parse(rest_schemas());
+    Json schemas = Json::parse(other_schemas);
     for (const auto& [name, schema] : described.all()) {
         schemas[name] = Json::parse(schema);
     }

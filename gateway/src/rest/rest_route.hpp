@@ -53,11 +53,12 @@ struct RestRoute {
     HttpRole role = HttpRole::reader;
     std::string_view summary;
     std::span<const RestParameter> parameters = {};
-    std::string_view body_schema = {};  // of a JSON body, see rest_schemas(); "": no body
+    std::string_view body_schema = {};         // name of the schema of a JSON body; "": no body
+    std::string (*describe_body)() = nullptr;  // returns the schema, if a RequestBody has the members
     std::string_view body_type = "application/json";
     std::span<const std::string_view> gives = gives_json;  // media types, the preferred one first
     void (*answer_members)(JsonObject& out) = nullptr;     // of a JSON response, see JsonObject
-    std::string_view answer_schema = {};                   // without members: of a JSON response, see rest_schemas()
+    std::string_view answer_schema = {};                   // without members: of a JSON response
     std::array<int, 4> refusals{};                         // its own statuses, in addition to those of every route
     HttpResponse (*answer)(const RestCall& call) = nullptr;
 };

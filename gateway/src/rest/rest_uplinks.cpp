@@ -1,8 +1,7 @@
-#include "base/json_excerpt.hpp"
 #include "base/parse_time.hpp"
-#include "base/strict_json.hpp"
 #include "config/joined.hpp"
 #include "encode/time_text.hpp"
+#include "rest/rest_body.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
@@ -23,8 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t rewind_bytes_max = 1'024;
-constexpr std::size_t rewind_depth_max = 4;
 constexpr std::array uplink_name{path_parameter("name", "Uplink, as named in the settings.")};
 
 void list_uplinks(JsonObject& out, const std::vector<UplinkReport>& uplinks) {
@@ -81,44 +78,40 @@ HttpResponse post_pause(const RestCall& call) {
     });
 }
 
-/// Reads {"position": N} or {"time": "..."}, or adds a fault.
-std::optional<uplink::RewindTarget> read_target(std::string_view body, std::vector<RestFault>& faults) {
-    const auto fault = [&](std::string pointer, std::string detail) {
-        faults.push_back({RestFault::Where::body, std::move(pointer), std::move(detail)});
-        return std::nullopt;
+/// Returns the body that is read to `target`.
+RequestBody rewind_body(uplink::RewindTarget& target) {
+    const auto read_position = [&target](const Json& value) {
+        target = value.is_number_unsigned() ? value.get<store::Position>() : 0;
+        return value.is_number_unsigned();
     };
-    Json json;
-    if (body.size() > rewind_bytes_max) {
-        return fault("", "is too large: must be at most " + std::to_string(rewind_bytes_max) + " bytes");
-    }
-    if (const auto wrong = read_strict_json(body, {rewind_depth_max}, json)) {
-        return fault(wrong->pointer, wrong->what);
-    }
-    if (!json.is_object() || json.size() != 1 || (!json.contains("position") && !json.contains("time"))) {
-        return fault("", R"(is not a target: must be like {"position":1000} or {"time":"2026-11-20T23:11:34Z"})");
-    }
-    const std::string& name = json.begin().key();
-    const Json& value = json.begin().value();
-    if (name == "position") {
-        return value.is_number_unsigned() ? std::optional<uplink::RewindTarget>(value.get<store::Position>())
-                                          : fault("/position", json_excerpt(value) +
-                                                                   " is not a position: must be a "
-                                                                   "whole number from 0");
-    }
-    const auto time = value.is_string() ? parse_iso8601(value.get<std::string>()) : std::nullopt;
-    return time ? std::optional<uplink::RewindTarget>(std::chrono::nanoseconds(*time))
-                : fault("/time", json_excerpt(value) + " is not a time: must be like \"2026-11-20T23:11:34Z\"");
+    const auto read_time = [&target](const Json& value) {
+        const auto time = value.is_string() ? parse_iso8601(value.get<std::string>()) : std::nullopt;
+        target = std::chrono::nanoseconds(time.value_or(0));
+        return time.has_value();
+    };
+    return {.form = R"(is not a target: must be like {"position":1000} or {"time":"2026-11-20T23:11:34Z"})",
+            .is_one_member = true,
+            .depth_max = 4,
+            .members = {{.name = "position",
+                         .schema = schema_reference("Count"),
+                         .kind = "a position",
+                         .allowed = "a whole number from 0",
+                         .read = read_position},
+                        {.name = "time",
+                         .schema = R"({"type":"string","format":"date-time"})",
+                         .kind = "a time",
+                         .allowed = R"(like "2026-11-20T23:11:34Z")",
+                         .read = read_time}}};
 }
 
 HttpResponse post_rewind(const RestCall& call) {
-    std::vector<RestFault> faults;
-    const auto target = read_target(call.request.body, faults);
-    if (!target) {
+    uplink::RewindTarget target;
+    if (const auto faults = read_body(call.request.body, rewind_body(target)); !faults.empty()) {
         return unprocessable(call.request, faults);
     }
     return run_command(call, "rewind", [&](uplink::UplinkRunner& runner) {
         using Result = uplink::UplinkRunner::RewindResult;
-        switch (runner.rewind(*target)) {
+        switch (runner.rewind(target)) {
             case Result::no_log: return UplinkResult::no_log;
             case Result::not_delivered: return UplinkResult::not_delivered;
             case Result::done: break;
@@ -184,6 +177,7 @@ constexpr RestRoute rewind_route() {
         "POST", "/uplinks/{name}/rewind",
         "Deliver again from a position of the log, or from a time. The position must be delivered.", post_rewind);
     route.body_schema = "UplinkRewind";
+    route.describe_body = body_schema_of<rewind_body, uplink::RewindTarget>;
     route.refusals = {404, 409, 422, 503};
     return route;
 }

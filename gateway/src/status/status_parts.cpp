@@ -1,6 +1,8 @@
 #include "status/status_parts.hpp"
 
 #include "base/readable_bytes.hpp"
+#include "core/curve.hpp"
+#include "encode/sample_members.hpp"
 #include "encode/time_text.hpp"
 
 #include <array>
@@ -147,7 +149,7 @@ void list_device(JsonObject& out, const ShownDevice& shown) {
 
 void list_security(JsonObject& out, const std::string& curve_key, std::optional<std::size_t> clients) {
     out.name_schema("Security");
-    out.add("mechanism", Described{curve_key.empty() ? "NULL" : "CURVE", schema_reference("Mechanism")});
+    out.add_named("mechanism", "Mechanism", curve_key.empty() ? Mechanism::null : Mechanism::curve);
     out.add_if("public_key", text_or_null(curve_key));
     out.add_text_if(!curve_key.empty(), "clients", R"({"type":["integer","null"],"minimum":0})",
                     [&](std::string& text) { append_json(text, clients); });
@@ -157,7 +159,7 @@ void list_channel(JsonObject& out, const ChannelStatus& channel) {
     out.name_schema("ChannelStatus");
     out.add("seq", channel.last.seq);
     out.add("time", channel.last.seq == 0 ? std::nullopt : std::optional(to_iso8601(channel.last.time_utc_ns)));
-    out.add_text("value", R"({"type":["number","string","boolean","null"]})",
+    out.add_text("value", sample_member::value.schema,
                  [&](std::string& text) { append_sample_value(text, channel.last); });
     out.add("unit", channel.unit);
     out.add_named("quality", "Quality", channel.last.quality);
@@ -200,8 +202,8 @@ void list_subscriber(JsonObject& out, const SubscriberStatus& subscriber, std::s
     out.add("blocking", subscriber.blocking);
     out.add("received", subscriber.received);
     out.add("zmtp", "3." + std::to_string(subscriber.zmtp_minor));
-    out.add("mechanism", Described{subscriber.mechanism, schema_reference("Mechanism")});
-    out.add("curve_key", text_or_null(subscriber.curve_key));
+    out.add_named("mechanism", "Mechanism", subscriber.mechanism);
+    out.add("curve_key", subscriber.curve_key ? std::optional(to_z85(*subscriber.curve_key)) : std::nullopt);
     out.add("client", text_or_null(to_readable(subscriber.curve_name)));
     out.add("idle_ms", subscriber.silent.count());
     out.add("round_trip_s", subscriber.round_trip ? std::optional(to_seconds(*subscriber.round_trip)) : std::nullopt);

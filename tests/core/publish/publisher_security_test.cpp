@@ -46,7 +46,8 @@ struct TwoMechanisms : Bench {
     std::vector<std::string> keys() const {
         std::vector<std::string> keys;
         for (const PeerStatus& peer : publisher.subscribers()) {
-            keys.push_back(peer.mechanism + ' ' + peer.curve_key);
+            keys.push_back(std::string(to_string(peer.mechanism)) + ' ' +
+                           (peer.curve_key ? to_z85(*peer.curve_key) : ""));
         }
         return keys;
     }

@@ -192,8 +192,8 @@ TEST_CASE("two sessions exchange sealed messages however the stream splits them"
     pair.turn();
     REQUIRE(pair.server.opened + pair.client.opened == 2);
     const PeerStatus status = pair.server.session->status();
-    CHECK(status.mechanism == "CURVE");
-    CHECK(status.curve_key == to_z85(client_keys.public_key));
+    CHECK(status.mechanism == Mechanism::curve);
+    CHECK(status.curve_key == client_keys.public_key);
     exchange(pair, seed);
 }
 

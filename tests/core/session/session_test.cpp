@@ -67,7 +67,7 @@ TEST_CASE("messages are received and sent", "[core][session]") {
     CHECK(status.sent == 1);
     CHECK(status.pending == 0);
     CHECK(status.socket_type == "DEALER");
-    CHECK(status.mechanism == "NULL");
+    CHECK(status.mechanism == Mechanism::null);
     CHECK(status.zmtp_minor == 1);
     CHECK(status.endpoint == "tcp://127.0.0.1:5556");
     CHECK(status.bytes_received > 64);

@@ -80,6 +80,16 @@ TEST_CASE("the reason for a refusal says what is allowed", "[core][endpoint]") {
     CHECK(fault("udp://127.0.0.1:1") == "unknown transport: must begin with tcp://, ipc:// or inproc://");
 }
 
+TEST_CASE("a host is checked like the host of an endpoint", "[core][endpoint]") {
+    const std::string host = GENERATE("127.0.0.1", "localhost", "eth0", "*", "::1", "fe80::1%eth0");
+    CAPTURE(host);
+    CHECK_FALSE(check_tcp_host(host));
+    CHECK(check_tcp_host("").value().what == fault("tcp://:1"));
+    CHECK(check_tcp_host("example.org").value().what == fault("tcp://example.org:1"));
+    CHECK(check_tcp_host("::x").value().what == fault("tcp://[::x]:1"));
+    CHECK(check_tcp_host("224.0.0.1").value().what == fault("tcp://224.0.0.1:1"));
+}
+
 TEST_CASE("text with a zero byte is not an endpoint", "[core][endpoint]") {
     CHECK_FALSE(is_endpoint(std::string("tcp://127.0.0.1\0:1", 18)));
     CHECK_FALSE(is_endpoint(std::string("tcp://eth0\0:1", 13)));

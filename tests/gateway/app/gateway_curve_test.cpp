@@ -77,7 +77,7 @@ struct CurveGateway : CurveSettings, GatewayFixture {
         std::vector<std::string> keys;
         for (const SubscriberStatus& each : status().subscribers) {
             if (each.endpoint == endpoint) {
-                keys.push_back(each.curve_key);
+                keys.push_back(each.curve_key ? to_z85(*each.curve_key) : "");
             }
         }
         std::sort(keys.begin(), keys.end());

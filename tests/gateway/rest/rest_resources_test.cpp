@@ -217,6 +217,41 @@ TEST_CASE("an invalid log level names the member and what is allowed", "[gateway
     CHECK(call.ask("GET", "/log-level")["level"] == "info");
 }
 
+TEST_CASE("a member of a body that is unknown or missing is reported with what is allowed", "[gateway][rest]") {
+    Sampled call;
+    const json errors = call.ask("PUT", "/log-level", R"({"levle":"info"})")["errors"];
+    REQUIRE(errors.size() == 2);
+    CHECK(errors[0]["detail"] == "is unknown: must be level or revert_after");
+    CHECK(errors[1]["detail"] == "is missing: must be one of trace, debug, info, warn, error, off");
+    CHECK(call.ask("PUT", "/log-level", "[]")["errors"][0]["detail"] ==
+          R"(is not a JSON object: must be like {"level":"debug","revert_after":"10m"})");
+}
+
+TEST_CASE("an invalid target of a rewind names the member and what is allowed", "[gateway][rest][uplinks]") {
+    Sampled call;
+    const std::string no_target =
+        R"(is not a target: must be like {"position":1000} or {"time":"2026-11-20T23:11:34Z"})";
+    const std::string no_position = " is not a position: must be a whole number from 0";
+    const std::string no_time = R"( is not a time: must be like "2026-11-20T23:11:34Z")";
+    const auto [body, pointer, detail] = GENERATE_COPY(table<std::string, std::string, std::string>(
+        {{R"({"position":-1})", "/position", "-1" + no_position},
+         {R"({"position":"1"})", "/position", "\"1\"" + no_position},
+         {R"({"time":"yesterday"})", "/time", "\"yesterday\"" + no_time},
+         {R"({"time":1})", "/time", "1" + no_time},
+         {R"({"when":1})", "", no_target},
+         {R"({"position":1,"time":"2026-11-20T23:11:34Z"})", "", no_target},
+         {R"({"position":1,"when":1})", "", no_target},
+         {R"({})", "", no_target},
+         {R"([])", "", no_target},
+         {R"({"position":1,"position":1})", "/position", "is a duplicate key: must appear once"},
+         {R"({"time":[[[[]]]]})", "", "is nested too deeply: must be at most 4 levels"},
+         {"{\"position\":1}" + std::string(1'024, ' '), "", "is too large: must be at most 1024 bytes"}}));
+    CAPTURE(body);
+    const json answer = call.ask("POST", "/uplinks/cloud/rewind", body);
+    CHECK(pointer_fault(answer) == pointer);
+    CHECK(answer["errors"] == json::array({{{"pointer", pointer}, {"detail", detail}}}));
+}
+
 TEST_CASE("a body of the wrong type is refused with 415", "[gateway][rest]") {
     Sampled call;
     call.fields["Content-Type"] = GENERATE("", "text/plain", "application/x-www-form-urlencoded");

@@ -167,6 +167,17 @@ TEST_CASE("objects in the OpenAPI document have names, and arrays have items", "
     }
 }
 
+TEST_CASE("the OpenAPI document has the schemas of the request bodies", "[gateway][rest]") {
+    const json schemas = json::parse(openapi_json(HttpRole::admin))["components"]["schemas"];
+    CHECK(schemas["LogLevelChange"] ==
+          json::parse(R"({"type":"object","required":["level"],"additionalProperties":false,"properties":{
+          "level":{"$ref":"#/components/schemas/Level"},"revert_after":{"$ref":"#/components/schemas/RevertAfter"}}})"));
+    CHECK(schemas["UplinkRewind"] ==
+          json::parse(R"({"type":"object","oneOf":[{"required":["position"]},{"required":["time"]}],
+          "additionalProperties":false,"properties":{"position":{"$ref":"#/components/schemas/Count"},
+          "time":{"type":"string","format":"date-time"}}})"));
+}
+
 TEST_CASE("operations require credentials unless the client has their role without", "[gateway][rest]") {
     json document = json::parse(openapi_json(HttpRole::reader));
     CHECK(document["paths"]["/start"]["post"]["security"] == json::parse(R"([{"token":[]}, {"certificate":[]}])"));

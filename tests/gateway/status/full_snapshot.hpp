@@ -59,8 +59,8 @@ inline SubscriberStatus full_subscriber() {
     subscriber.backlog_bytes = 300;
     subscriber.received = 2;
     subscriber.zmtp_minor = 1;
-    subscriber.mechanism = "CURVE";
-    subscriber.curve_key = "ITS KEY";
+    subscriber.mechanism = Mechanism::curve;
+    subscriber.curve_key = CurveKey{};
     subscriber.curve_name = "anna";
     subscriber.silent = std::chrono::milliseconds(1'200);
     subscriber.round_trip = std::chrono::microseconds(250);

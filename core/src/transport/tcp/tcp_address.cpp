@@ -168,6 +168,25 @@ std::string to_text(const sockaddr_in6& address) {
     return result;
 }
 
+/// `is_bracketed`: the host is written in brackets, which only an IPv6 address may be.
+std::optional<EndpointFault> host_fault(std::string_view host, bool is_bracketed) {
+    if (is_bracketed && !is_ipv6_with_zone(host)) {
+        return EndpointFault{"invalid IPv6 address in brackets: must be like [::1] or [fe80::1%eth0]"};
+    }
+    if (!is_bracketed && host != "*" && !is_address(AF_INET, host) && !is_interface(host)) {
+        return EndpointFault{
+            "invalid address: must be a numeric IPv4 address, an IPv6 address in brackets, an interface name (at "
+            "most " +
+            std::to_string(interface_bytes_max) +
+            " characters from A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
+    }
+    if (is_for_many(host)) {
+        return EndpointFault{
+            "invalid address: TCP supports neither multicast nor broadcast; use the address of one machine"};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
@@ -180,21 +199,12 @@ std::variant<Endpoint, EndpointFault> parse_tcp(std::string_view text) {
         return EndpointFault{"invalid port: must be 0 to 65535, or * for any free port"};
     }
     std::string_view host = text.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) {
+    const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+    if (is_bracketed) {
         host = host.substr(1, host.size() - 2);
-        if (!is_ipv6_with_zone(host)) {
-            return EndpointFault{"invalid IPv6 address in brackets: must be like [::1] or [fe80::1%eth0]"};
-        }
-    } else if (host != "*" && !is_address(AF_INET, host) && !is_interface(host)) {
-        return EndpointFault{
-            "invalid address: must be a numeric IPv4 address, an IPv6 address in brackets, an interface name (at "
-            "most " +
-            std::to_string(interface_bytes_max) +
-            " characters from A-Z a-z 0-9 _ -, or with a VLAN: eth0.100), localhost, or *"};
     }
-    if (is_for_many(host)) {
-        return EndpointFault{
-            "invalid address: TCP supports neither multicast nor broadcast; use the address of one machine"};
+    if (const auto fault = host_fault(host, is_bracketed)) {
+        return *fault;
     }
     return Endpoint{Transport::tcp, std::string(host), *port, ""};
 }
@@ -232,3 +242,11 @@ Endpoint to_endpoint(const SocketAddress& address) {
 }
 
 }  // namespace telegate::transport
+
+namespace telegate {
+
+std::optional<EndpointFault> check_tcp_host(std::string_view host) {
+    return transport::host_fault(host, host.find(':') != std::string_view::npos);
+}
+
+}  // namespace telegate
