@@ -1,8 +1,8 @@
 #pragma once
 
 #include "http/http_budget.hpp"
-#include "http/http_calls.hpp"
 #include "http/http_head.hpp"
+#include "http/http_message.hpp"
 #include "http/http_reply.hpp"
 #include "http/http_socket.hpp"
 

@@ -71,12 +71,8 @@ HttpReply reply_of(HttpResponse&& response, const ReplyFrame& frame) {
     }
     reply.chunked = response.has_open_end() && !frame.http_1_0;
     reply.is_stream = response.stream != nullptr;
-    if (response.stream) {
-        reply.pull = std::move(response.stream);
-    } else if (response.pieces) {
-        reply.pull = [pieces = std::move(response.pieces)](std::string& out, std::size_t bytes_max) {
-            return pieces(out, bytes_max) ? StreamState::more : StreamState::ended;
-        };
+    if (response.has_open_end()) {
+        reply.pull = std::move(reply.is_stream ? response.stream : response.pieces);
     } else if (response.shared_body) {
         reply.shared = std::move(response.shared_body);
     } else if (response.body.size() > HttpBudget::small_body_bytes_max) {
