@@ -27,7 +27,7 @@ HttpResponse answer_any(const HttpRequest& request) {
     } else if (request.path == "/pieces") {
         response.pieces = [pieces = 0](std::string& out, std::size_t bytes_max) mutable {
             out.append(bytes_max, 'x');
-            return ++pieces < 3;
+            return ++pieces < 3 ? StreamState::more : StreamState::ended;
         };
     } else if (request.path == "/stream") {
         response.stream = [](std::string& out, std::size_t bytes_max) {

@@ -1,10 +1,11 @@
 #include "http/host_name.hpp"
 
-#include "http/http_head.hpp"
+#include "http/http_text.hpp"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace telegate {
 namespace {

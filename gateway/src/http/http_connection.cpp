@@ -1,5 +1,6 @@
 #include "http/http_connection.hpp"
 
+#include "http/http_text.hpp"
 #include "http/problem.hpp"
 
 #include <algorithm>
@@ -10,10 +11,11 @@ namespace telegate {
 namespace {
 
 constexpr std::size_t kept_bytes_max = 16 * 1024;  // of buffer memory between two requests
-// Work per step: creating a piece of this size takes about a millisecond, as does sending that many bytes.
-constexpr std::size_t piece_bytes_max = 16 * 1024;
+// Work per step: creating a part of a body of this size takes about a millisecond, as does sending that many bytes.
+constexpr std::size_t pull_bytes_max = 16 * 1024;
 constexpr std::size_t send_bytes_max = 256 * 1024;
-constexpr std::size_t target_bytes_max = 8 * 1024;  // the limit that browsers and proxies commonly use
+constexpr std::size_t target_bytes_max = 8 * 1024;        // the limit that browsers and proxies commonly use
+constexpr std::string_view comment = ": keep-alive\n\n";  // of a stream without data
 
 MonoTime now_is() noexcept {
     return std::chrono::steady_clock::now();
@@ -47,13 +49,14 @@ bool takes_body(std::string_view method) {
 
 }  // namespace
 
-HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpHost& host)
-    : socket_(std::move(socket)), peer_(std::move(peer)), host_(host), limits_(host.budget.limits) {}
+HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, boost::asio::io_context& io,
+                               HttpHost& host)
+    : socket_(std::move(socket)), peer_(std::move(peer)), host_(host), limits_(host.budget.limits), timer_(io) {}
 
 HttpConnection::~HttpConnection() {
     host_.budget.give_body(body_bytes_taken_);
     drop_response();
-    stream_.reset();
+    end_stream();
     host_.forget(*this);
 }
 
@@ -70,13 +73,16 @@ HttpDone HttpConnection::done(void (HttpConnection::*next)(bool, std::size_t)) {
     return {shared_from_this(), next};
 }
 
-void HttpConnection::open() {
-    start(Phase::request);
-    socket_->open(done(&HttpConnection::opened));
+void HttpConnection::open() noexcept {
+    guarded([&] {
+        start(Phase::request);
+        socket_->open(done(&HttpConnection::opened));
+    });
 }
 
 void HttpConnection::close() noexcept {
     phase_ = Phase::closed;
+    timer_.cancel();
     socket_->close();
 }
 
@@ -96,7 +102,15 @@ void HttpConnection::start(Phase phase) {
         case Phase::answering:  // ends when the handler returns
         case Phase::closed: deadline_ = MonoTime::max(); break;
     }
-    host_.note_due(deadline_);
+    wait_until(deadline_);
+}
+
+// Replaces the previous wait.
+void HttpConnection::wait_until(MonoTime time) {
+    timer_.expires_at(time);
+    if (time != MonoTime::max()) {
+        timer_.async_wait(done(&HttpConnection::expired));
+    }
 }
 
 void HttpConnection::opened(bool ok, std::size_t /*bytes*/) {
@@ -115,8 +129,8 @@ void HttpConnection::received(bool ok, std::size_t bytes) {
         if (!ok || phase_ == Phase::closed) {
             return close();
         }
-        if (stream_ || phase_ == Phase::lingering) {  // the data is discarded; only the end of the connection matters
-            return receive();
+        if (is_streaming_ || phase_ == Phase::lingering) {
+            return receive();  // the data is discarded; only the end of the connection matters
         }
         in_.append(received_.data(), bytes);
         go_on();
@@ -132,11 +146,8 @@ void HttpConnection::sent(bool ok, std::size_t bytes) {
         taken_at_ = now_is();
         if (out_sent_ == out_.bytes.size() + (out_.shared ? out_.shared->size() : 0)) {
             drop_response();
-            out_.bytes.clear();
+            out_.bytes = {};
             out_sent_ = 0;
-            if (out_.bytes.capacity() > kept_bytes_max) {
-                out_.bytes = {};  // release the memory of a large response
-            }
         }
         go_on();
     });
@@ -144,6 +155,24 @@ void HttpConnection::sent(bool ok, std::size_t bytes) {
 
 void HttpConnection::ended(bool /*ok*/, std::size_t /*bytes*/) {
     guarded([&] { phase_ == Phase::closed ? close() : receive(); });
+}
+
+void HttpConnection::expired(bool ok, std::size_t /*bytes*/) {
+    if (!ok || phase_ == Phase::closed) {
+        return;
+    }
+    guarded([&] {
+        const bool is_over = now_is() >= deadline_;  // if not, another phase has begun in the meantime
+        if (phase_ == Phase::queued && is_over) {
+            host_.budget.note_refused_request();
+            refuse(503, "the gateway is busy with other requests");
+            go_on();
+        } else if (is_over) {
+            close();
+        } else if (is_streaming_ && out_.bytes.empty()) {
+            go_on();
+        }
+    });
 }
 
 void HttpConnection::receive() {
@@ -155,7 +184,8 @@ void HttpConnection::receive() {
 void HttpConnection::send() {
     const std::string_view shared = out_.shared ? std::string_view(*out_.shared) : std::string_view();
     const std::size_t own = std::min(out_sent_, out_.bytes.size());
-    socket_->send(std::string_view(out_.bytes).substr(own), shared.substr(out_sent_ - own, send_bytes_max),
+    socket_->send({boost::asio::buffer(std::string_view(out_.bytes).substr(own)),
+                   boost::asio::buffer(shared.substr(out_sent_ - own, send_bytes_max))},
                   done(&HttpConnection::sent));
 }
 
@@ -165,10 +195,8 @@ void HttpConnection::go_on() {
         if (!out_.bytes.empty() || out_.shared) {
             return send();
         }
-        if (out_.pieces) {
-            add_piece();
-        } else if (stream_) {
-            if (!fill_stream()) {
+        if (out_.pull) {
+            if (!pull()) {
                 return receive();
             }
         } else if (is_last_) {
@@ -179,62 +207,70 @@ void HttpConnection::go_on() {
     }
 }
 
-void HttpConnection::add_piece() {
-    std::string piece;
-    const bool is_last_piece = !out_.pieces(piece, piece_bytes_max);
+// Appends the next part of the body to the output. Returns false if a stream has no data now.
+bool HttpConnection::pull() {
+    std::string part;
+    const StreamState state = may_pull_ ? out_.pull(part, pull_bytes_max) : StreamState::waiting;
+    may_pull_ = state == StreamState::more;
+    const MonoTime now = now_is();
+    if (part.empty() && state == StreamState::waiting) {
+        if (now < comment_at_) {
+            deadline_ = MonoTime::max();  // the client has received everything, so the stream may stay idle
+            wait_until(comment_at_);
+            return false;
+        }
+        part = comment;
+    }
     if (!out_.chunked) {
-        out_.bytes = std::move(piece);
-    } else if (!piece.empty()) {
-        append_chunk(out_.bytes, piece);
+        out_.bytes = std::move(part);
+    } else if (!part.empty()) {
+        append_chunk(out_.bytes, part);
     }
-    if (is_last_piece) {
-        out_.bytes.append(out_.chunked ? last_chunk : "");
-        out_.pieces = nullptr;
+    if (is_streaming_) {
+        comment_at_ = now + limits_.stream_silence;
+        start(Phase::streaming);
     }
+    if (state == StreamState::ended) {
+        end_pull();
+    }
+    return true;
+}
+
+void HttpConnection::end_pull() {
+    out_.bytes.append(out_.chunked ? last_chunk : "");
+    out_.pull = nullptr;
+    is_last_ = is_last_ || is_streaming_;
 }
 
 void HttpConnection::begin_stream() {
-    StreamPull pull = std::exchange(out_.stream, nullptr);
     if (!host_.budget.take_stream()) {
-        out_.bytes.clear();  // the head of the stream's response
+        out_.pull = nullptr;
         return refuse(503, "too many event streams: must be at most " + std::to_string(limits_.streams_max) +
                                " (setting streams_max)");
     }
-    stream_.emplace(std::move(pull), out_.chunked, host_.budget, now_is());
-    host_.note_stream_begun();
+    is_streaming_ = true;
+    comment_at_ = now_is() + limits_.stream_silence;
+    host_.wake_streams();  // a wake-up may have come while the stream began
     start(Phase::streaming);
 }
 
-// Returns whether there is something to send or the stream has ended.
-bool HttpConnection::fill_stream() {
-    deadline_ = MonoTime::max();  // the client has received everything, so the stream may stay idle without a limit
-    if (stream_->ended()) {
-        is_last_ = true;
-        stream_.reset();
-        return true;
+void HttpConnection::end_stream() noexcept {
+    if (std::exchange(is_streaming_, false)) {
+        host_.budget.give_stream();
     }
-    const bool spoke = stream_->fill(out_.bytes, now_is());
-    if (stream_->ended()) {
-        stream_->finish(out_.bytes);
-    }
-    if (spoke || stream_->ended()) {
-        start(Phase::streaming);
-        return true;
-    }
-    host_.note_due(stream_->speaks_at());
-    return false;
 }
 
 // Closing with unread bytes would reset the connection, and the peer could lose the response.
 void HttpConnection::linger() {
+    end_stream();
     start(Phase::lingering);
     in_ = {};
     socket_->end(done(&HttpConnection::ended));
 }
 
 void HttpConnection::wake_stream() noexcept {
-    if (stream_) {
-        stream_->wake();
+    if (is_streaming_) {
+        may_pull_ = true;
         if (out_.bytes.empty()) {
             guarded([&] { go_on(); });
         }
@@ -243,35 +279,14 @@ void HttpConnection::wake_stream() noexcept {
 
 void HttpConnection::finish() noexcept {
     guarded([&] {
-        if (stream_ && out_.bytes.empty()) {
-            stream_->finish(out_.bytes);
+        if (is_streaming_ && out_.bytes.empty()) {
+            end_pull();
             if (!out_.bytes.empty()) {
                 send();
             }
         }
     });
     close();
-}
-
-void HttpConnection::at_due(MonoTime now) noexcept {
-    guarded([&] {
-        if (phase_ == Phase::queued) {
-            host_.budget.note_refused_request();
-            refuse(503, "the gateway is busy with other requests");
-            go_on();
-        } else if (now >= deadline_) {
-            close();
-        } else if (stream_ && out_.bytes.empty()) {
-            go_on();
-        }
-    });
-}
-
-MonoTime HttpConnection::due() const noexcept {
-    if (phase_ == Phase::closed) {
-        return MonoTime::max();
-    }
-    return stream_ && out_.bytes.empty() ? std::min(deadline_, stream_->speaks_at()) : deadline_;
 }
 
 std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {
@@ -302,78 +317,74 @@ void HttpConnection::skip_body() {
 
 // Returns whether there is something to send; if not, the connection waits for bytes or for a worker.
 bool HttpConnection::take_request() {
-    skip_body();
-    if (wanted_bytes_ == 0) {
+    if (head_bytes_ == 0) {
+        skip_body();
         in_.erase(0, in_.find_first_not_of("\r\n"));  // RFC 9112, 2.2: empty lines before a request line are skipped
+        const std::size_t head_bytes = head_bytes_of(std::string_view(in_).substr(0, limits_.head_bytes_max));
+        if (head_bytes == std::string_view::npos && in_.size() < limits_.head_bytes_max) {
+            wait_for_request();
+            return false;
+        }
+        if (HeadFault fault = take_head(head_bytes); fault.status != 0) {
+            refuse(fault.status, std::move(fault.why));
+            return true;
+        }
+        if (head_.expects_continue && !head_.http_1_0 && body_bytes_ > 0 && in_.size() == head_bytes_) {
+            out_.bytes = "HTTP/1.1 100 Continue\r\n\r\n";
+            return true;
+        }
     }
-    const std::size_t head_bytes = head_bytes_of(std::string_view(in_).substr(0, limits_.head_bytes_max));
-    if (in_.size() < wanted_bytes_ || (head_bytes == std::string_view::npos && in_.size() < limits_.head_bytes_max)) {
+    if (in_.size() < head_bytes_ + body_bytes_) {
         wait_for_request();
-        return false;
+    } else {
+        hand_over();
     }
-    if (head_bytes != std::string_view::npos) {
-        return take_head(head_bytes);
-    }
-    refuse(in_.find('\n') == std::string::npos ? 414 : 431,
-           "request head too large: must be at most " + std::to_string(limits_.head_bytes_max) + " bytes");
-    return true;
+    return false;
 }
 
-// Returns the same as take_request().
-bool HttpConnection::take_head(std::size_t head_bytes) {
-    if (const HeadFault fault = read_head(std::string_view(in_).substr(0, head_bytes), head_); fault.status != 0) {
-        refuse(fault.status, std::string(fault.why));
-        return true;
+HeadFault HttpConnection::take_head(std::size_t head_bytes) {
+    if (head_bytes == std::string_view::npos) {
+        return {in_.find('\n') == std::string::npos ? 414 : 431,
+                "request head too large: must be at most " + std::to_string(limits_.head_bytes_max) + " bytes"};
+    }
+    if (HeadFault fault = read_head(std::string_view(in_).substr(0, head_bytes), head_); fault.status != 0) {
+        return fault;
     }
     if (head_.target.size() > target_bytes_max) {
-        refuse(414, "request target too long: must be at most " + std::to_string(target_bytes_max) + " bytes");
-        return true;
+        return {414, "request target too long: must be at most " + std::to_string(target_bytes_max) + " bytes"};
     }
     if (head_.body_bytes > limits_.body_bytes_max) {
-        refuse(413, "request body too large: must be at most " + std::to_string(limits_.body_bytes_max) + " bytes");
-        return true;
+        return {413, "request body too large: must be at most " + std::to_string(limits_.body_bytes_max) + " bytes"};
     }
-    joined_.clear();
-    identity_ = host_.calls.identify ? host_.calls.identify(peer_, field("authorization"))
+    identity_ = host_.calls.identify ? host_.calls.identify(peer_, head_.field("authorization"))
                                      : HttpIdentity{HttpRole::admin, peer_.address};
-    const bool is_wanted = takes_body(head_.method) && identity_.role == HttpRole::admin;
-    if (is_wanted && in_.size() - head_bytes < head_.body_bytes) {
-        return wait_for_body(head_bytes);
+    const auto body_bytes = static_cast<std::size_t>(head_.body_bytes);
+    body_bytes_ = takes_body(head_.method) && identity_.role == HttpRole::admin ? body_bytes : 0;
+    if (in_.size() - head_bytes < body_bytes_) {
+        if (!host_.budget.take_body(body_bytes_)) {
+            return {503, "too many large requests at once"};
+        }
+        body_bytes_taken_ = body_bytes_;
     }
+    head_bytes_ = head_bytes;
+    return {};
+}
+
+// Takes the complete request to the handler.
+void HttpConnection::hand_over() {
     // A peer that expects a 100 may or may not send its body after a final response, so the start of its next request
     // is unknown.
     is_last_ = host_.is_stopping() || requests_ + 1 >= limits_.requests_max || !head_.keep_alive ||
-               (head_.expects_continue && !is_wanted && head_.body_bytes > 0);
-    body_ = std::string_view(in_).substr(head_bytes, is_wanted ? head_.body_bytes : 0);
+               (head_.expects_continue && body_bytes_ < head_.body_bytes);
     path_ = percent_decoded(head_.target.substr(0, head_.target.find_first_of("?#")), false);
-    head_bytes_ = head_bytes;
     goes_first_ = host_.calls.goes_first && host_.calls.goes_first(path_);
     if (!goes_first_) {
         start(Phase::queued);
-        host_.queue(shared_from_this());
-        return false;
+        return host_.queue(shared_from_this());
     }
     phase_ = Phase::answering;
     (void)answer();
     end_answer();
-    return false;
-}
-
-bool HttpConnection::wait_for_body(std::size_t head_bytes) {
-    const auto body_bytes = static_cast<std::size_t>(head_.body_bytes);
-    const bool is_new = wanted_bytes_ == 0;
-    if (is_new && !host_.budget.take_body(body_bytes)) {
-        refuse(503, "too many large requests at once");
-        return true;
-    }
-    body_bytes_taken_ = body_bytes;
-    wanted_bytes_ = head_bytes + body_bytes;
-    if (head_.expects_continue && !head_.http_1_0 && in_.size() == head_bytes) {
-        out_.bytes = "HTTP/1.1 100 Continue\r\n\r\n";
-        return true;
-    }
-    wait_for_request();
-    return false;
 }
 
 // The deadline of a phase counts from the start of the phase, even if bytes arrive slowly.
@@ -392,6 +403,7 @@ bool HttpConnection::begin_answer() noexcept {
     }
     phase_ = Phase::answering;
     deadline_ = MonoTime::max();
+    self_ = shared_from_this();
     return true;
 }
 
@@ -411,8 +423,8 @@ std::function<void(HttpAnswer)> HttpConnection::answer() noexcept {
 void HttpConnection::answer(HttpResponse response) noexcept {
     try {
         is_last_ = is_last_ || (response.has_open_end() && head_.http_1_0);
-        write_reply(std::move(response),
-                    {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"}, out_);
+        out_ = reply_of(std::move(response),
+                        {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"});
     } catch (const std::exception&) {  // out of memory
         out_ = HttpReply{};
     }
@@ -420,38 +432,16 @@ void HttpConnection::answer(HttpResponse response) noexcept {
 
 HttpResponse HttpConnection::ask_handler() {
     try {
-        return host_.calls.handler({head_.method, path_, head_.target, body_, identity_.role, identity_.who,
-                                    [this](std::string_view name) { return field(name); }, &peer_});
+        const auto body = std::string_view(in_).substr(head_bytes_, body_bytes_);
+        return host_.calls.handler({head_.method, path_, head_.target, body, identity_.role, identity_.who,
+                                    [this](std::string_view name) { return head_.field(name); }, &peer_});
     } catch (const std::exception&) {  // what() may name files or addresses that clients must not see
         return problem_response({500, "cannot process the request: internal error", std::string(head_.target)});
     }
 }
 
-std::string_view HttpConnection::field(std::string_view name) {
-    if (same_name(name, "host")) {
-        return head_.host;
-    }
-    const HttpField* const first = head_.find(name);
-    if (first == nullptr) {
-        return {};
-    }
-    const HttpField* const end = head_.fields.data() + head_.fields.size();
-    const auto is_same = [&](const HttpField& field) {
-        return same_name(field.name, name);
-    };
-    if (std::none_of(first + 1, end, is_same)) {
-        return first->value;
-    }
-    std::string all(first->value);
-    for (const HttpField* other = first + 1; other != end; ++other) {
-        if (is_same(*other)) {
-            all.append(", ").append(other->value);
-        }
-    }
-    return joined_.emplace_front(std::move(all));
-}
-
 void HttpConnection::end_answer() noexcept {
+    const auto self = std::move(self_);
     guarded([&] {
         if (phase_ == Phase::closed || out_.bytes.empty()) {
             return close();
@@ -459,13 +449,13 @@ void HttpConnection::end_answer() noexcept {
         ++requests_;
         start(Phase::response);
         take_response();
-        if (out_.stream) {
+        may_pull_ = true;
+        if (out_.is_stream) {
             begin_stream();
         }
         host_.budget.give_body(std::exchange(body_bytes_taken_, 0));
         body_bytes_left_ = static_cast<std::size_t>(head_.body_bytes);
-        in_.erase(0, head_bytes_);
-        wanted_bytes_ = 0;
+        in_.erase(0, std::exchange(head_bytes_, 0));
         go_on();
     });
 }

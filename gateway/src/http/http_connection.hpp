@@ -1,18 +1,19 @@
 #pragma once
 
 #include "http/http_budget.hpp"
-#include "http/http_calls.hpp"
 #include "http/http_head.hpp"
+#include "http/http_message.hpp"
 #include "http/http_reply.hpp"
 #include "http/http_socket.hpp"
-#include "http/http_stream.hpp"
 
 #include "core/clock.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
+
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <forward_list>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,11 @@ struct HttpClaim {
     }
 };
 
+/// A timer of the I/O thread.
+using HttpTimer =
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
+                                      boost::asio::io_context::executor_type>;
+
 /// The server as its connections see it. It outlives them.
 class HttpHost {
   public:
@@ -49,9 +55,8 @@ class HttpHost {
 
     /// Calls begin_answer() when a worker is free, then answer() on that worker, then end_answer().
     virtual void queue(std::shared_ptr<HttpConnection> connection) = 0;
-    /// Calls at_due() at that time.
-    virtual void note_due(MonoTime due) noexcept = 0;
-    virtual void note_stream_begun() noexcept = 0;
+    /// Calls wake_stream() of all connections soon.
+    virtual void wake_streams() noexcept = 0;
     /// Called by the destructor of the connection.
     virtual void forget(const HttpConnection& connection) noexcept = 0;
     [[nodiscard]] virtual bool is_stopping() const noexcept = 0;
@@ -69,31 +74,29 @@ class HttpHost {
 /// connection only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
-    HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, HttpHost& host);
+    HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, boost::asio::io_context& io, HttpHost& host);
     ~HttpConnection();
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    void open();
+    void open() noexcept;
     /// Closes the connection. Idempotent.
     void close() noexcept;
-    /// Returns whether the request still waits for a worker. If so, the caller must call answer() next.
+    /// Returns whether the request still waits for a worker. If so, the caller must call answer() next, and the object
+    /// is kept alive until end_answer().
     [[nodiscard]] bool begin_answer() noexcept;
     /// Calls the handler. Returns HttpResponse::later, which is empty if there is a response. Threads: a worker.
     [[nodiscard]] std::function<void(HttpAnswer)> answer() noexcept;
     /// Takes the response to a request whose handler responds later. Threads: any, before end_answer().
     void answer(HttpResponse response) noexcept;
     void end_answer() noexcept;
-    /// Notifies the connection that its stream may have new data.
+    /// Notifies the connection that its stream, if it has one, may have new data.
     void wake_stream() noexcept;
     /// Sends the end of a stream, as far as possible without waiting, and closes.
     void finish() noexcept;
-    /// Handles an expired deadline. To be called at due().
-    void at_due(MonoTime now) noexcept;
 
-    [[nodiscard]] MonoTime due() const noexcept;
     [[nodiscard]] bool is_open() const noexcept { return phase_ != Phase::closed; }
-    [[nodiscard]] bool is_streaming() const noexcept { return stream_.has_value(); }
+    [[nodiscard]] bool is_streaming() const noexcept { return is_streaming_; }
     /// Returns the claim, or nullopt if the connection must not be closed now.
     [[nodiscard]] std::optional<HttpClaim> claim(MonoTime now) const noexcept;
 
@@ -102,6 +105,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     static constexpr std::size_t receive_bytes = 4 * 1024;  // most requests are shorter
 
     void start(Phase phase);
+    void wait_until(MonoTime time);
     [[nodiscard]] HttpDone done(void (HttpConnection::*next)(bool, std::size_t));
     template <typename Action>
     void guarded(const Action& action) noexcept;
@@ -111,32 +115,35 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void received(bool ok, std::size_t bytes);
     void sent(bool ok, std::size_t bytes);
     void ended(bool ok, std::size_t bytes);
+    void expired(bool ok, std::size_t bytes);
 
     void go_on();
     void receive();
     void send();
-    void add_piece();
+    bool pull();
+    void end_pull();
     void begin_stream();
-    bool fill_stream();
+    void end_stream() noexcept;
     void linger();
 
     bool take_request();
-    bool take_head(std::size_t head_bytes);
-    bool wait_for_body(std::size_t head_bytes);
+    [[nodiscard]] HeadFault take_head(std::size_t head_bytes);
+    void hand_over();
     void wait_for_request();
     void skip_body();
     void take_response();
     void drop_response() noexcept;
     void refuse(int status, std::string detail);
     [[nodiscard]] HttpResponse ask_handler();
-    [[nodiscard]] std::string_view field(std::string_view name);
 
     const std::unique_ptr<HttpSocket> socket_;
     HttpPeer peer_;
     HttpHost& host_;
     const HttpLimits& limits_;
+    std::shared_ptr<HttpConnection> self_;  // while a worker has the request
     Phase phase_ = Phase::request;
-    MonoTime deadline_{};
+    MonoTime deadline_{};  // of the phase
+    HttpTimer timer_;
     MonoTime taken_at_{};  // when the response began, or when the peer last received a part of it
     bool is_receiving_ = false;
     bool is_last_ = false;     // nothing is read after the current response
@@ -147,22 +154,22 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::array<char, receive_bytes> received_;
     std::string in_;
     std::size_t body_bytes_left_ = 0;   // to discard before the next request
-    std::size_t wanted_bytes_ = 0;      // head and body that must have arrived before the head is parsed again
     std::size_t body_bytes_taken_ = 0;  // reserved in the budget
 
-    // The current request; its texts refer to in_.
+    // The current request.
     HttpHead head_;
     HttpIdentity identity_;
-    std::string_view body_;
+    std::size_t head_bytes_ = 0;  // at the front of in_; 0 until the head is complete
+    std::size_t body_bytes_ = 0;  // that the handler needs
     std::string path_;
-    std::size_t head_bytes_ = 0;
-    std::forward_list<std::string> joined_;  // values of fields that occur several times
 
     // Output.
-    HttpReply out_;              // of a stream: without bytes unless they are being sent
+    HttpReply out_;              // with a pull: without bytes unless they are being sent
     std::size_t out_sent_ = 0;   // of out_.bytes and out_.shared together
     bool has_response_ = false;  // out_.shared is reserved in the budget
-    std::optional<HttpStream> stream_;
+    bool may_pull_ = false;      // out_.pull may have data
+    bool is_streaming_ = false;  // reserved in the budget
+    MonoTime comment_at_{};      // when a stream without data sends a comment
 };
 
 }  // namespace telegate

@@ -48,20 +48,16 @@ struct HttpRequest {
     return request.field ? request.field(name) : std::string_view();
 }
 
-/// The state of an event stream after a pull.
+/// The state of a body or an event stream after a pull.
 enum class StreamState : std::uint8_t {
     more,     // more can be pulled at once
-    waiting,  // all data has been pulled; pull again after a wake-up
-    ended,    // the stream has ended: the connection closes
+    waiting,  // of an event stream: all data has been pulled; pull again after a wake-up
+    ended,    // all data has been pulled; after an event stream, the connection closes
 };
 
-/// Appends new data to `out`, about `bytes_max` bytes at most. Called by one thread at a time, but not always by the
-/// same one.
+/// Appends the next data to `out`, about `bytes_max` bytes at most. Called by one thread at a time, but not always by
+/// the same one, until it returns `ended` or the client disconnects.
 using StreamPull = std::function<StreamState(std::string& out, std::size_t bytes_max)>;
-
-/// Appends the next piece of a body to `out`, about `bytes_max` bytes. Returns whether more pieces follow. Called by
-/// one thread at a time, but not always by the same one, until it returns false or the client disconnects.
-using BodyPieces = std::function<bool(std::string& out, std::size_t bytes_max)>;
 
 struct HttpResponse;
 /// Receives the response to a request. To be called once, on any thread, while the server runs.
@@ -75,7 +71,7 @@ struct HttpResponse {
     /// Replaces `body` if set: the same bytes for many responses.
     std::shared_ptr<const std::string> shared_body = nullptr;
     /// Replaces `body` if set: a large body that is created while it is sent.
-    BodyPieces pieces = nullptr;
+    StreamPull pieces = nullptr;
     /// If set, the body is the data of the stream until the client disconnects.
     StreamPull stream = nullptr;
     /// If set, the handler has no response yet, and the other members are ignored. The server calls this once, on the
@@ -86,6 +82,26 @@ struct HttpResponse {
 
     /// Returns whether the length of the body is unknown until it has been sent.
     [[nodiscard]] bool has_open_end() const noexcept { return stream || pieces; }
+};
+
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+/// The identity and role that the server assigns to a peer.
+struct HttpIdentity {
+    HttpRole role = HttpRole::admin;
+    std::string who = {};
+};
+/// Identifies a peer from its address and its Authorization field, "" if there is none. Called for each request.
+using HttpIdentify = std::function<HttpIdentity(const HttpPeer& peer, std::string_view authorization)>;
+
+/// Returns whether requests for this path are answered before others, as health checks are.
+using HttpGoesFirst = std::function<bool(std::string_view path)>;
+
+/// The callbacks of a server. All may be called by several threads at once.
+struct HttpCalls {
+    HttpHandler handler;            // on a worker; on the I/O thread for prioritized paths
+    HttpIdentify identify = {};     // on the I/O thread; if unset, every peer is an admin, named by its address
+    HttpGoesFirst goes_first = {};  // on the I/O thread; if unset, no path is prioritized
 };
 
 }  // namespace telegate

@@ -1,74 +1,78 @@
 #include "http/http_reply.hpp"
 
 #include "http/http_budget.hpp"
-#include "http/http_head.hpp"
 #include "http/problem.hpp"
 
-#include <array>
-#include <charconv>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/message.hpp>
+
 #include <utility>
 
 namespace telegate {
 namespace {
 
+namespace http = boost::beast::http;
+
 constexpr int retry_after_s = 1;
 
-void append_number(std::string& out, std::size_t number) {
-    std::array<char, 20> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-    out.append(text.data(), end);
+boost::beast::string_view text_of(std::string_view text) noexcept {
+    return {text.data(), text.size()};
 }
 
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-    out.append(name).append(": ").append(value).append("\r\n");
+// Returns whether the status allows a body.
+bool has_body(const HttpResponse& response) {
+    return response.status != 204 && response.status != 304;
 }
 
 // How the peer detects the end of the body.
-void append_framing(std::string& out, const HttpResponse& response, const ReplyFrame& frame) {
-    if (response.has_open_end()) {
-        out.append(frame.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n");
-        return;
-    }
-    if (response.status != 204 && response.status != 304) {
-        out.append("Content-Length: ");
-        append_number(out, response.shared_body ? response.shared_body->size() : response.body.size());
-        out.append("\r\n");
+void set_framing(http::response_header<>& head, const HttpResponse& response, const ReplyFrame& frame) {
+    if (!response.has_open_end()) {
+        const std::string& body = response.shared_body ? *response.shared_body : response.body;
+        if (has_body(response)) {
+            head.set(http::field::content_length, std::to_string(body.size()));
+        }
+    } else if (!frame.http_1_0) {
+        head.set(http::field::transfer_encoding, "chunked");
     }
 }
 
-void append_head(std::string& out, const HttpResponse& response, const ReplyFrame& frame) {
-    out.append("HTTP/1.1 ");
-    append_number(out, static_cast<std::size_t>(response.status));
-    out.append(" ").append(status_phrase(response.status)).append("\r\n");
+std::string head_of(const HttpResponse& response, const ReplyFrame& frame) {
+    http::response_header<> head;
+    head.result(static_cast<unsigned>(response.status));
+    head.reason(text_of(status_phrase(response.status)));
     if (frame.close || (response.has_open_end() && frame.http_1_0)) {
-        out.append("Connection: close\r\n");
+        head.set(http::field::connection, "close");
     } else if (frame.http_1_0) {
-        out.append("Connection: keep-alive\r\n");
+        head.set(http::field::connection, "keep-alive");
     }
     if (!response.content_type.empty()) {
-        append_field(out, "Content-Type", response.content_type);
+        head.set(http::field::content_type, response.content_type);
     }
-    bool has_caching = false;
     for (const auto& [name, value] : response.headers) {
-        has_caching = has_caching || same_name(name, "Cache-Control");
-        append_field(out, name, value);
+        head.insert(name, value);
     }
-    out.append(has_caching ? "" : "Cache-Control: no-store\r\n");
-    append_framing(out, response, frame);
-    out.append("\r\n");
+    if (head.count(http::field::cache_control) == 0) {
+        head.set(http::field::cache_control, "no-store");
+    }
+    set_framing(head, response, frame);
+    return boost::beast::buffers_to_string(http::fields::writer(head, head.version(), head.result_int()).get());
 }
 
 }  // namespace
 
-void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& reply) {
-    append_head(reply.bytes, response, frame);
-    if (frame.head_only || response.status == 204 || response.status == 304) {
-        return;
+HttpReply reply_of(HttpResponse&& response, const ReplyFrame& frame) {
+    HttpReply reply;
+    reply.bytes = head_of(response, frame);
+    if (frame.head_only || !has_body(response)) {
+        return reply;
     }
+    reply.chunked = response.has_open_end() && !frame.http_1_0;
+    reply.is_stream = response.stream != nullptr;
     if (response.has_open_end()) {
-        reply.chunked = !frame.http_1_0;
-        reply.stream = std::move(response.stream);
-        reply.pieces = std::move(response.pieces);
+        reply.pull = std::move(reply.is_stream ? response.stream : response.pieces);
     } else if (response.shared_body) {
         reply.shared = std::move(response.shared_body);
     } else if (response.body.size() > HttpBudget::small_body_bytes_max) {
@@ -76,13 +80,11 @@ void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& re
     } else {
         reply.bytes += response.body;
     }
+    return reply;
 }
 
 void append_chunk(std::string& out, std::string_view bytes) {
-    std::array<char, 16> size{};
-    const auto [end, error] = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16);
-    out.append(size.data(), end);
-    out.append("\r\n").append(bytes).append("\r\n");
+    out += boost::beast::buffers_to_string(http::make_chunk(boost::asio::buffer(bytes)));
 }
 
 std::string refusal_bytes(int status, std::string detail, std::string instance, bool head_only) {
@@ -90,9 +92,7 @@ std::string refusal_bytes(int status, std::string detail, std::string instance, 
     if (status == 503) {
         problem.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
     }
-    HttpReply reply;
-    write_reply(std::move(problem), {.close = true, .head_only = head_only}, reply);
-    return std::move(reply.bytes);
+    return reply_of(std::move(problem), {.close = true, .head_only = head_only}).bytes;
 }
 
 }  // namespace telegate

@@ -9,13 +9,13 @@
 namespace telegate {
 
 /// The output to a peer: the head with a small body, followed by a larger body, which may be shared with other
-/// responses, by pieces, or by the data of a stream. Its memory is reused for the next response.
+/// responses, or by the data of a pull.
 struct HttpReply {
     std::string bytes;
     std::shared_ptr<const std::string> shared;
-    BodyPieces pieces;
-    StreamPull stream;
-    bool chunked = false;  // applies to pieces and stream
+    StreamPull pull;
+    bool chunked = false;    // applies to pull
+    bool is_stream = false;  // pull is an event stream
 };
 
 /// The framing of a response.
@@ -25,11 +25,11 @@ struct ReplyFrame {
     bool head_only = false;
 };
 
-/// Appends the response to `reply`. Adds Cache-Control: no-store unless the response sets the field itself. Threads:
-/// any, each with its own `reply`. Failure: std::bad_alloc.
-void write_reply(HttpResponse&& response, const ReplyFrame& frame, HttpReply& reply);
+/// Returns the response as it is sent. Adds Cache-Control: no-store unless the response sets the field itself. Threads:
+/// any. Failure: std::bad_alloc.
+[[nodiscard]] HttpReply reply_of(HttpResponse&& response, const ReplyFrame& frame);
 
-/// Appends one chunk. Threads: any. Failure: std::bad_alloc.
+/// Appends one chunk, which must not be empty. Threads: any. Failure: std::bad_alloc.
 void append_chunk(std::string& out, std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 

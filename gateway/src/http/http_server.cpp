@@ -7,7 +7,6 @@
 
 #include "core/start_thread.hpp"
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -47,17 +46,35 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     return listeners;
 }
 
-/// Posts `action` to `io`, waiting for memory if necessary.
-template <typename Action>
-void post_surely(asio::io_context& io, const Action& action) noexcept {
-    for (bool is_posted = false; !is_posted;) {
+/// Repeats `step` until there is enough memory for it.
+template <typename Step>
+void surely(const Step& step) noexcept {
+    for (bool is_done = false; !is_done;) {
         try {
-            asio::post(io, action);
-            is_posted = true;
+            step();
+            is_done = true;
         } catch (const std::exception&) {
             std::this_thread::sleep_for(pause);
         }
     }
+}
+
+template <typename Action>
+void post_surely(asio::io_context& io, const Action& action) noexcept {
+    surely([&] { asio::post(io, action); });
+}
+
+/// Calls `action` at `time` instead of an action that still waits for the timer.
+template <typename Action>
+void call_at(HttpTimer& timer, MonoTime time, const Action& action) noexcept {
+    surely([&] {
+        timer.expires_at(time);
+        timer.async_wait([action](const boost::system::error_code& error) {
+            if (!error) {
+                action();
+            }
+        });
+    });
 }
 
 /// Runs the handlers of `io` until it is stopped or out of work.
@@ -102,8 +119,6 @@ class HttpServer::State final : public HttpHost {
         for (std::size_t index = 0; index < std::max<std::size_t>(options_.workers, 1); ++index) {
             workers_.push_back(start_thread("tg-http-" + std::to_string(index), [this] { run(answers_, [] {}); }));
         }
-        answering_.reserve(workers_.size());
-        late_.reserve(budget.limits.connections_max);
         is_running_ = true;
         io_thread_ = start_thread("tg-http", [this] { run_io(); });
     }
@@ -128,18 +143,20 @@ class HttpServer::State final : public HttpHost {
             return done();
         }
         asio::post(io_, [this, until] {
-            streams_until_ = until;
-            note_due(until);
+            stops_after_streams_ = true;
+            call_at(end_timer_, until, [this] { begin_stop(); });
         });
     }
 
-    void wake_streams() noexcept {
+    void wake_streams() noexcept override {
         // A plain load could be reordered before the write of the samples that this wake-up announces.
         if (budget.streams() == 0 || wake_pending_.exchange(true)) {
             return;
         }
         try {
-            asio::post(io_, [this] { put_off_streams(streams_served_ + budget.limits.stream_interval); });
+            asio::post(io_, [this] {
+                call_at(streams_timer_, streams_served_ + budget.limits.stream_interval, [this] { serve_streams(); });
+            });
         } catch (const std::exception&) {  // the next wake-up tries again
             wake_pending_ = false;
         }
@@ -160,41 +177,19 @@ class HttpServer::State final : public HttpHost {
     /// A listener and the event loop's handle of it.
     struct Door {
         Door(HttpListener&& given, asio::io_context& io)
-            : listener(std::move(given)), readable(io, listener.socket()) {}
+            : listener(std::move(given)), readable(io, listener.socket()), timer(io) {}
         ~Door() { (void)readable.release(); }  // the listener closes the descriptor
         Door(const Door&) = delete;
         Door& operator=(const Door&) = delete;
 
         HttpListener listener;
         asio::posix::basic_stream_descriptor<Executor> readable;
-        MonoTime opens_again = MonoTime::max();  // after all descriptors were in use
+        HttpTimer timer;  // accepts clients again after all descriptors were in use
     };
 
     void queue(std::shared_ptr<HttpConnection> connection) override {
         queue_.push_back(std::move(connection));
         feed_workers();
-    }
-
-    void note_due(MonoTime due) noexcept override {
-        if (due >= timer_due_) {
-            return;
-        }
-        try {
-            timer_.expires_at(due);
-            timer_.async_wait([this](const boost::system::error_code& error) {
-                if (!error) {
-                    sweep();
-                }
-            });
-            timer_due_ = due;
-        } catch (const std::exception&) {
-            is_timer_lost_ = true;
-        }
-    }
-
-    void note_stream_begun() noexcept override {
-        put_off_streams(SteadyClock::now() +
-                        budget.limits.stream_interval);  // a wake-up may have come while the stream began
     }
 
     void forget(const HttpConnection& connection) noexcept override { std::erase(connections_, &connection); }
@@ -203,14 +198,7 @@ class HttpServer::State final : public HttpHost {
 
     void run_io() noexcept {
         run(io_, [this] {
-            while (std::exchange(is_timer_lost_, false)) {
-                std::this_thread::sleep_for(pause);
-                timer_due_ = MonoTime::max();
-                note_due(SteadyClock::now());
-            }
-            const bool has_waited =
-                streams_until_ != MonoTime::max() && (budget.streams() == 0 || SteadyClock::now() >= streams_until_);
-            if (has_waited && !is_stopping_) {
+            if (stops_after_streams_ && budget.streams() == 0 && !is_stopping_) {
                 begin_stop();
             }
         });
@@ -235,28 +223,21 @@ class HttpServer::State final : public HttpHost {
     }
 
     void await_clients(Door& door) noexcept {
-        try {
-            door.opens_again = MonoTime::max();
+        surely([&] {
             door.readable.async_wait(door.readable.wait_read, [this, &door](const boost::system::error_code& error) {
                 if (!error) {
                     accept_waiting(door);
                 }
             });
-        } catch (const std::exception&) {
-            close_for_a_while(door);
-        }
-    }
-
-    void close_for_a_while(Door& door) noexcept {
-        door.opens_again = SteadyClock::now() + pause;
-        note_due(door.opens_again);
+        });
     }
 
     void accept_waiting(Door& door) noexcept {
         for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
             HttpListener::Accepted client = door.listener.accept();
             if (client.outcome == HttpListener::Outcome::exhausted) {
-                return close_for_a_while(door);  // it would stay readable
+                // The listener stays readable.
+                return call_at(door.timer, SteadyClock::now() + pause, [this, &door] { await_clients(door); });
             }
             if (client.outcome == HttpListener::Outcome::none) {
                 break;
@@ -278,7 +259,7 @@ class HttpServer::State final : public HttpHost {
         }
         const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
         auto socket = tls ? tls->open(io_, std::move(client.socket)) : make_plain_socket(io_, std::move(client.socket));
-        const auto connection = std::make_shared<HttpConnection>(std::move(socket), std::move(client.peer), *this);
+        const auto connection = std::make_shared<HttpConnection>(std::move(socket), std::move(client.peer), io_, *this);
         connections_.push_back(connection.get());
         connection->open();
     }
@@ -301,30 +282,34 @@ class HttpServer::State final : public HttpHost {
         return least != nullptr;
     }
 
-    void feed_workers() {
-        while (answering_.size() < workers_.size() && !queue_.empty()) {
-            auto connection = std::move(queue_.front());
+    void feed_workers() noexcept {
+        while (busy_workers_ < workers_.size() && !queue_.empty()) {
+            const auto connection = std::move(queue_.front());
             queue_.pop_front();
-            if (!connection->begin_answer()) {
-                continue;
+            if (connection->begin_answer()) {
+                ++busy_workers_;
+                ++answering_;
+                post_surely(answers_, [this, answering = connection.get()] { answer(*answering); });
             }
-            asio::post(answers_, [this, answering = connection.get()] { answer(*answering); });
-            answering_.push_back(std::move(connection));
         }
     }
 
     /// Runs on a worker.
     void answer(HttpConnection& connection) noexcept {
         const auto later = connection.answer();
-        if (!later) {
-            return post_surely(io_, [this, &connection] { end_answer(connection, answering_); });
-        }
-        post_surely(io_, [this, &connection] {
-            late_.push_back(take(connection, answering_));
-            feed_workers();
+        post_surely(io_, [this, &connection, has_response = !later] {
+            --busy_workers_;
+            if (has_response) {
+                end_answer(connection);
+            } else {
+                feed_workers();
+            }
         });
+        if (!later) {
+            return;
+        }
         const auto end = [this, &connection] {
-            post_surely(io_, [this, &connection] { end_answer(connection, late_); });
+            post_surely(io_, [this, &connection] { end_answer(connection); });
         };
         try {
             later([&connection, end](HttpResponse response) {
@@ -336,18 +321,8 @@ class HttpServer::State final : public HttpHost {
         }
     }
 
-    using Connections = std::vector<std::shared_ptr<HttpConnection>>;
-
-    static std::shared_ptr<HttpConnection> take(const HttpConnection& connection, Connections& from) noexcept {
-        const auto place =
-            std::find_if(from.begin(), from.end(), [&](const auto& each) { return each.get() == &connection; });
-        auto taken = std::move(*place);
-        from.erase(place);
-        return taken;
-    }
-
-    void end_answer(HttpConnection& connection, Connections& from) {
-        const auto kept = take(connection, from);
+    void end_answer(HttpConnection& connection) {
+        --answering_;
         connection.end_answer();
         if (is_stopping_) {
             finish();
@@ -356,42 +331,12 @@ class HttpServer::State final : public HttpHost {
         }
     }
 
-    /// Handles everything that is due.
-    void sweep() {
-        timer_due_ = MonoTime::max();
-        const MonoTime now = SteadyClock::now();
-        const bool serves_streams = streams_due_ <= now;
-        if (serves_streams) {
-            streams_due_ = MonoTime::max();
-            streams_served_ = now;
-            wake_pending_.exchange(false);
-        }
-        MonoTime next = streams_until_ > now ? std::min(streams_due_, streams_until_) : streams_due_;
-        for (const auto& door : doors_) {
-            if (is_stopping_) {
-                break;
-            }
-            if (door->opens_again <= now) {
-                await_clients(*door);
-            }
-            next = std::min(next, door->opens_again);
-        }
+    void serve_streams() {
+        streams_served_ = SteadyClock::now();
+        wake_pending_.exchange(false);
         for (HttpConnection* const connection : connections_) {
-            if (serves_streams) {
-                connection->wake_stream();
-            }
-            if (connection->due() <= now) {
-                connection->at_due(now);
-            }
-            next = std::min(next, connection->due());
+            connection->wake_stream();
         }
-        note_due(next);
-    }
-
-    /// An earlier time that is already set stays.
-    void put_off_streams(MonoTime until) noexcept {
-        streams_due_ = std::min(streams_due_, until);
-        note_due(streams_due_);
     }
 
     void begin_stop() {
@@ -402,14 +347,15 @@ class HttpServer::State final : public HttpHost {
 
     /// Closes everything once no response is outstanding; then the event loop is out of work.
     void finish() {
-        if (!answering_.empty() || !late_.empty()) {
+        if (answering_ > 0) {
             return;
         }
         for (HttpConnection* const connection : connections_) {
             connection->finish();
         }
         close_doors();
-        timer_.cancel();
+        streams_timer_.cancel();
+        end_timer_.cancel();
         work_.reset();
     }
 
@@ -417,6 +363,7 @@ class HttpServer::State final : public HttpHost {
         for (const auto& door : doors_) {
             if (door->readable.is_open()) {
                 (void)door->readable.release();
+                door->timer.cancel();
                 door->listener.close();
             }
         }
@@ -426,9 +373,6 @@ class HttpServer::State final : public HttpHost {
     std::vector<HttpConnection*> connections_;  // each removes itself
     asio::io_context io_{1};
     asio::executor_work_guard<Executor> work_{io_.get_executor()};
-    asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor> timer_{io_};
-    MonoTime timer_due_ = MonoTime::max();  // not later than anything that is due
-    bool is_timer_lost_ = false;
     std::vector<std::unique_ptr<Door>> doors_;
     std::thread io_thread_;
     bool is_stopping_ = false;
@@ -437,15 +381,15 @@ class HttpServer::State final : public HttpHost {
     asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
     std::vector<std::thread> workers_;
     std::deque<std::shared_ptr<HttpConnection>> queue_;  // complete requests, at most one per connection
-    // These are the owning references.
-    Connections answering_;  // one per busy worker
-    Connections late_;       // the handler has returned, but not responded
+    std::size_t busy_workers_ = 0;
+    std::size_t answering_ = 0;  // requests that wait for a response, from a worker or later
 
-    MonoTime streams_due_ = MonoTime::max();
+    HttpTimer streams_timer_{io_};
     MonoTime streams_served_{};
-    MonoTime streams_until_ = MonoTime::max();  // when to stop even if streams are open
     std::atomic<bool> wake_pending_{false};
 
+    HttpTimer end_timer_{io_};
+    bool stops_after_streams_ = false;
     std::mutex end_mutex_;  // guards the next two
     bool is_running_ = false;
     std::function<void()> on_stopped_;

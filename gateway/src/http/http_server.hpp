@@ -1,8 +1,8 @@
 #pragma once
 
 #include "http/http_budget.hpp"
-#include "http/http_calls.hpp"
 #include "http/http_limits.hpp"
+#include "http/http_message.hpp"
 #include "http/tls_context.hpp"
 
 #include "core/clock.hpp"

@@ -1,8 +1,8 @@
 #include "http/http_socket.hpp"
 
-#include "http/stream_socket.hpp"
-
 #include <boost/asio/post.hpp>
+
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -11,17 +11,15 @@ class PlainSocket final : public HttpSocket {
   public:
     PlainSocket(boost::asio::io_context& io, UniqueFd descriptor) : socket_(stream_socket(io, std::move(descriptor))) {}
 
-    void open(HttpDone done) override { post(std::move(done)); }
+    void open(HttpDone done) override { boost::asio::post(socket_.get_executor(), std::move(done)); }
     void receive(std::span<char> bytes, HttpDone done) override {
-        socket_.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), handler_of(std::move(done)));
+        socket_.async_read_some(boost::asio::buffer(bytes.data(), bytes.size()), std::move(done));
     }
-    void send(std::string_view first, std::string_view second, HttpDone done) override {
-        socket_.async_write_some(buffers_of(first, second), handler_of(std::move(done)));
-    }
+    void send(const HttpBuffers& bytes, HttpDone done) override { socket_.async_write_some(bytes, std::move(done)); }
     void end(HttpDone done) override {
         boost::system::error_code ignored;
         socket_.shutdown(StreamSocket::shutdown_send, ignored);
-        post(std::move(done));
+        boost::asio::post(socket_.get_executor(), std::move(done));
     }
     void close() noexcept override {
         boost::system::error_code ignored;
@@ -29,14 +27,16 @@ class PlainSocket final : public HttpSocket {
     }
 
   private:
-    void post(HttpDone done) {
-        boost::asio::post(socket_.get_executor(), [done = std::move(done)] { done(true); });
-    }
-
     StreamSocket socket_;
 };
 
 }  // namespace
+
+StreamSocket stream_socket(boost::asio::io_context& io, UniqueFd descriptor) {
+    StreamSocket socket(io, boost::asio::generic::stream_protocol(AF_UNSPEC, 0), descriptor.get());
+    (void)descriptor.release();
+    return socket;
+}
 
 std::unique_ptr<HttpSocket> make_plain_socket(boost::asio::io_context& io, UniqueFd descriptor) {
     return std::make_unique<PlainSocket>(io, std::move(descriptor));

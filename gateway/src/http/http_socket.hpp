@@ -2,35 +2,38 @@
 
 #include "core/unique_fd.hpp"
 
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-
-namespace boost::asio {
-class io_context;
-}
 
 namespace telegate {
 
-using HttpIo = boost::asio::io_context;
-
 class HttpConnection;
 
-/// A completion handler. Keeps the connection alive until it is called.
+/// A completion handler of Asio. Keeps the connection alive until it is called.
 struct HttpDone {
     std::shared_ptr<HttpConnection> connection;
     void (HttpConnection::*next)(bool ok, std::size_t bytes);
 
-    void operator()(bool ok, std::size_t bytes = 0) const { ((*connection).*next)(ok, bytes); }
+    void operator()(const boost::system::error_code& error = {}, std::size_t bytes = 0) const {
+        ((*connection).*next)(!error, bytes);
+    }
 };
+
+using HttpBuffers = std::array<boost::asio::const_buffer, 2>;
 
 /// The byte stream of one client, plain or TLS. Operations never block and never call `done` before they return.
 ///
 /// Threads: the I/O thread.
 /// Limits: one operation of each kind at a time; the caller keeps the bytes valid until `done`.
-/// Failure: `done` receives ok = false; after that only close() may be called.
+/// Failure: `done` receives an error; after that only close() may be called.
 class HttpSocket {
   public:
     HttpSocket() = default;
@@ -42,8 +45,8 @@ class HttpSocket {
     virtual void open(HttpDone done) = 0;
     /// Receives some bytes. Also fails if the peer has closed its side.
     virtual void receive(std::span<char> bytes, HttpDone done) = 0;
-    /// Sends some of `first` followed by `second`; at least one must be non-empty.
-    virtual void send(std::string_view first, std::string_view second, HttpDone done) = 0;
+    /// Sends some of the bytes; at least one buffer must be non-empty.
+    virtual void send(const HttpBuffers& bytes, HttpDone done) = 0;
     /// Shuts down sending. receive() still returns what the peer sends.
     virtual void end(HttpDone done) = 0;
     /// Cancels all operations; data already sent is still delivered. Idempotent.
@@ -52,7 +55,14 @@ class HttpSocket {
     [[nodiscard]] virtual std::string peer_name() const { return {}; }
 };
 
+/// A connected TCP or Unix socket.
+using StreamSocket =
+    boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, boost::asio::io_context::executor_type>;
+
+/// Takes ownership of a connected socket.
+[[nodiscard]] StreamSocket stream_socket(boost::asio::io_context& io, UniqueFd descriptor);
+
 /// Creates a plain connection from a connected stream socket. Throws std::bad_alloc or boost::system::system_error.
-[[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(HttpIo& io, UniqueFd descriptor);
+[[nodiscard]] std::unique_ptr<HttpSocket> make_plain_socket(boost::asio::io_context& io, UniqueFd descriptor);
 
 }  // namespace telegate

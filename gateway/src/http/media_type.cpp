@@ -1,20 +1,11 @@
 #include "http/media_type.hpp"
 
+#include "http/http_text.hpp"
+
 #include <algorithm>
 #include <charconv>
 
 namespace telegate {
-
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
 namespace {
 
 /// Removes the text before `mark`, and the mark, from the front and returns the text.
@@ -24,13 +15,6 @@ std::string_view take_part(std::string_view& text, char mark) noexcept {
     return trimmed(part);
 }
 
-bool same_word(std::string_view a, std::string_view b) noexcept {
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 /// A parsed media range such as "text/plain; version=0.0.4".
 struct MediaRange {
     explicit MediaRange(std::string_view text) noexcept {
@@ -38,9 +22,9 @@ struct MediaRange {
         while (!text.empty()) {
             std::string_view parameter = take_part(text, ';');
             const std::string_view key = take_part(parameter, '=');
-            if (same_word(key, "version")) {
+            if (same_name(key, "version")) {
                 version = trimmed(parameter);
-            } else if (same_word(key, "q")) {
+            } else if (same_name(key, "q")) {
                 parameter = trimmed(parameter);
                 std::from_chars(parameter.data(), parameter.data() + parameter.size(), weight);
             }
@@ -54,10 +38,10 @@ struct MediaRange {
         }
         const std::size_t slash = name.find('/');
         if (slash != std::string_view::npos && name.substr(slash) == "/*") {
-            return same_word(name.substr(0, slash), type.name.substr(0, type.name.find('/'))) ? 2 : 0;
+            return same_name(name.substr(0, slash), type.name.substr(0, type.name.find('/'))) ? 2 : 0;
         }
         const bool other_version = !version.empty() && !type.version.empty() && version != type.version;
-        return same_word(name, type.name) && !other_version ? 3 : 0;
+        return same_name(name, type.name) && !other_version ? 3 : 0;
     }
 
     std::string_view name;
@@ -98,7 +82,7 @@ std::optional<std::size_t> preferred_type(std::string_view accept, std::span<con
 }
 
 bool is_media_type(std::string_view content_type, std::string_view type) noexcept {
-    return same_word(MediaRange(content_type).name, type);
+    return same_name(MediaRange(content_type).name, type);
 }
 
 }  // namespace telegate

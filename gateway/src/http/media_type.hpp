@@ -7,9 +7,6 @@
 
 namespace telegate {
 
-/// Removes the surrounding spaces and tabs, which HTTP allows around each part of a field. Threads: any.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 /// Returns the index of the media type in `given` that a client with this Accept field prefers, the first one among
 /// equals; nullopt if it accepts none. An empty field accepts anything. Types are written as in Content-Type; of their
 /// parameters only `version` is compared, and only if the client names one too. Threads: any.

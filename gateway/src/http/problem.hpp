@@ -11,7 +11,7 @@ namespace telegate {
 class JsonObject;
 
 /// The reason why a request failed, as RFC 9457 problem details. The type is always about:blank, so the title is the
-/// reason reason phrase of the status code code.
+/// reason phrase of the status code.
 struct Problem {
     int status = 500;
     std::string detail;    // human-readable: what is wrong with this request and what is allowed

@@ -1,5 +1,7 @@
 #include "http/tls_context.hpp"
 
+#include "http/http_socket.hpp"
+
 #include <new>
 #include <stdexcept>
 
@@ -16,7 +18,7 @@ TlsContext::TlsContext(const TlsPaths& paths, bool /*certificate_needed*/) {
 
 TlsContext::~TlsContext() = default;
 
-std::unique_ptr<HttpSocket> TlsContext::open(HttpIo& /*io*/, UniqueFd /*descriptor*/) const {
+std::unique_ptr<HttpSocket> TlsContext::open(boost::asio::io_context& /*io*/, UniqueFd /*descriptor*/) const {
     throw std::bad_alloc();
 }
 

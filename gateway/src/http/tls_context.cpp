@@ -1,7 +1,7 @@
 #include "http/tls_context.hpp"
 
 #include "base/file_fault.hpp"
-#include "http/stream_socket.hpp"
+#include "http/http_socket.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -35,26 +35,22 @@ class TlsSocket final : public HttpSocket {
     TlsSocket(boost::asio::io_context& io, UniqueFd descriptor, ssl::context& context)
         : stream_(stream_socket(io, std::move(descriptor)), context) {}
 
-    void open(HttpDone done) override {
-        stream_.async_handshake(ssl::stream_base::server, handler_of(std::move(done)));
-    }
+    void open(HttpDone done) override { stream_.async_handshake(ssl::stream_base::server, std::move(done)); }
     void receive(std::span<char> bytes, HttpDone done) override {
         const boost::asio::mutable_buffer buffer(bytes.data(), bytes.size());
         if (has_ended_) {  // the data is discarded, so it need not be decrypted
-            stream_.next_layer().async_read_some(buffer, handler_of(std::move(done)));
+            stream_.next_layer().async_read_some(buffer, std::move(done));
         } else {
-            stream_.async_read_some(buffer, handler_of(std::move(done)));
+            stream_.async_read_some(buffer, std::move(done));
         }
     }
-    void send(std::string_view first, std::string_view second, HttpDone done) override {
-        stream_.async_write_some(boost::asio::buffer(first.empty() ? second : first), handler_of(std::move(done)));
-    }
+    void send(const HttpBuffers& bytes, HttpDone done) override { stream_.async_write_some(bytes, std::move(done)); }
     void end(HttpDone done) override {
         stream_.async_shutdown([this, done = std::move(done)](const boost::system::error_code& /*refused*/) {
             has_ended_ = true;
             boost::system::error_code ignored;
             stream_.next_layer().shutdown(StreamSocket::shutdown_send, ignored);
-            done(true);
+            done();
         });
     }
     void close() noexcept override {
@@ -116,7 +112,7 @@ TlsContext::TlsContext(const TlsPaths& paths, bool certificate_needed) : native_
 
 TlsContext::~TlsContext() = default;
 
-std::unique_ptr<HttpSocket> TlsContext::open(HttpIo& io, UniqueFd descriptor) const {
+std::unique_ptr<HttpSocket> TlsContext::open(boost::asio::io_context& io, UniqueFd descriptor) const {
     return std::make_unique<TlsSocket>(io, std::move(descriptor), native_->context);
 }
 

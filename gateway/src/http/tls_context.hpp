@@ -1,12 +1,17 @@
 #pragma once
 
 #include "core/unique_fd.hpp"
-#include "http/http_socket.hpp"
 
 #include <memory>
 #include <string>
 
+namespace boost::asio {
+class io_context;
+}
+
 namespace telegate {
+
+class HttpSocket;
 
 /// Paths of PEM files.
 struct TlsPaths {
@@ -33,7 +38,7 @@ class TlsContext {
     TlsContext& operator=(const TlsContext&) = delete;
 
     /// Returns a TLS socket for an accepted connection. It may outlive this object. Throws std::bad_alloc.
-    [[nodiscard]] std::unique_ptr<HttpSocket> open(HttpIo& io, UniqueFd descriptor) const;
+    [[nodiscard]] std::unique_ptr<HttpSocket> open(boost::asio::io_context& io, UniqueFd descriptor) const;
 
   private:
     struct Native;

@@ -1,7 +1,7 @@
 #include "rest/rest_access.hpp"
 
 #include "http/host_name.hpp"
-#include "http/http_head.hpp"
+#include "http/http_text.hpp"
 #include "rest/rest_refusals.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/rate_limit.hpp"
-#include "http/http_calls.hpp"
+#include "http/http_message.hpp"
 #include "http/rest_options.hpp"
 #include "http/tls_context.hpp"
 #include "status/reload_report.hpp"

@@ -1,4 +1,4 @@
-#include "http/http_calls.hpp"
+#include "http/http_message.hpp"
 #include "rest/rest_openapi.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"

@@ -1,7 +1,7 @@
 #include "rest/rest_query.hpp"
 
 #include "config/quantity.hpp"
-#include "http/http_head.hpp"
+#include "http/http_text.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -43,8 +43,8 @@ class ChannelList {
         }
     }
 
-    /// Implements BodyPieces.
-    bool operator()(std::string& out, std::size_t bytes_max) {
+    /// Implements StreamPull.
+    StreamState operator()(std::string& out, std::size_t bytes_max) {
         if (next_ == 0) {
             out += frame().substr(0, frame().find(']'));
         }
@@ -53,10 +53,10 @@ class ChannelList {
             add(static_cast<ChannelId>(next_), out);
         }
         if (next_ < table_.size()) {
-            return true;
+            return StreamState::more;
         }
         out += frame().substr(frame().find(']')) + '\n';
-        return false;
+        return StreamState::ended;
     }
 
   private:

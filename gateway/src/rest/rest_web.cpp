@@ -1,4 +1,3 @@
-#include "http/http_head.hpp"
 #include "rest/rest_access.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"

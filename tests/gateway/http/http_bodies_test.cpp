@@ -49,7 +49,7 @@ struct PiecesServer : EchoServer {
                   out.append(bytes, 'x');
                   left -= bytes;
                   made += bytes;
-                  return left > 0;
+                  return left > 0 ? StreamState::more : StreamState::ended;
               };
               return response;
           }) {}

@@ -40,7 +40,7 @@ class RestCaller {
     nlohmann::json ask(std::string_view method, const std::string& target, std::string_view body = {}) {
         HttpResponse response = (*this)(method, target, body);
         constexpr std::size_t piece_bytes_max = 100;
-        while (response.pieces && response.pieces(response.body, piece_bytes_max)) {
+        while (response.pieces && response.pieces(response.body, piece_bytes_max) == StreamState::more) {
         }
         return nlohmann::json::parse(response.body);
     }
