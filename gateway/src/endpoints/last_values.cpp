@@ -152,7 +152,7 @@ void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::st
     parts_.feeds.append(key.first, payload_, sample);
     spend(payload_.size());
     const SampleRange samples{sample.channel, sample.seq, sample.seq};
-    if (!parts_.publishers.send_to(key.first, key.second, topic, payload_, samples)) {
+    if (!parts_.publishers.publisher_of(key.first).send_to(key.second, topic, payload_, samples)) {
         parts_.gaps.note_left_out(key.first, key.second, {sample.channel, sample.seq});
     }
 }

@@ -147,11 +147,6 @@ bool Publishers::has_last_value(PayloadFormat format, std::string_view endpoint)
     });
 }
 
-bool Publishers::send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload,
-                         const SampleRange& samples) {
-    return publisher_of(format).send_to(id, topic, payload, samples);
-}
-
 void Publishers::close(std::chrono::milliseconds grace, const std::function<void()>& done) {
     if (lines_.empty()) {
         return done();

@@ -89,14 +89,12 @@ class Publishers {
     bool close_peer(PayloadFormat format, std::uint64_t id, std::string_view why = "closed on request");
     /// Returns whether new subscriptions at the endpoint, as bound, receive last values.
     [[nodiscard]] bool has_last_value(PayloadFormat format, std::string_view endpoint) const;
-    /// See Publisher::send_to().
-    bool send_to(PayloadFormat format, std::uint64_t id, std::string_view topic, std::string_view payload,
-                 const SampleRange& samples);
+    /// Returns the publisher of a format that has an endpoint.
+    [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
     /// See Publisher::close(); `done` is called after all publishers are closed.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
 
   private:
-    friend class PublishSockets;
     struct Line {
         PayloadFormat format;
         std::unique_ptr<Publisher> publisher;
@@ -105,7 +103,6 @@ class Publishers {
     void add_lines(std::span<const FormatEndpoint> endpoints);
     [[nodiscard]] std::unique_ptr<Publisher> make_publisher(PayloadFormat format, std::size_t sessions_max,
                                                             std::span<const FormatEndpoint> endpoints);
-    [[nodiscard]] Publisher& publisher_of(PayloadFormat format) const noexcept;
 
     Reactor& reactor_;
     const Options options_;
