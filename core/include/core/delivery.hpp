@@ -82,7 +82,7 @@ class NoticeWriter {
 struct LostRun {
     /// The samples of the messages that were published with samples, newest first.
     std::span<const LoggedSamples> samples;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  // of all messages in the range
     /// Position of the range in everything that the publisher has published, in bytes. Ranges with the same position
     /// and size are the same messages, even for different subscribers. nullopt for messages of one subscriber only,
     /// such as those of send_to().

@@ -140,7 +140,7 @@ class Publisher {
                  const std::optional<SampleRange>& samples = std::nullopt);
 
     /// Publishes the payload with its topic; copies it once. The message is written at the end of this event-loop
-    /// iteration, or earlier. Throws std::length_error for a message of 4 GiB or more, and publishes nothing.
+    /// iteration, or earlier. Throws std::length_error for a message of almost 4 GiB or more, and publishes nothing.
     void send(TopicId topic, std::string_view payload);
     /// Like send(TopicId, payload), for a message that contains or reports these samples: see commit().
     void send(TopicId topic, std::string_view payload, const SampleRange& samples);
@@ -156,7 +156,8 @@ class Publisher {
     /// Publishes the first `payload_bytes` bytes of the buffer as one message. Call flush() later.
     void commit(std::size_t payload_bytes);
     /// Like commit(), for a message that contains these samples, or reports them as missing. If a subscriber loses the
-    /// message, LossHooks::lost gets them. They take sizeof(LoggedSamples) bytes of the log.
+    /// message for the reason `slow` or `expired`, LossHooks::lost gets them, unless it was dropped before the
+    /// subscriber's thread received it. They take sizeof(LoggedSamples) bytes of the log.
     void commit(std::size_t payload_bytes, const SampleRange& samples);
     /// Counts a message without subscribers and does not write it.
     void skip();

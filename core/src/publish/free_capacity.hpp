@@ -41,7 +41,7 @@ class FreeCapacity {
         if (tail_.fits(message_bytes) && given < given_max_) {  // without a new segment, the log's end does not move
             return true;
         }
-        const std::uint64_t end = log_.end_with(tail_.open_bytes() + message_bytes);
+        const std::uint64_t end = log_.end_with(tail_.taken_bytes() + message_bytes);
         return is_known(end, given) || look(end, given);
     }
 

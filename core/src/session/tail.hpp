@@ -58,6 +58,12 @@ class Tail {
 
     /// Returns the bytes added and not settled yet.
     [[nodiscard]] std::size_t open_bytes() const noexcept { return static_cast<std::size_t>(next_ - begin_); }
+    /// Returns the bytes of the segment that were used since the tail was opened, including the listed samples.
+    [[nodiscard]] std::size_t taken_bytes() const noexcept {
+        return is_open()
+                   ? open_bytes() + log_->segment()->limit - static_cast<std::size_t>(segment_end_ - segment_begin_)
+                   : 0;
+    }
     /// Returns the total added so far.
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_settled_ + open_bytes(); }

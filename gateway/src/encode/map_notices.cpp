@@ -177,7 +177,7 @@ std::optional<NoticeFields> CborNotices::read(NoticeKind kind, std::string_view 
         return std::nullopt;
     }
     try {
-        return read_notice_from(Json::from_cbor(payload, true, false), kind);
+        return read_notice_from(Json::from_cbor(payload, true, false, Json::cbor_tag_handler_t::ignore), kind);
     } catch (const Json::exception&) {  // thrown for a list that claims to be larger than memory
         return std::nullopt;
     }
